@@ -1,0 +1,39 @@
+# `make demo` and `make test` need Python 3.11+ and a package index, nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test corpus lint types bench clean
+
+help: ## Show this help
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+.venv/installed: pyproject.toml requirements-dev.txt constraints.txt $(wildcard plugins/*/pyproject.toml)
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
+	touch $@
+
+demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k window
+	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_truncate --window 16000
+
+test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" -q
+
+corpus: .venv/installed ## Run the promises over every session of the corpus
+	$(BIN)/pytest -n $(WORKERS) -m slow -q -s
+
+lint: .venv/installed ## Check style and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/installed ## Check types
+	$(BIN)/mypy
+
+bench: .venv/installed ## Measure counting error and speed
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove the virtual environment and caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

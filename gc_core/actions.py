@@ -1,0 +1,81 @@
+"""What a strategy may propose, and what a collection does to the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from gc_core.items import Item, Unit
+
+
+@attrs.frozen
+class Drop:
+    """Take whole units out; one trace stands at the cut."""
+
+    units: tuple[int, ...]
+
+
+@attrs.frozen
+class Stub:
+    """Replace one item by a shorter text that the core writes; ``keep`` is the share of its tokens that may stay."""
+
+    item: str
+    keep: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.lt(1.0)])
+
+
+@attrs.frozen
+class Summarize:
+    """Replace whole units by a summary of at most ``max_tokens``; a request that the core answers."""
+
+    units: tuple[int, ...]
+    max_tokens: int = attrs.field(validator=attrs.validators.gt(0))
+
+
+Action = Drop | Stub | Summarize
+"""The closed set of actions a strategy may propose."""
+
+
+@attrs.frozen(kw_only=True)
+class GCRemovalItem:
+    """
+    One proposed removal. Use the constructors ``drop``, ``stub`` and ``summarize``.
+
+    Attributes:
+        action: What to do, with which units or item.
+        reason: Why, in a few words; it goes into reports and the ledger.
+        phase: The strategy's own name for the phase, or "".
+        items: Ids of the items it concerns.
+        strategy: Name of the strategy; filled in by the core.
+        tokens_freed: Tokens really freed; filled in by the core when the removal has been planned.
+    """
+
+    action: Action = attrs.field(validator=attrs.validators.instance_of((Drop, Stub, Summarize)))
+    reason: str = attrs.field(validator=[attrs.validators.instance_of(str), attrs.validators.min_len(1)])
+    phase: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    items: tuple[str, ...] = ()
+    strategy: str = ""
+    tokens_freed: int = 0
+
+    @classmethod
+    def drop(cls, *units: Unit, reason: str, phase: str = "") -> GCRemovalItem:
+        """Propose to take these whole units out together."""
+        return cls(action=Drop(_numbers(units)), reason=reason, phase=phase, items=_ids(units))
+
+    @classmethod
+    def stub(cls, item: Item, *, keep: float = 0.35, reason: str, phase: str = "") -> GCRemovalItem:
+        """Propose to replace the item by a stub of at most ``keep`` of its tokens (0 <= keep < 1)."""
+        return cls(action=Stub(item.id, keep), reason=reason, phase=phase, items=(item.id,))
+
+    @classmethod
+    def summarize(cls, units: Sequence[Unit], *, max_tokens: int, reason: str, phase: str = "") -> GCRemovalItem:
+        """Ask for a summary of these units in at most ``max_tokens`` tokens."""
+        return cls(action=Summarize(_numbers(units), max_tokens), reason=reason, phase=phase, items=_ids(units))
+
+
+def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:
+    return tuple(unit.number for unit in units)
+
+
+def _ids(units: Sequence[Unit]) -> tuple[str, ...]:
+    return tuple(item.id for unit in units for item in unit.items)

@@ -1,0 +1,86 @@
+"""
+Every error that gc-core raises, as one tree.
+
+::
+
+    GCError
+    ├── ConfigError                 a key or value of the configuration
+    │   ├── UnknownStrategyError    no plugin offers the named strategy
+    │   └── UnknownEncodingError    no such token encoding
+    ├── MessageError                a message that cannot be understood
+    ├── SourceError                 a change of a source that cannot be accepted
+    ├── PluginError                 a plugin broke the contract
+    │   └── RemovalError            a proposed removal that may not be carried out
+    ├── RuleError                   a request that would break a provider's rule
+    ├── TranscriptError             a transcript file that cannot be read
+    ├── SessionClosedError          a call on a session after close()
+    └── ContextOverflowError        what must stay does not fit in the window
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class GCError(Exception):
+    """The root of all errors of gc-core."""
+
+
+class ConfigError(GCError):
+    """A configuration key or value is wrong; names key, value and what is allowed."""
+
+
+class UnknownStrategyError(ConfigError):
+    """No installed plugin offers the named strategy."""
+
+
+class UnknownEncodingError(ConfigError):
+    """The named token encoding is not available offline."""
+
+
+class MessageError(GCError):
+    """A message is malformed; names the field and what was expected."""
+
+
+class SourceError(GCError):
+    """A source change is refused, for instance because it is over the source's cap."""
+
+
+class PluginError(GCError):
+    """A plugin raised, yielded rubbish or ran out of time."""
+
+
+class RemovalError(PluginError):
+    """A strategy proposed a removal that the core refuses; names the reason."""
+
+
+class RuleError(GCError):
+    """A rendered request breaks a provider's rule; names each breach."""
+
+
+class TranscriptError(GCError):
+    """A transcript cannot be read; names file, line, field and what was expected."""
+
+
+class SessionClosedError(GCError):
+    """The session was closed; it takes no further calls."""
+
+
+class ContextOverflowError(GCError):
+    """
+    What may not be removed is larger than the window.
+
+    Attributes:
+        limit: Tokens that a request may have (``context_limit - output_reservation``).
+        needed: Tokens of the request as it stands.
+        owners: Tokens by owner (source or turn), largest first.
+    """
+
+    def __init__(self, *, limit: int, needed: int, owners: Mapping[str, int]) -> None:
+        self.limit = limit
+        self.needed = needed
+        self.owners = dict(sorted(owners.items(), key=lambda pair: (-pair[1], pair[0])))
+        named = ", ".join(f"{owner} {tokens:,}" for owner, tokens in self.owners.items())
+        super().__init__(
+            f"the request needs {needed:,} tokens and may have {limit:,}; nothing more may be removed. Held by: {named}"
+        )

@@ -1,0 +1,159 @@
+"""The contracts between gc-core and what can be plugged in: strategies, counters, formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from gc_core.actions import GCRemovalItem
+from gc_core.items import Image, Item, Part, Place, Turn, Unit
+from gc_core.messages import Payload, Request, Role, Usage
+from gc_core.results import Goal
+
+
+class ContextView(Protocol):
+    """What a strategy may know of the window, read-only, as it stood when the collection began."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the request as it stands."""
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The resident turns, oldest first."""
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The resident units, oldest first."""
+
+    @property
+    def collectable(self) -> tuple[Unit, ...]:
+        """
+        Units that may be dropped or summarised, oldest first.
+
+        Units outside the recent turns come first; the older steps of the recent turns follow, and are accepted only
+        once everything before them has been taken or would not suffice. Nothing LOCKED, PRESERVABLE, pinned or pending.
+        """
+
+    @property
+    def preservable(self) -> tuple[Unit, ...]:
+        """PRESERVABLE units that may be dropped, oldest first; empty unless the goal says that pressure allows it."""
+
+    @property
+    def stubbable(self) -> tuple[Item, ...]:
+        """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, behind the most recent steps."""
+
+    def age(self, unit: Unit) -> int:
+        """Steps that have been taken since the unit."""
+
+
+@runtime_checkable
+class GCStrategy(Protocol):
+    """
+    The plugin: proposes removals, most welcome first, and carries nothing out.
+
+    ``collect`` is pure: no I/O, no model call, no clock. The core stops pulling when the goal is met.
+    """
+
+    def collect(self, context: ContextView, goal: Goal) -> Iterable[GCRemovalItem]:
+        """Propose removals, most welcome first."""
+
+
+class RegisterStrategy(Protocol):
+    """What ``gc_register_strategies`` receives: call it once for each strategy class on offer."""
+
+    def __call__(self, name: str, strategy: type[GCStrategy]) -> None:
+        """Offer a strategy class under a name that a configuration can use."""
+
+
+class TokenCounter(Protocol):
+    """
+    Counts tokens as one model does.
+
+    Attributes:
+        name: What a report calls it, for instance ``"o200k_base"``.
+        exact: Whether it is the model's own tokenizer; else its counts are estimates.
+        per_message: Tokens of framing that every message costs.
+        per_request: Tokens that every request costs once.
+    """
+
+    name: str
+    exact: bool
+    per_message: int
+    per_request: int
+
+    def count(self, text: str) -> int:
+        """Tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
+
+    def count_image(self, image: Image) -> int:
+        """Tokens of an image."""
+
+    def count_thinking(self, part: Part) -> int:
+        """Tokens of a thinking part of the newest turn."""
+
+
+class Format(Protocol):
+    """
+    One provider's message shape: reads payloads into parts, writes edited copies, makes requests.
+
+    Payloads are JSON values (dicts, lists, strings, numbers); a format never changes one in place.
+
+    Attributes:
+        name: What a session's ``format=`` argument names.
+    """
+
+    name: str
+
+    def role(self, payload: Payload) -> Role:
+        """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""
+
+    def read(self, payload: Payload) -> tuple[Part, ...]:
+        """
+        The parts of one message, in its order; every block is in exactly one part.
+
+        Raises MessageError naming the field and what was expected.
+        """
+
+    def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
+        """
+        A copy in which the parts at these places have another text, or (None) are gone.
+
+        ``read`` of the copy yields the remaining parts in the same order. Blocks not named are the same objects.
+        None when nothing is left. The text of a tool call is its arguments as one JSON object.
+        """
+
+    def normalise(self, payload: Payload) -> Payload:
+        """The payload itself, or a copy in the order that the provider demands (tool results first)."""
+
+    def join(self, first: Payload, second: Payload) -> Payload | None:
+        """One message for two, where the provider wants all results of a batch in one message; else None."""
+
+    def user(self, text: str) -> Payload:
+        """A user message that the framework writes."""
+
+    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+        """Messages that answer calls: (call id, text) each, in the order of the calls."""
+
+    def reply(self, reply: object) -> Payload:
+        """The assistant message inside what the provider's client returned: an SDK object, a dict or a message."""
+
+    def usage(self, usage: object) -> Usage:
+        """The provider's usage report, an SDK object or a dict, in our words."""
+
+    def schema_name(self, schema: Payload) -> str:
+        """The tool name in a schema of this format; raises MessageError when there is none."""
+
+    def needs_user_first(self) -> bool:
+        """Whether the conversation has to start with a user message."""
+
+    def request(
+        self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
+    ) -> Request:
+        """The request of these system texts, schemas and messages."""
+
+    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
+        """
+        (tokens sent, tokens allowed) that a context-length refusal names, each None where it is not named.
+
+        None when the error is not a context-length refusal.
+        """

@@ -1,0 +1,97 @@
+"""Why a collection runs, what it must reach, and what came of it."""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+from gc_core.actions import GCRemovalItem
+
+
+class GCTriggerReason(enum.Enum):
+    """Why a collection runs."""
+
+    THRESHOLD = "threshold"
+    CONTINUOUS = "continuous"
+    TURN_LIMIT = "turn_limit"
+    PRE_SEND = "pre_send"
+    CONTEXT_LIMIT = "context_limit"
+    MANUAL = "manual"
+
+
+@attrs.frozen(kw_only=True)
+class Goal:
+    """
+    What one collection must reach.
+
+    Attributes:
+        target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
+        reason: Why the collection runs.
+        pressure: Whether PRESERVABLE content may go.
+    """
+
+    target_tokens: int
+    reason: GCTriggerReason = GCTriggerReason.MANUAL
+    pressure: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Refusal:
+    """A proposed removal that the core did not accept, and why."""
+
+    removal: GCRemovalItem
+    why: str
+
+
+@attrs.frozen(kw_only=True)
+class GCResult:
+    """
+    What one collection did.
+
+    Attributes:
+        reason: Why it ran.
+        tokens_before: Tokens of the request before, uncalibrated.
+        tokens_after: Tokens of the request after.
+        target_tokens: What the goal asked for.
+        removals: What was carried out, in the order in which it was proposed, with the tokens really freed.
+        refusals: What was proposed and refused.
+        failures: What strategies did wrong, one line each.
+        note: Why little or nothing was removed, in words, or "".
+        earliest_change: Index of the first message that changed in the request, or -1.
+        seconds: Wall time.
+    """
+
+    reason: GCTriggerReason
+    tokens_before: int
+    tokens_after: int
+    target_tokens: int
+    removals: tuple[GCRemovalItem, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    failures: tuple[str, ...] = ()
+    note: str = ""
+    earliest_change: int = -1
+    seconds: float = 0.0
+
+    @property
+    def tokens_freed(self) -> int:
+        """Tokens that the request lost; never negative."""
+        return self.tokens_before - self.tokens_after
+
+    @property
+    def shortfall(self) -> int:
+        """Tokens still missing to the target; 0 when it was reached."""
+        return max(0, self.tokens_after - self.target_tokens)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the request is another one than before."""
+        return bool(self.removals)
+
+    def freed_by(self) -> dict[tuple[str, str], int]:
+        """Tokens freed by (strategy, phase)."""
+        freed: dict[tuple[str, str], int] = {}
+        for removal in self.removals:
+            key = (removal.strategy, removal.phase)
+            freed[key] = freed.get(key, 0) + removal.tokens_freed
+        return freed

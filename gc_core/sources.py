@@ -1,0 +1,33 @@
+"""Instruction sources: who puts text into the window, and how strongly it is held by default."""
+
+from __future__ import annotations
+
+import attrs
+
+from gc_core.policy import GCPolicy
+
+
+@attrs.frozen(kw_only=True)
+class InstructionSource:
+    """
+    A source of instructions that occupies the window.
+
+    Attributes:
+        name: Unique in a session.
+        policy: The default policy of what it holds.
+        layer: Stability: 0 never changes, larger numbers change more often.
+        cap: Tokens that it may hold at most, or None.
+    """
+
+    name: str = attrs.field(validator=attrs.validators.min_len(1))
+    policy: GCPolicy
+    layer: int = attrs.field(default=50, validator=attrs.validators.ge(0))
+    cap: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.gt(0)))
+
+
+SYSTEM = InstructionSource(name="system", policy=GCPolicy.LOCKED, layer=0)
+PLUGIN = InstructionSource(name="plugin", policy=GCPolicy.PARTIAL, layer=10)
+ENRICHMENT = InstructionSource(name="enrichment", policy=GCPolicy.EPHEMERAL, layer=90)
+CONVERSATION = InstructionSource(name="conversation", policy=GCPolicy.PARTIAL, layer=100)
+
+BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)

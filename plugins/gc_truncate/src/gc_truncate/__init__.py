@@ -1,0 +1,1 @@
+"""Oldest turns go first."""

@@ -48,6 +48,7 @@ class GCRemovalItem:
         items: Ids of the items it concerns.
         strategy: Name of the strategy; filled in by the core.
         tokens_freed: Tokens really freed; filled in by the core when the removal has been planned.
+
     """
 
     action: Action = attrs.field(validator=attrs.validators.instance_of((Drop, Stub, Summarize)))

@@ -74,6 +74,7 @@ class ContextOverflowError(GCError):
         limit: Tokens that a request may have (``context_limit - output_reservation``).
         needed: Tokens of the request as it stands.
         owners: Tokens by owner (source or turn), largest first.
+
     """
 
     def __init__(self, *, limit: int, needed: int, owners: Mapping[str, int]) -> None:

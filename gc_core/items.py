@@ -7,6 +7,7 @@ import enum
 import attrs
 
 from gc_core.policy import GCPolicy
+from gc_core.references import Reference
 
 Place = tuple[str | int, ...]
 """Where a part stands inside a provider's message, as keys and indices; a format's own business."""
@@ -46,6 +47,7 @@ class Image:
         width: Pixels; 0 when the size is not known offline (a URL, a file id).
         height: Pixels; 0 when unknown.
         detail: The provider's own word for the resolution, "" when none is given.
+
     """
 
     width: int = 0
@@ -67,6 +69,7 @@ class Part:
         is_error: The tool said that it failed.
         images: Images inside this part.
         sealed_bytes: Bytes of signatures and encrypted data that ride along (thinking).
+
     """
 
     kind: ItemKind
@@ -101,6 +104,8 @@ class Item:
         form: Whole, or a stub in its place.
         original_tokens: Tokens that it had when it arrived.
         pinned: The host pinned this item.
+        reference: What a stub or a trace stands for.
+
     """
 
     id: str
@@ -119,6 +124,7 @@ class Item:
     form: Form = Form.WHOLE
     original_tokens: int
     pinned: bool = False
+    reference: Reference | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -134,6 +140,7 @@ class Unit:
         tokens: What the unit costs, overhead of its messages included.
         pending: It holds a tool call that still waits for its result.
         pinned: One of its items, or its turn, is pinned.
+
     """
 
     number: int
@@ -168,6 +175,7 @@ class Turn:
     Attributes:
         number: Counts from 0 and never shifts.
         units: Its resident units, oldest first.
+
     """
 
     number: int

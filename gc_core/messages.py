@@ -35,6 +35,7 @@ class Message:
         items: Its resident items, one a part of the payload, in the payload's order.
         overhead: Tokens that the message costs beyond its items.
         synthetic: Written by the framework.
+
     """
 
     id: str
@@ -55,6 +56,7 @@ class Usage:
         output_tokens: Tokens of the reply.
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
+
     """
 
     input_tokens: int
@@ -74,6 +76,7 @@ class Request:
         system: The system blocks where the provider takes them apart from the messages, else empty.
         tools: The tool schemas.
         tokens: Tokens as counted by the session, uncalibrated.
+
     """
 
     format: str

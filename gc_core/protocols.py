@@ -46,6 +46,9 @@ class ContextView(Protocol):
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
 
+    def is_recent(self, unit: Unit) -> bool:
+        """Whether the unit is a step of the recent turns, which goes only when nothing else suffices."""
+
 
 @runtime_checkable
 class GCStrategy(Protocol):
@@ -75,6 +78,7 @@ class TokenCounter(Protocol):
         exact: Whether it is the model's own tokenizer; else its counts are estimates.
         per_message: Tokens of framing that every message costs.
         per_request: Tokens that every request costs once.
+
     """
 
     name: str
@@ -100,6 +104,7 @@ class Format(Protocol):
 
     Attributes:
         name: What a session's ``format=`` argument names.
+
     """
 
     name: str

@@ -29,6 +29,7 @@ class Goal:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
         pressure: Whether PRESERVABLE content may go.
+
     """
 
     target_tokens: int
@@ -60,6 +61,7 @@ class GCResult:
         note: Why little or nothing was removed, in words, or "".
         earliest_change: Index of the first message that changed in the request, or -1.
         seconds: Wall time.
+
     """
 
     reason: GCTriggerReason

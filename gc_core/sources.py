@@ -17,6 +17,7 @@ class InstructionSource:
         policy: The default policy of what it holds.
         layer: Stability: 0 never changes, larger numbers change more often.
         cap: Tokens that it may hold at most, or None.
+
     """
 
     name: str = attrs.field(validator=attrs.validators.min_len(1))

@@ -1,0 +1,20 @@
+"""Run every benchmark."""
+
+from __future__ import annotations
+
+from benchmarks import counting
+
+BENCHES = (counting,)
+"""Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
+
+
+def main() -> None:
+    """Run them in their order."""
+    for bench in BENCHES:
+        print(f"== {bench.__name__}")
+        bench.main()
+        print()
+
+
+if __name__ == "__main__":
+    main()

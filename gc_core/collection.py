@@ -1,0 +1,182 @@
+"""One collection: strategies are asked, their proposals checked, and the edited window handed back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from gc_core import last_resort
+from gc_core.actions import GCRemovalItem
+from gc_core.context import Context
+from gc_core.errors import PluginError, RuleError
+from gc_core.messages import Request
+from gc_core.planning import Plan, Planner, Rights
+from gc_core.plugins import Named, Plugins
+from gc_core.protocols import TokenCounter
+from gc_core.results import GCResult, Goal
+from gc_core.rules import check_request
+from gc_core.view import Protection, WindowView, Zone
+
+MAX_SECONDS = 10.0
+"""Seconds that one strategy may take for one collection; looked at whenever it yields."""
+
+_PROPOSALS_PER_ITEM = 4
+_PROPOSALS_BESIDES = 1_000
+
+Clock = Callable[[], float]
+
+
+@attrs.frozen(kw_only=True)
+class Collected:
+    """
+    What a collection would do to the window: nothing has changed until the session takes ``context`` over.
+
+    Attributes:
+        context: The window afterwards; the same object as before when nothing changes.
+        plan: The checked removals.
+        result: What happened.
+
+    """
+
+    context: Context
+    plan: Plan
+    result: GCResult
+
+
+@attrs.frozen(kw_only=True)
+class Collector:
+    """
+    Runs collections.
+
+    Attributes:
+        plugins: Where strategies fail in isolation, and plans are reviewed.
+        strategies: In the order in which they are asked.
+        counter: Counts the texts that are written.
+        binds_thinking: The model binds thinking to its prefix, so that an edit strips all thinking behind it.
+        clock: Seconds; for measuring alone, no decision but the time limit depends on it.
+
+    """
+
+    plugins: Plugins
+    strategies: tuple[Named, ...]
+    counter: TokenCounter
+    binds_thinking: bool = False
+    clock: Clock = time.perf_counter
+
+    def collect(self, context: Context, goal: Goal, protection: Protection, *, fit: int | None = None) -> Collected:
+        """
+        Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens.
+
+        Raises RuleError when the edited request would break a provider's rule; the window given is never changed.
+        """
+        started = self.clock()
+        view = WindowView(context, protection, pressure=goal.pressure)
+        planner = Planner(context, view, goal, self.counter)
+        failures: tuple[str, ...] = ()
+        if fit is None:
+            failures = self._ask_all(planner, view, goal)
+        if fit is not None or (self.strategies and len(failures) == len(self.strategies) and not planner.met):
+            last_resort.run(planner, view, fit=context.budget.total if fit is None else fit)
+        plan = self._reviewed(planner, view, goal)
+        return self._carried_out(context, plan, failures, started)
+
+    # -- asking --------------------------------------------------------------------------------------------------
+
+    def _ask_all(self, planner: Planner, view: WindowView, goal: Goal) -> tuple[str, ...]:
+        """What the strategies did wrong, at most one line each."""
+        rights = _rights(goal)
+        failures = []
+        for name, strategy in self.strategies:
+            if planner.met:
+                break
+            if self.plugins.is_quarantined(name):
+                failures.append(f"{name} is quarantined after repeated failures")
+                continue
+            with self.plugins.guarded(name, "collect") as attempt:
+                self._pull(name, iter(strategy.collect(view, goal)), planner, view, rights)
+            if attempt.failure is not None:
+                failures.append(str(attempt.failure))
+        planner.settle()
+        return tuple(failures)
+
+    def _pull(self, name: str, proposals: object, planner: Planner, view: WindowView, rights: Rights) -> None:
+        """Pull one by one until the goal is met, the strategy is dry, or it takes too much."""
+        deadline = self.clock() + MAX_SECONDS
+        most = _PROPOSALS_PER_ITEM * sum(len(unit.items) for unit in view.units) + _PROPOSALS_BESIDES
+        for count, proposal in enumerate(proposals):  # type: ignore[var-annotated,arg-type]  # whatever a plugin gave
+            if not isinstance(proposal, GCRemovalItem):
+                raise PluginError(f"yielded {proposal!r:.200}; expected a GCRemovalItem")
+            if count >= most or self.clock() > deadline:
+                raise PluginError(f"still yielding after {count:,} proposals; stopped")
+            planner.offer(attrs.evolve(proposal, strategy=name), rights)
+            if planner.met:
+                return
+
+    def _reviewed(self, planner: Planner, view: WindowView, goal: Goal) -> Plan:
+        plan = planner.finish(binds_thinking=self.binds_thinking)
+        refusals = self.plugins.review(plan)
+        if not refusals:
+            return plan
+        refused = {refusal.removal for refusal in refusals}
+        again = Planner(planner.context, view, goal, self.counter)
+        for removal in plan.removals:
+            if removal not in refused:
+                again.offer(attrs.evolve(removal, tokens_freed=0), _EVERYTHING)
+        rest = again.finish(binds_thinking=self.binds_thinking)
+        return attrs.evolve(rest, refusals=(*plan.refusals, *refusals))
+
+    # -- carrying out --------------------------------------------------------------------------------------------
+
+    def _carried_out(self, context: Context, plan: Plan, failures: Sequence[str], started: float) -> Collected:
+        before = context.budget.total
+        after = context.edited(plan.edits) if plan.edits else context
+        if after is not context and after.budget.total >= before:
+            after, plan = context, attrs.evolve(plan, removals=())
+        if after is not context:
+            _checked(after.render(), pending=bool(after.open_calls))
+        result = GCResult(
+            reason=plan.goal.reason,
+            tokens_before=before,
+            tokens_after=after.budget.total,
+            target_tokens=plan.goal.target_tokens,
+            removals=plan.removals,
+            refusals=plan.refusals,
+            failures=tuple(failures),
+            note=_note(plan, after.budget.total),
+            earliest_change=_earliest_change(context, after),
+            seconds=self.clock() - started,
+        )
+        return Collected(context=after, plan=plan, result=result)
+
+
+_EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True)
+
+
+def _rights(goal: Goal) -> Rights:
+    zones = {Zone.OLD, Zone.RECENT} | ({Zone.PRESERVABLE} if goal.pressure else set())
+    return Rights(zones=frozenset(zones))
+
+
+def _checked(request: Request, *, pending: bool) -> None:
+    breaches = check_request(request, pending=pending)
+    if breaches:
+        raise RuleError(f"the collected request would break {len(breaches)} rules: {'; '.join(map(str, breaches[:5]))}")
+
+
+def _note(plan: Plan, after: int) -> str:
+    missing = after - plan.goal.target_tokens
+    if missing <= 0:
+        return ""
+    if plan.removals:
+        return f"{missing:,} tokens short of the target: what is left is held"
+    reasons = sorted({refusal.why for refusal in plan.refusals})
+    return f"nothing could be removed: {reasons[0]}" if reasons else "nothing could be removed: everything is held"
+
+
+def _earliest_change(before: Context, after: Context) -> int:
+    if before is after:
+        return -1
+    pairs = zip(before.messages, after.messages, strict=False)
+    return next((place for place, (old, new) in enumerate(pairs) if old is not new), len(after.messages))

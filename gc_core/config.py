@@ -1,0 +1,140 @@
+"""The configuration of a session: one value, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.errors import ConfigError
+from gc_core.policy import GCPolicy
+
+EXCLUDE = "exclude"
+"""Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
+
+
+def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:  # noqa: PLR2004 - percent
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
+
+
+def _whole(least: int) -> Any:
+    def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number of at least {least}")
+
+    return check
+
+
+def _optional(check: Any) -> Any:
+    def checked(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value is not None:
+            check(instance, attribute, value)
+
+    return checked
+
+
+def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if not isinstance(value, bool):
+        raise ConfigError(f"{attribute.name} = {value!r}: expected true or false")
+
+
+def _strategies(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(f"strategy = {value!r}: expected a strategy's name or a list of names")
+    return tuple(names)
+
+
+def _turns(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)) or not all(type(turn) is int and turn >= 0 for turn in value):
+        raise ConfigError(f"pinned_turn_indices = {value!r}: expected turn numbers, counted from 0")
+    return tuple(value)
+
+
+def _tools(value: Any) -> Mapping[str, str]:
+    allowed = [policy.value for policy in GCPolicy] + [EXCLUDE]
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"tools = {value!r}: expected a table of tool name = policy")
+    for name, policy in value.items():
+        if policy not in allowed:
+            raise ConfigError(f"tools.{name} = {policy!r}: expected one of {allowed}")
+    return dict(value)
+
+
+def _options(value: Any) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
+        raise ConfigError(f"strategies = {value!r}: expected a table of options for each strategy")
+    return {name: dict(options) for name, options in value.items()}
+
+
+@attrs.frozen(kw_only=True)
+class GCConfig:
+    """
+    How a session collects. Percentages are of ``context_limit - output_reservation``.
+
+    Raises ConfigError, naming key, value and what is allowed, for a bad value.
+
+    Attributes:
+        strategy: Name of the strategy, or several names in the order in which they are asked; "none" collects nothing.
+        context_limit: Tokens of the model's window.
+        output_reservation: Tokens kept free for the reply.
+        threshold_percent: Usage at which a collection begins.
+        target_percent: Usage that a collection goes down to.
+        pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which every
+            call ends at or below the target and PRESERVABLE content stays.
+        preserve_recent_turns: Newest turns that are never dropped or summarised.
+        preserve_recent_steps: Newest steps (model calls) that no action touches.
+        pinned_turn_indices: Turns, counted from 0, that no action touches.
+        max_turns: Number of turns at which the oldest are collected whatever the usage, or None.
+        auto_trigger: Collect without being asked; else only ``collect_now`` does.
+        check_before_send: Look at the threshold before each model call too, not only after it.
+        tools: Policy by tool name for the results of that tool, or "exclude".
+        strategies: Options by strategy name.
+
+    """
+
+    strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
+    context_limit: int = attrs.field(default=128_000, validator=_whole(1))
+    output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
+    threshold_percent: float = attrs.field(default=80.0, validator=_percent)
+    target_percent: float = attrs.field(default=60.0, validator=_percent)
+    pressure_percent: float | None = attrs.field(default=90.0, validator=_optional(_percent))
+    preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
+    preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
+    pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)
+    max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    auto_trigger: bool = attrs.field(default=True, validator=_flag)
+    check_before_send: bool = attrs.field(default=True, validator=_flag)
+    tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
+    strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what only several values together can say."""
+        if self.output_reservation >= self.context_limit:
+            raise ConfigError(
+                f"output_reservation = {self.output_reservation}: expected less than context_limit, {self.context_limit}"
+            )
+        order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
+        if order != sorted(order):
+            raise ConfigError(
+                f"target_percent = {self.target_percent}, threshold_percent = {self.threshold_percent}, pressure_percent"
+                f" = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
+            )
+
+    @property
+    def continuous(self) -> bool:
+        """Whether every call is to end at or below the target."""
+        return not self.pressure_percent
+
+    @property
+    def usable(self) -> int:
+        """Tokens that a request may have."""
+        return self.context_limit - self.output_reservation
+
+    def tool_policies(self) -> Mapping[str, GCPolicy]:
+        """Policies by tool name; "exclude" keeps a result until its unit leaves."""
+        return {
+            name: GCPolicy.PARTIAL if policy == EXCLUDE else GCPolicy(policy) for name, policy in self.tools.items()
+        }

@@ -1,0 +1,382 @@
+"""The working context: the messages of the window, kept in step with the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from gc_core.budget import BudgetItem, InstructionBudget
+from gc_core.intake import Arrival, Cursor, Intake, OpenCall
+from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.messages import Message, Payload, Request
+from gc_core.policy import GCPolicy
+from gc_core.protocols import Format
+from gc_core.references import Reference
+from gc_core.sources import PLUGIN, SYSTEM
+from gc_core.tokens import part_tokens, schema_tokens
+
+
+@attrs.frozen(kw_only=True)
+class NewText:
+    """The final text of a stub, its tokens, and what it stands for."""
+
+    text: str = attrs.field(repr=False)
+    tokens: int
+    reference: Reference
+
+
+@attrs.frozen(kw_only=True)
+class Edits:
+    """
+    What a collection does to the window, as results: applying it calls no plugin and writes no text.
+
+    Attributes:
+        dropped: Ids of items that leave.
+        texts: Texts that stand in the place of items, by item id.
+        traces: References that stand at the cuts; each by the id of the first item that left there.
+
+    """
+
+    dropped: frozenset[str] = frozenset()
+    texts: Mapping[str, NewText] = attrs.field(factory=dict)
+    traces: Mapping[str, Reference] = attrs.field(factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything changes."""
+        return bool(self.dropped or self.texts)
+
+
+@attrs.frozen(kw_only=True)
+class Schema:
+    """A tool schema as it is sent, and its item."""
+
+    payload: Payload
+    item: Item
+
+
+class Context:
+    """
+    The messages, system parts and tool schemas of the window, with the budget that counts them.
+
+    ``apply`` adds what is new and touches nothing else. ``edited`` makes another context: whatever goes wrong before
+    the session takes that over leaves this one as it was.
+    """
+
+    def __init__(self, *, intake: Intake, budget: InstructionBudget) -> None:
+        self.budget = budget
+        self.cursor = Cursor()
+        self._intake = intake
+        self._messages: list[Message] = []
+        self._places: dict[str, int] = {}
+        self._system: dict[str, Item] = {}
+        self._tools: tuple[Schema, ...] = ()
+
+    # -- what is there -------------------------------------------------------------------------------------------
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of the window, oldest first."""
+        return tuple(self._messages)
+
+    @property
+    def schemas(self) -> tuple[Schema, ...]:
+        """The tool schemas, in the order in which they are sent."""
+        return self._tools
+
+    @property
+    def open_calls(self) -> tuple[OpenCall, ...]:
+        """Calls that wait for a result."""
+        return self.cursor.open_calls
+
+    def items(self) -> Iterator[Item]:
+        """Every resident item: system parts, tool schemas, then the messages' own."""
+        yield from self._system.values()
+        yield from (schema.item for schema in self._tools)
+        for message in self._messages:
+            yield from message.items
+
+    def find(self, key: str) -> Item | None:
+        """A resident item of a message, or None."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        return next(item for item in self._messages[place].items if item.id == key)
+
+    def units(self) -> tuple[Unit, ...]:
+        """The units of the messages, oldest first."""
+        grouped: dict[int, list[Item]] = {}
+        overhead: dict[int, int] = {}
+        for message in self._messages:
+            first = message.items[0].unit
+            overhead[first] = overhead.get(first, 0) + message.overhead
+            for item in message.items:
+                grouped.setdefault(item.unit, []).append(item)
+        pending = {call.unit for call in self.cursor.open_calls}
+        return tuple(
+            _unit(number, items, overhead.get(number, 0), pending=number in pending)
+            for number, items in grouped.items()
+        )
+
+    def render(self) -> Request:
+        """The request: every message as it stands, in the provider's shape."""
+        return self._intake.format.request(
+            system=[item.text for item in self._system.values()],
+            tools=[schema.payload for schema in self._tools],
+            messages=[message.payload for message in self._messages],
+            tokens=self.budget.total,
+        )
+
+    # -- what comes ----------------------------------------------------------------------------------------------
+
+    def apply(self, arrival: Arrival) -> None:
+        """Take over what a message does to the window: O(what is new)."""
+        if arrival.joined is not None:
+            self._grow(arrival.joined)
+        for message in arrival.messages:
+            self._add(message)
+        for key in arrival.held:
+            self._hold(key)
+        self.cursor = arrival.cursor
+
+    def set_policy(self, key: str, policy: GCPolicy) -> None:
+        """Change how strongly a resident item is held."""
+        self._replace(key, policy=policy)
+        self.budget.set_policy(key, policy)
+
+    def pin(self, key: str, *, pinned: bool) -> None:
+        """Pin or unpin a resident item."""
+        self._replace(key, pinned=pinned)
+
+    def recount(self, key: str, tokens: int) -> None:
+        """The provider counts a resident item otherwise from now on."""
+        self._replace(key, tokens=tokens)
+        self.budget.update(key, tokens)
+
+    def set_system(self, parts: Mapping[str, tuple[str, GCPolicy]]) -> None:
+        """Replace the named parts of the system text; an empty text removes a part."""
+        old = sum(self._system[name].tokens for name in parts if name in self._system)
+        new = {name: self._part(name, text, policy) for name, (text, policy) in parts.items() if text}
+        self.budget.check(SYSTEM.name, sum(item.tokens for item in new.values()) - old)
+        opening = bool(self._system)
+        for name in parts:
+            gone = self._system.get(name)
+            if gone is not None:
+                self.budget.remove(gone.id)
+            if name in new:
+                self._system[name] = new[name]
+                self.budget.add(_budget_item(new[name]))
+            elif gone is not None:
+                del self._system[name]
+        self._system_overhead(was=opening)
+
+    def set_tools(self, schemas: Iterable[Payload], discoverable: frozenset[str]) -> None:
+        """Replace all tool schemas."""
+        named = [(self._intake.format.schema_name(payload), payload) for payload in schemas]
+        tools = tuple(self._schema(name, payload, core=name not in discoverable) for name, payload in named)
+        self.budget.check(
+            PLUGIN.name, sum(tool.item.tokens for tool in tools) - sum(tool.item.tokens for tool in self._tools)
+        )
+        for tool in self._tools:
+            self.budget.remove(tool.item.id)
+        for tool in tools:
+            self.budget.add(_budget_item(tool.item))
+        self._tools = tools
+
+    # -- a collection's copy -------------------------------------------------------------------------------------
+
+    def edited(self, edits: Edits) -> Context:
+        """Another context in which the edits are carried out; this one does not change."""
+        other = Context(intake=self._intake, budget=self.budget.clone())
+        other.cursor = self.cursor
+        other._system = dict(self._system)
+        other._tools = self._tools
+        for message in self._messages:
+            other._take_edited(message, edits)
+        other._refresh_results()
+        return other
+
+    def recounted(self, intake: Intake) -> Context:
+        """Another context with the same content, counted by another counter."""
+        budget = InstructionBudget(
+            context_limit=self.budget.context_limit,
+            output_reservation=self.budget.output_reservation,
+            overhead=intake.counter.per_request,
+            sources=self.budget.sources,
+        )
+        other = Context(intake=intake, budget=budget)
+        other.cursor = self.cursor
+        other.set_system({name: (item.text, item.policy) for name, item in self._system.items()})
+        core = {schema.item.name for schema in self._tools if schema.item.policy is GCPolicy.LOCKED}
+        names = frozenset(schema.item.name for schema in self._tools) - core
+        other.set_tools([schema.payload for schema in self._tools], names)
+        for message in self._messages:
+            other._add(_recounted(message, intake))
+        other._refresh_results()
+        return other
+
+    def _take_edited(self, message: Message, edits: Edits) -> None:
+        kept = tuple(_edited(item, edits) for item in message.items if item.id not in edits.dropped)
+        cuts = [edits.traces[item.id] for item in message.items if item.id in edits.traces]
+        leads = bool(message.items) and message.items[0].id in edits.dropped
+        if leads:
+            self._cut(cuts)
+        if len(kept) == len(message.items) and all(a is b for a, b in zip(kept, message.items, strict=True)):
+            self._keep(message)
+        else:
+            self._keep_changed(message, kept, edits)
+        if not leads:
+            self._cut(cuts)
+
+    def _keep_changed(self, message: Message, kept: tuple[Item, ...], edits: Edits) -> None:
+        payload = self._intake.format.edit(message.payload, _texts(message, edits, self._intake.format))
+        for item in message.items:
+            if item.id in edits.dropped:
+                self.budget.remove(item.id)
+            elif item.id in edits.texts:
+                self.budget.update(item.id, edits.texts[item.id].tokens)
+        if payload is None or not kept:
+            self.budget.overhead -= message.overhead
+            return
+        self._keep(attrs.evolve(message, payload=payload, items=kept))
+
+    def _keep(self, message: Message) -> None:
+        for item in message.items:
+            self._places[item.id] = len(self._messages)
+        self._messages.append(message)
+
+    def _cut(self, references: Iterable[Reference]) -> None:
+        for reference in references:
+            arrival = self._intake.framed(reference.trace_text(), self.cursor, trace_item(reference))
+            self.apply(arrival)
+
+    def _refresh_results(self) -> None:
+        """Later results of the current batch join the message as it stands now."""
+        results = self.cursor.results
+        if results is not None:
+            live = next((message for message in reversed(self._messages) if message.id == results.id), None)
+            self.cursor = attrs.evolve(self.cursor, results=live)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _add(self, message: Message) -> None:
+        for item in message.items:
+            self.budget.add(_budget_item(item))
+            self._places[item.id] = len(self._messages)
+        self.budget.overhead += message.overhead
+        self._messages.append(message)
+
+    def _grow(self, message: Message) -> None:
+        for item in message.items:
+            if item.id not in self._places:
+                self.budget.add(_budget_item(item))
+                self._places[item.id] = len(self._messages) - 1
+        self._messages[-1] = message
+
+    def _hold(self, key: str) -> None:
+        item = self.find(key)
+        if item is not None and item.policy is GCPolicy.PARTIAL:
+            self.set_policy(key, GCPolicy.PRESERVABLE)
+
+    def _replace(self, key: str, **changes: object) -> None:
+        place = self._places[key]
+        message = self._messages[place]
+        items = tuple(attrs.evolve(item, **changes) if item.id == key else item for item in message.items)
+        self._messages[place] = attrs.evolve(message, items=items)
+
+    def _part(self, name: str, text: str, policy: GCPolicy) -> Item:
+        tokens = self._intake.counter.count(text)
+        return _owned(f"{SYSTEM.name}:{name}", ItemKind.SYSTEM_TEXT, SYSTEM.name, name, text, tokens, policy)
+
+    def _schema(self, name: str, payload: Payload, *, core: bool) -> Schema:
+        policy = GCPolicy.LOCKED if core else GCPolicy.EPHEMERAL
+        tokens = schema_tokens(payload, self._intake.counter)
+        item = _owned(f"{PLUGIN.name}:{name}", ItemKind.TOOL_SCHEMA, PLUGIN.name, name, "", tokens, policy)
+        return Schema(payload=payload, item=item)
+
+    def _system_overhead(self, *, was: bool) -> None:
+        """Where system text is a message of its own, that message has its overhead once."""
+        self.budget.overhead += self._intake.counter.per_message * (bool(self._system) - was)
+
+
+def _recounted(message: Message, intake: Intake) -> Message:
+    parts = intake.format.read(message.payload)
+    items = tuple(
+        attrs.evolve(item, tokens=part_tokens(part, intake.counter))
+        for item, part in zip(message.items, parts, strict=True)
+    )
+    return attrs.evolve(message, items=items, overhead=intake.counter.per_message)
+
+
+def trace_item(reference: Reference) -> Item:
+    """The item of a trace, still without number and tokens."""
+    return Item(
+        id="",
+        kind=ItemKind.TRACE,
+        source="conversation",
+        policy=GCPolicy.PARTIAL,
+        tokens=0,
+        original_tokens=reference.tokens,
+        text="",
+        unit=0,
+        turn=reference.last_turn,
+        reference=reference,
+    )
+
+
+def _owned(key: str, kind: ItemKind, source: str, name: str, text: str, tokens: int, policy: GCPolicy) -> Item:
+    return Item(
+        id=key,
+        kind=kind,
+        source=source,
+        policy=policy,
+        tokens=tokens,
+        original_tokens=tokens,
+        text=text,
+        unit=0,
+        turn=-1,
+        name=name,
+    )
+
+
+def _budget_item(item: Item) -> BudgetItem:
+    return BudgetItem(
+        key=item.id,
+        source=item.source,
+        group=f"turn {item.turn}" if item.turn >= 0 else "",
+        tokens=item.tokens,
+        policy=item.policy,
+        label=f"{item.kind.value} {item.name}".rstrip(),
+        synthetic=item.synthetic,
+    )
+
+
+def _unit(number: int, items: list[Item], overhead: int, *, pending: bool) -> Unit:
+    first = items[0]
+    return Unit(
+        number=number,
+        turn=first.turn,
+        step=first.step,
+        items=tuple(items),
+        tokens=sum(item.tokens for item in items) + overhead,
+        pending=pending,
+        pinned=any(item.pinned for item in items),
+    )
+
+
+def _edited(item: Item, edits: Edits) -> Item:
+    new = edits.texts.get(item.id)
+    if new is None:
+        return item
+    return attrs.evolve(item, text=new.text, tokens=new.tokens, form=Form.STUB, reference=new.reference)
+
+
+def _texts(message: Message, edits: Edits, format_: Format) -> dict[tuple[str | int, ...], str | None]:
+    places = [part.place for part in format_.read(message.payload)]
+    texts: dict[tuple[str | int, ...], str | None] = {}
+    for place, item in zip(places, message.items, strict=True):
+        if item.id in edits.dropped:
+            texts[place] = None
+        elif item.id in edits.texts:
+            texts[place] = edits.texts[item.id].text
+    return texts

@@ -1,0 +1,280 @@
+"""
+Anthropic's Messages.
+
+The shapes are those of ``anthropic.types.*_block_param``; blocks that are not known here are kept as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gc_core.formats import fields
+from gc_core.formats.readable import json_text, readable_block, readable_result
+from gc_core.formats.refusals import refused_size
+from gc_core.formats.replies import plain
+from gc_core.items import ItemKind, Part, Place
+from gc_core.messages import Payload, Request, Role, Usage
+
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+_TEXT_KINDS = {
+    Role.SYSTEM: ItemKind.SYSTEM_TEXT,
+    Role.USER: ItemKind.USER_TEXT,
+    Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
+}
+_CONTENT: Place = ("content",)
+_ATTACHMENTS = frozenset({"image", "document", "search_result", "container_upload"})
+# Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
+_SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
+# What the SDK adds for its user and the API does not take back.
+_SDK_ONLY = frozenset({"parsed_output"})
+
+
+class AnthropicFormat:
+    """Messages: content is blocks, all results of a batch stand first in the next user message, system is apart."""
+
+    name = "anthropic"
+
+    def role(self, payload: Payload) -> Role:
+        """
+        Who speaks; TOOL when a user message holds results and nothing else.
+
+        Raises MessageError naming ``role`` and the roles there are.
+        """
+        role = fields.mapping(payload, "message").get("role", fields.MISSING)
+        if not isinstance(role, str) or role not in _ROLES:
+            raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}")
+        blocks = payload.get("content")
+        if role == "user" and isinstance(blocks, list) and blocks and all(map(_is_result, blocks)):
+            return Role.TOOL
+        return _ROLES[role]
+
+    def read(self, payload: Payload) -> tuple[Part, ...]:
+        """
+        The parts of one message, one a block; none when there is nothing to read.
+
+        Raises MessageError naming the field and what was expected.
+        """
+        self.role(payload)
+        role = _ROLES[payload["role"]]
+        content = payload.get("content", fields.MISSING)
+        if isinstance(content, str):
+            return (Part(kind=_TEXT_KINDS[role], place=_CONTENT, text=content),) if content else ()
+        if not isinstance(content, list | tuple):
+            raise fields.FieldError("content", content, "a string or a list of blocks")
+        return tuple(_part(block, at, role) for at, block in fields.blocks(content, "content"))
+
+    def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
+        """
+        A copy with other texts at these places, or (None) without them; None when nothing is left.
+
+        An attachment, an opaque block and thinking become a text block: a signature holds for no other text.
+        Raises MessageError for a place without a part, and for arguments that are no JSON object.
+        """
+        if not texts:
+            return payload
+        fields.check_places(texts, [part.place for part in self.read(payload)])
+        if isinstance(payload["content"], str):
+            text = texts[_CONTENT]
+            return None if text is None else {**payload, "content": text}
+        blocks = (_edited(block, texts, (*_CONTENT, at)) for at, block in enumerate(payload["content"]))
+        kept = [block for block in blocks if block is not None]
+        return {**payload, "content": kept} if kept else None
+
+    def normalise(self, payload: Payload) -> Payload:
+        """The payload itself, or a copy of a user message with its results before everything else."""
+        blocks = payload.get("content")
+        if payload.get("role") != "user" or not isinstance(blocks, list):
+            return payload
+        ordered = _results_first(blocks)
+        return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
+
+    def join(self, first: Payload, second: Payload) -> Payload | None:
+        """One user message, results first, for two of which the second holds results; else None."""
+        if first.get("role") != "user" or second.get("role") != "user":
+            return None
+        late = _blocks(second)
+        if not any(map(_is_result, late)):
+            return None
+        return {**second, **first, "content": _results_first([*_blocks(first), *late])}
+
+    def user(self, text: str) -> Payload:
+        """A user message of one text."""
+        return {"role": "user", "content": text}
+
+    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+        """One user message with a result for each answer; none for no answers."""
+        blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": text} for call_id, text in answers]
+        return ({"role": "user", "content": blocks},) if blocks else ()
+
+    def reply(self, reply: object) -> Payload:
+        """
+        The assistant message of a Message object, of its dict, or as it is; role and content only, fit to be sent back.
+
+        Thinking and compaction blocks stay verbatim; from the others null fields are left out.
+        Raises MessageError when there is no assistant message in it.
+        """
+        message = fields.mapping(plain(reply), "reply")
+        content = message.get("content", fields.MISSING)
+        if message.get("role", "assistant") != "assistant":
+            raise fields.FieldError("role", message["role"], "'assistant'")
+        blocks = content if not isinstance(content, list) else [_sendable(block) for block in content]
+        sendable = {"role": "assistant", "content": blocks}
+        self.read(sendable)
+        return sendable
+
+    def usage(self, usage: object) -> Usage:
+        """
+        The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
+
+        Raises MessageError when counts lack.
+        """
+        report = fields.mapping(plain(usage), "usage")
+        read = fields.number(report, "cache_read_input_tokens", "usage", default=0)
+        written = fields.number(report, "cache_creation_input_tokens", "usage", default=0)
+        return Usage(
+            input_tokens=fields.number(report, "input_tokens", "usage") + read + written,
+            output_tokens=fields.number(report, "output_tokens", "usage", default=0),
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+        )
+
+    def schema_name(self, schema: Payload) -> str:
+        """
+        The name in a tool schema; for a toolset, which has none, its MCP server's name or its type.
+
+        Raises MessageError when there is none.
+        """
+        schema = fields.mapping(schema, "tool")
+        kind = schema.get("type")
+        if "name" not in schema and isinstance(kind, str) and "toolset" in kind:
+            return fields.name(schema, "mcp_server_name" if "mcp_server_name" in schema else "type", "tool")
+        return fields.name(schema, "name", "tool")
+
+    def needs_user_first(self) -> bool:
+        """Whether a user has to speak first: yes."""
+        return True
+
+    def request(
+        self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
+    ) -> Request:
+        """The request; each system text is a block of its own, apart from the messages."""
+        blocks = tuple({"type": "text", "text": text} for text in system if text)
+        return Request(format=self.name, messages=tuple(messages), system=blocks, tools=tuple(tools), tokens=tokens)
+
+    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
+        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
+        return refused_size(error)
+
+
+def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
+    place, field = (*_CONTENT, at), f"content[{at}]"
+    match block["type"]:
+        case "text":
+            return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", field))
+        case "tool_use":
+            return _call(block, place, _spoken(Role.ASSISTANT, role, block, field))
+        case "tool_result":
+            return _result(block, place, _spoken(Role.USER, role, block, field))
+        case "thinking" | "redacted_thinking" if role is Role.ASSISTANT:
+            return _thinking(block, place, field)
+    attached = role is Role.USER and block["type"] in _ATTACHMENTS
+    return _other(block, place, ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE)
+
+
+def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
+    """The field, once it is sure that the right one speaks: a call of the user could not be paired."""
+    if by is not role:
+        raise fields.FieldError(f"{field}.type", block["type"], f"this block in a message of role {by.value!r} only")
+    return field
+
+
+def _thinking(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    if block["type"] == "redacted_thinking":
+        return Part(kind=ItemKind.THINKING, place=place, sealed_bytes=len(fields.text(block, "data", field)))
+    signature = block.get("signature")
+    return Part(
+        kind=ItemKind.THINKING,
+        place=place,
+        text=fields.text(block, "thinking", field),
+        sealed_bytes=len(signature) if isinstance(signature, str) else 0,
+    )
+
+
+def _call(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    return Part(
+        kind=ItemKind.TOOL_CALL,
+        place=place,
+        text=json_text(fields.mapping(block.get("input", fields.MISSING), f"{field}.input")),
+        name=fields.name(block, "name", field),
+        call_id=fields.name(block, "id", field),
+    )
+
+
+def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    call_id = fields.name(block, "tool_use_id", field)
+    read = readable_result(block.get("content"), f"{field}.content")
+    return Part(
+        kind=ItemKind.TOOL_RESULT,
+        place=place,
+        text=read.text,
+        call_id=call_id,
+        is_error=block.get("is_error") is True,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+    )
+
+
+def _other(block: Mapping[str, Any], place: Place, kind: ItemKind) -> Part:
+    read = readable_block(block)
+    return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+
+
+def _edited(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
+    text = texts.get(place, fields.MISSING)
+    if text is fields.MISSING:
+        return block
+    return None if text is None else _rewritten(block, str(text), place)
+
+
+def _rewritten(block: Payload, text: str, place: Place) -> Payload:
+    match block["type"]:
+        case "text":
+            return {**block, "text": text}
+        case "tool_result":
+            return {**block, "content": text}
+        case "tool_use":
+            return {**block, "input": _arguments(text, f"content[{place[1]}].input")}
+    marks = {key: block[key] for key in ("cache_control",) if key in block}
+    return {"type": "text", "text": text, **marks}
+
+
+def _arguments(text: str, field: str) -> Mapping[str, Any]:
+    try:
+        arguments = json.loads(text)
+    except ValueError as error:
+        raise fields.FieldError(field, text, "a JSON object as text") from error
+    return fields.mapping(arguments, field)
+
+
+def _is_result(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "tool_result"
+
+
+def _blocks(message: Payload) -> list[Any]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content or ())
+
+
+def _results_first(blocks: Sequence[Any]) -> list[Any]:
+    return sorted(blocks, key=lambda block: not _is_result(block))
+
+
+def _sendable(block: Any) -> Any:
+    if not isinstance(block, Mapping) or block.get("type") in _SEALED:
+        return block
+    return {key: value for key, value in block.items() if value is not None and key not in _SDK_ONLY}

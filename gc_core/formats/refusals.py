@@ -1,0 +1,63 @@
+"""What a provider says when a request was too long, in the words that are known."""
+
+from __future__ import annotations
+
+import re
+
+_COUNT = r"(?P<{0}>\d[\d,]*)"
+_SENT = _COUNT.format("sent")
+_ALLOWED = _COUNT.format("allowed")
+_REPLY = _COUNT.format("reply")
+_IN_REPLY = rf"(?: \([^)]*?{_REPLY} in the (?:completion|output)\))?"
+
+# The phrases alone make it a refusal of this kind. Rate limits speak of tokens too, and must not match.
+_PHRASES = re.compile(
+    r"context_length_exceeded|exceed_context_size_error"
+    r"|maximum context length|maximum prompt length"
+    r"|input tokens exceed the configured limit|exceeds? the (?:available )?context (?:window|size|length)"
+    r"|(?:prompt|input) is too long|exceed context limit"
+    r"|input token count .{0,40}exceeds the maximum",
+    re.IGNORECASE,
+)
+_COUNTS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # Anthropic
+        rf"prompt is too long: {_SENT} tokens > {_ALLOWED} maximum",
+        rf"exceed context limit: {_SENT} \+ {_REPLY} > {_ALLOWED}",
+        # OpenAI today, and before chat models took the reply out of the sum (vLLM and OpenRouter still speak so)
+        rf"maximum context length is {_ALLOWED} tokens.{{0,40}}resulted in {_SENT} tokens",
+        rf"configured limit of {_ALLOWED} tokens.{{0,40}}resulted in {_SENT} tokens",
+        rf"maximum context length is {_ALLOWED} tokens.{{0,40}}requested (?:about )?{_SENT} tokens{_IN_REPLY}",
+        # xAI, llama.cpp, vLLM
+        rf"maximum prompt length is {_ALLOWED} but the request contains {_SENT} tokens",
+        rf"request \({_SENT} tokens\) exceeds the available context size \({_ALLOWED} tokens\)",
+        rf"maximum context length is {_ALLOWED} tokens.{{0,40}}(?:contains(?: at least)?|has) {_SENT} input tokens",
+        # one number only
+        rf"maximum (?:context|prompt) length is {_ALLOWED}",
+        rf"configured limit of {_ALLOWED} tokens",
+        rf"resulted in {_SENT} tokens",
+    )
+)
+
+
+def refused_size(error: BaseException) -> tuple[int | None, int | None] | None:
+    """
+    (input tokens sent, input tokens allowed) of a context-length refusal, each None where it is not named.
+
+    Where the refusal counts the reply in, its share is taken off both sides, so that both speak of the input.
+    None when the error is not such a refusal.
+    """
+    said = f"{error} {getattr(error, 'code', '')} {getattr(error, 'body', '')}"
+    if not _PHRASES.search(said):
+        return None
+    found = next((match for pattern in _COUNTS if (match := pattern.search(said))), None)
+    return (None, None) if found is None else _sizes(found)
+
+
+def _sizes(found: re.Match[str]) -> tuple[int | None, int | None]:
+    counts = {key: int(value.replace(",", "")) for key, value in found.groupdict().items() if value}
+    sent, allowed, reply = counts.get("sent"), counts.get("allowed"), counts.get("reply", 0)
+    if "exceed context limit" not in found.group().lower() and sent is not None:
+        sent -= reply  # only this wording names the input alone before the sum
+    return sent, None if allowed is None else max(allowed - reply, 0)

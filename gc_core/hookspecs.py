@@ -1,0 +1,70 @@
+"""The hooks through which a plugin takes part. No result depends on the order of plugins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gc_core.budget import InstructionBudget
+    from gc_core.items import Item
+    from gc_core.messages import Request
+    from gc_core.planning import Plan
+    from gc_core.policy import GCPolicy
+    from gc_core.protocols import RegisterStrategy
+    from gc_core.results import GCResult, Goal, Refusal
+    from gc_core.sources import InstructionSource
+
+PROJECT = "gc_core"
+"""The pluggy project, and the entry-point group in which each entry point names a module with ``@hookimpl`` functions."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def gc_register_strategies(register: RegisterStrategy) -> None:
+    """Offer strategy classes: call ``register(name, class)`` for each."""
+
+
+@hookspec
+def gc_register_sources() -> Iterable[InstructionSource]:  # type: ignore[empty-body]  # a specification
+    """Instruction sources that every session is to know."""
+
+
+@hookspec
+def gc_classify(item: Item) -> GCPolicy | None:
+    """How strongly an item that arrives is to be held, or None; the strongest answer of all plugins wins."""
+
+
+@hookspec
+def gc_review_plan(plan: Plan) -> Iterable[Refusal]:  # type: ignore[empty-body]  # a specification
+    """Refuse removals of a plan, with a reason each; the collection goes on without them."""
+
+
+@hookspec
+def gc_collection_started(goal: Goal) -> None:
+    """Observe that a collection begins."""
+
+
+@hookspec
+def gc_collection_finished(result: GCResult) -> None:
+    """Observe what a collection did."""
+
+
+@hookspec
+def gc_collection_failed(goal: Goal, error: BaseException) -> None:
+    """Observe that a collection failed; session, budget and history are as they were."""
+
+
+@hookspec
+def gc_budget_updated(budget: InstructionBudget) -> None:
+    """Observe the budget after a change; read-only."""
+
+
+@hookspec
+def gc_request_rendered(request: Request) -> None:
+    """Observe a request that is about to be sent; read-only."""

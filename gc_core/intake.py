@@ -1,0 +1,503 @@
+"""How a provider's message becomes items of the window: numbered, classified, counted, and repaired where it must be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from gc_core.items import Item, ItemKind, Part, Place
+from gc_core.messages import Message, Payload, Role
+from gc_core.policy import GCPolicy
+from gc_core.protocols import Format, TokenCounter
+from gc_core.sources import CONVERSATION, SYSTEM
+from gc_core.tokens import part_tokens
+
+PASTE_TOKENS = 2_000
+"""User text above this size counts as a paste: EPHEMERAL, replaced by a stub (DESIGN.md, default policies)."""
+
+LONG_ARGUMENT_TOKENS = 250
+"""Arguments of a call above this size are EPHEMERAL: their long strings may be stubbed."""
+
+DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
+
+_TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
+_REMOVED_ALONE = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT})
+
+Classify = Callable[[Item], GCPolicy | None]
+"""Asks the plugins how strongly an item is to be held; None when none of them cares."""
+
+
+@attrs.frozen(kw_only=True)
+class OpenCall:
+    """A tool call that waits for its result."""
+
+    item: str
+    call_id: str
+    name: str
+    unit: int
+    turn: int
+    step: int
+
+
+@attrs.frozen(kw_only=True)
+class Cursor:
+    """
+    Where numbering stands: everything that the next message needs to know of those before it.
+
+    Attributes:
+        items: Items numbered so far.
+        messages: Messages numbered so far.
+        units: Units numbered so far.
+        turn: The current turn.
+        step: The last step of the current turn, -1 before its first.
+        started: A message of the conversation has come.
+        user_run: The last unit of user, model or tool was a user message.
+        requested: A user message has come.
+        request_open: Before or inside the first run of user messages, the original request.
+        used_tools: The current turn has called tools.
+        answer: Items of the last assistant message, when that was text alone.
+        asked: That answer ended with a question.
+        open_calls: Calls that wait for results, in order.
+        results: The message that holds the results of the current batch so far, if the format wants them in one.
+
+    """
+
+    items: int = 0
+    messages: int = 0
+    units: int = 0
+    turn: int = 0
+    step: int = -1
+    started: bool = False
+    user_run: bool = False
+    requested: bool = False
+    request_open: bool = True
+    used_tools: bool = False
+    answer: tuple[str, ...] = ()
+    asked: bool = False
+    open_calls: tuple[OpenCall, ...] = ()
+    results: Message | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Repair:
+    """
+    Something in a message that no provider would accept, and what was made of it; the log keeps the original.
+
+    Attributes:
+        kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments`` or ``user_first``.
+        text: What was wrong and what was done, in words.
+
+    """
+
+    kind: str
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Arrival:
+    """
+    What a message does to the window.
+
+    Attributes:
+        messages: Messages to add at the end.
+        joined: The window's last message grew into this one.
+        held: Items that become PRESERVABLE, because now it is known what they were.
+        repairs: What had to be mended.
+        cursor: Where numbering stands afterwards.
+
+    """
+
+    messages: tuple[Message, ...] = ()
+    joined: Message | None = None
+    held: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    cursor: Cursor
+
+    def items(self) -> tuple[Item, ...]:
+        """All items of its messages; those of a joined message that stood there before are among them."""
+        joined = () if self.joined is None else (self.joined,)
+        return tuple(item for message in (*joined, *self.messages) for item in message.items)
+
+    def then(self, later: Arrival) -> Arrival:
+        """Both, one after the other."""
+        messages, joined = self.messages, self.joined
+        if later.joined is not None and messages:
+            messages = (*messages[:-1], later.joined)
+        elif later.joined is not None:
+            joined = later.joined
+        return Arrival(
+            messages=(*messages, *later.messages),
+            joined=joined,
+            held=(*self.held, *later.held),
+            repairs=(*self.repairs, *later.repairs),
+            cursor=later.cursor,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Intake:
+    """
+    Turns messages into items. Pure: the window changes only when an ``Arrival`` is applied.
+
+    Attributes:
+        format: The provider's shape.
+        counter: Counts tokens.
+        classify: Asks the plugins.
+        tools: Policy by tool name, for the results of that tool.
+
+    """
+
+    format: Format
+    counter: TokenCounter
+    classify: Classify
+    tools: Mapping[str, GCPolicy] = attrs.field(factory=dict)
+
+    def take(self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None) -> Arrival:
+        """
+        The message as items, with whatever must come before it. Raises MessageError when it is malformed.
+
+        ``policy`` is the host's own word for all of its items.
+        """
+        role = self.format.role(payload)
+        mended, repairs = self._mend(self.format.normalise(payload))
+        start = Arrival(cursor=cursor, repairs=repairs)
+        if mended is None:
+            return start
+        if role in {Role.ASSISTANT, Role.SYSTEM}:
+            start = start.then(self.close(start.cursor))
+            take = self._assistant if role is Role.ASSISTANT else self._system
+            return start.then(take(mended, start.cursor, policy))
+        return start.then(self._from_user(mended, cursor, policy))
+
+    def close(self, cursor: Cursor) -> Arrival:
+        """Answer every open call with a synthetic result: no request may carry a call without one (rule A1)."""
+        if not cursor.open_calls:
+            return Arrival(cursor=attrs.evolve(cursor, results=None))
+        arrival = Arrival(cursor=cursor, repairs=tuple(_dead(call) for call in cursor.open_calls))
+        for payload in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in cursor.open_calls]):
+            arrival = arrival.then(self._results(payload, arrival.cursor, None, synthetic=True))
+        return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
+
+    def framed(self, text: str, cursor: Cursor, item: Item) -> Arrival:
+        """A user message that the framework writes; ``item`` says what it is, numbers and tokens are filled in here."""
+        payload = self.format.user(text)
+        (part,) = self.format.read(payload)
+        tokens = part_tokens(part, self.counter)
+        whole = attrs.evolve(
+            item,
+            id=f"i{cursor.items + 1}",
+            unit=cursor.units + 1,
+            tokens=tokens,
+            original_tokens=item.original_tokens or tokens,
+            text=text,
+            synthetic=True,
+        )
+        message = Message(
+            id=f"m{cursor.messages + 1}",
+            role=Role.USER,
+            payload=payload,
+            items=(whole,),
+            overhead=self.counter.per_message,
+            synthetic=True,
+        )
+        after = attrs.evolve(cursor, items=cursor.items + 1, messages=cursor.messages + 1, units=cursor.units + 1)
+        return Arrival(messages=(message,), cursor=after)
+
+    # -- by role -------------------------------------------------------------------------------------------------
+
+    def _system(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        cursor = attrs.evolve(cursor, units=cursor.units + 1)
+        draft = _Draft(source=SYSTEM.name, unit=cursor.units, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
+        return self._message(payload, Role.SYSTEM, [draft] * len(self.format.read(payload)), cursor)
+
+    def _assistant(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        before = self._user_first(cursor)
+        cursor = before.cursor
+        cursor = attrs.evolve(
+            cursor,
+            units=cursor.units + 1,
+            step=cursor.step + 1,
+            started=True,
+            user_run=False,
+            request_open=not cursor.requested,
+        )
+        draft = _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, step=cursor.step, policy=policy)
+        parts = self.format.read(payload)
+        arrival = self._message(payload, Role.ASSISTANT, [draft] * len(parts), cursor)
+        return before.then(attrs.evolve(arrival, cursor=_after_assistant(arrival.cursor, arrival.messages[0], parts)))
+
+    def _user_first(self, cursor: Cursor) -> Arrival:
+        if cursor.started or not self.format.needs_user_first():
+            return Arrival(cursor=cursor)
+        item = Item(
+            id="", kind=ItemKind.USER_TEXT, source=CONVERSATION.name, policy=GCPolicy.LOCKED, tokens=0, text="", unit=0,
+            turn=cursor.turn, original_tokens=0,
+        )  # fmt: skip
+        repair = Repair(
+            kind="user_first", text="the conversation starts with the assistant; a user line stands before it"
+        )
+        return attrs.evolve(self.framed("[gc: the conversation starts here]", cursor, item), repairs=(repair,))
+
+    def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        """Results go to the unit that called; what the user said beside them is a unit of its own."""
+        parts = self.format.read(payload)
+        late = _late(parts, cursor)
+        arrival = Arrival(cursor=cursor)
+        rest: Payload | None = payload
+        if late:
+            rest = self.format.edit(payload, {part.place: None for part in late})
+        if rest is not None:
+            arrival = arrival.then(self._on_time(rest, cursor, policy))
+        for part in late:
+            arrival = arrival.then(self._late_result(part, arrival.cursor))
+        return arrival
+
+    def _on_time(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        kinds = {part.kind for part in self.format.read(payload)}
+        if ItemKind.TOOL_RESULT not in kinds:
+            closed = self.close(cursor)
+            return closed.then(self._user(payload, closed.cursor, policy))
+        if kinds == {ItemKind.TOOL_RESULT}:
+            return self._results(payload, cursor, policy)
+        return self._results_and_user(payload, cursor, policy)
+
+    def _user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        held = cursor.answer if not cursor.user_run and (cursor.used_tools or cursor.asked) else ()
+        cursor = _turned(cursor)
+        draft = self._user_draft(cursor, policy)
+        arrival = self._message(payload, Role.USER, [draft] * len(self.format.read(payload)), cursor)
+        return attrs.evolve(arrival, held=held)
+
+    def _user_draft(self, cursor: Cursor, policy: GCPolicy | None) -> _Draft:
+        """The original request, that is the whole first run of user messages, is LOCKED."""
+        held = policy or (GCPolicy.LOCKED if cursor.request_open else None)
+        return _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, policy=held)
+
+    def _results(
+        self, payload: Payload, cursor: Cursor, policy: GCPolicy | None, *, synthetic: bool = False
+    ) -> Arrival:
+        """Results alone. A format that wants one message for a batch gets the earlier results joined with these."""
+        parts = self.format.read(payload)
+        calls, left = _paired(parts, cursor.open_calls)
+        drafts = [_draft_of(call, policy, synthetic=synthetic) for call in calls]
+        arrival = self._message(payload, Role.TOOL, drafts, attrs.evolve(cursor, open_calls=left))
+        return self._joined(arrival, cursor.results)
+
+    def _results_and_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        """Results and user text in one message: one message still, of two units; missing results are added to it."""
+        whole, repairs = self._completed(payload, cursor)
+        parts = self.format.read(whole)
+        results = [part for part in parts if part.kind is ItemKind.TOOL_RESULT]
+        calls, _ = _paired(results, cursor.open_calls)
+        after = attrs.evolve(_turned(cursor), open_calls=())
+        said = self._user_draft(after, policy)
+        drafts = [_draft_of(call, policy, synthetic=False) for call in calls] + [said] * (len(parts) - len(results))
+        arrival = self._joined(self._message(whole, Role.USER, drafts, after), cursor.results)
+        return attrs.evolve(arrival, repairs=repairs, cursor=attrs.evolve(arrival.cursor, results=None))
+
+    def _completed(self, payload: Payload, cursor: Cursor) -> tuple[Payload, tuple[Repair, ...]]:
+        """The message with synthetic results for the calls that it leaves open."""
+        results = [part for part in self.format.read(payload) if part.kind is ItemKind.TOOL_RESULT]
+        _, open_calls = _paired(results, cursor.open_calls)
+        for answer in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in open_calls]):
+            payload = self.format.join(payload, answer) or payload
+        return payload, tuple(_dead(call) for call in open_calls)
+
+    def _joined(self, arrival: Arrival, earlier: Message | None) -> Arrival:
+        (message,) = arrival.messages
+        payload = None if earlier is None else self.format.join(earlier.payload, message.payload)
+        if earlier is None or payload is None:
+            return attrs.evolve(arrival, cursor=attrs.evolve(arrival.cursor, results=message))
+        whole = attrs.evolve(earlier, payload=payload, items=(*earlier.items, *message.items))
+        cursor = attrs.evolve(arrival.cursor, messages=arrival.cursor.messages - 1, results=whole)
+        return attrs.evolve(arrival, messages=(), joined=whole, cursor=cursor)
+
+    def _late_result(self, part: Part, cursor: Cursor) -> Arrival:
+        """A result whose call is gone or was closed is told as text: it would be refused as a result (rule A1)."""
+        closed = self.close(cursor)
+        text = f"[gc: this result came without its call {part.call_id}]\n{part.text}"
+        item = Item(
+            id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text="",
+            unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
+        )  # fmt: skip
+        repair = Repair(
+            kind="late_result", text=f"a result for {part.call_id!r} came without its call; it is told as text"
+        )
+        return closed.then(attrs.evolve(self.framed(text, closed.cursor, item), repairs=(repair,)))
+
+    # -- one message ---------------------------------------------------------------------------------------------
+
+    def _message(self, payload: Payload, role: Role, drafts: Sequence[_Draft], cursor: Cursor) -> Arrival:
+        parts = self.format.read(payload)
+        items = tuple(
+            self._item(part, draft, f"i{cursor.items + place}")
+            for place, (part, draft) in enumerate(zip(parts, drafts, strict=True), start=1)
+        )
+        synthetic = all(item.synthetic for item in items)
+        message = Message(
+            id=f"m{cursor.messages + 1}",
+            role=role,
+            payload=payload,
+            items=items,
+            overhead=self.counter.per_message,
+            synthetic=synthetic,
+        )
+        after = attrs.evolve(cursor, items=cursor.items + len(items), messages=cursor.messages + 1)
+        return Arrival(messages=(message,), cursor=after)
+
+    def _item(self, part: Part, draft: _Draft, key: str) -> Item:
+        tokens = part_tokens(part, self.counter)
+        item = Item(
+            id=key,
+            kind=part.kind,
+            source=draft.source,
+            policy=GCPolicy.PARTIAL,
+            tokens=tokens,
+            original_tokens=tokens,
+            text=part.text,
+            unit=draft.unit,
+            turn=draft.turn,
+            step=draft.step,
+            name=part.name or draft.name,
+            call=draft.call,
+            is_error=part.is_error,
+            synthetic=draft.synthetic,
+        )
+        return attrs.evolve(item, policy=draft.policy or self._policy(item))
+
+    def _policy(self, item: Item) -> GCPolicy:
+        """The plugins' strongest answer, else the configured policy of the tool, else the default."""
+        default = attrs.evolve(item, policy=self._configured(item) or default_policy(item))
+        return self.classify(default) or default.policy
+
+    def _configured(self, item: Item) -> GCPolicy | None:
+        return self.tools.get(item.name) if item.kind is ItemKind.TOOL_RESULT else None
+
+    def _mend(self, payload: Payload) -> tuple[Payload | None, tuple[Repair, ...]]:
+        """Empty texts go and arguments become a JSON object; None when nothing is left (rules A4, C3, N1)."""
+        parts = self.format.read(payload)
+        if not parts:
+            return None, (Repair(kind="empty_message", text="a message without content was left out"),)
+        texts: dict[Place, str | None] = {}
+        repairs = []
+        for part in parts:
+            if part.kind in _TEXT_KINDS and not part.text.strip():
+                texts[part.place] = None
+                repairs.append(Repair(kind="empty_text", text=f"empty text at {_where(part.place)} was left out"))
+            elif part.kind is ItemKind.TOOL_CALL and not _is_object(part.text):
+                texts[part.place] = json.dumps({"arguments": part.text}, ensure_ascii=False)
+                repairs.append(
+                    Repair(
+                        kind="bad_arguments", text=f"arguments of {part.name} are not a JSON object; they were wrapped"
+                    )
+                )
+        return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
+
+
+@attrs.frozen(kw_only=True)
+class _Draft:
+    """What an item inherits from its message."""
+
+    source: str
+    unit: int
+    turn: int
+    step: int = -1
+    policy: GCPolicy | None = None
+    name: str = ""
+    call: str = ""
+    synthetic: bool = False
+
+
+def default_policy(item: Item) -> GCPolicy:
+    """How strongly an item is held when nobody says otherwise (DESIGN.md, default policies)."""
+    if item.kind is ItemKind.USER_TEXT:
+        return GCPolicy.EPHEMERAL if item.tokens > PASTE_TOKENS else GCPolicy.PRESERVABLE
+    if item.kind is ItemKind.TOOL_CALL:
+        return GCPolicy.EPHEMERAL if item.tokens > LONG_ARGUMENT_TOKENS else GCPolicy.PARTIAL
+    return GCPolicy.EPHEMERAL if item.kind in _REMOVED_ALONE else GCPolicy.PARTIAL
+
+
+def _turned(cursor: Cursor) -> Cursor:
+    """The cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
+    fresh = not cursor.started
+    cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asked=False)
+    if cursor.user_run:
+        return cursor
+    turn = cursor.turn if fresh else cursor.turn + 1
+    return attrs.evolve(cursor, user_run=True, turn=turn, step=-1, used_tools=False)
+
+
+def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
+    """The call that each result answers, by id and, where ids repeat, in order; and the calls left over."""
+    left = list(waiting)
+    calls = []
+    for part in parts:
+        call = next(call for call in left if call.call_id == part.call_id)
+        left.remove(call)
+        calls.append(call)
+    return calls, tuple(left)
+
+
+def _draft_of(call: OpenCall, policy: GCPolicy | None, *, synthetic: bool) -> _Draft:
+    return _Draft(
+        source=CONVERSATION.name,
+        unit=call.unit,
+        turn=call.turn,
+        step=call.step,
+        policy=policy,
+        name=call.name,
+        call=call.item,
+        synthetic=synthetic,
+    )
+
+
+def _dead(call: OpenCall) -> Repair:
+    return Repair(
+        kind="dead_call", text=f"call {call.item} ({call.name}) had no result; a synthetic one stands behind it"
+    )
+
+
+def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) -> Cursor:
+    calls = tuple(
+        OpenCall(item=item.id, call_id=part.call_id, name=part.name, unit=item.unit, turn=item.turn, step=item.step)
+        for item, part in zip(message.items, parts, strict=True)
+        if part.kind is ItemKind.TOOL_CALL
+    )
+    texts = [item for item in message.items if item.kind is ItemKind.ASSISTANT_TEXT]
+    answer = () if calls else tuple(item.id for item in texts)
+    asked = bool(answer) and texts[-1].text.rstrip().endswith("?")
+    return attrs.evolve(
+        cursor,
+        open_calls=calls,
+        results=None,
+        used_tools=cursor.used_tools or bool(calls),
+        answer=answer,
+        asked=asked,
+    )
+
+
+def _late(parts: Sequence[Part], cursor: Cursor) -> list[Part]:
+    """Results that answer no open call."""
+    waiting = [call.call_id for call in cursor.open_calls]
+    late = []
+    for part in parts:
+        if part.kind is not ItemKind.TOOL_RESULT:
+            continue
+        if part.call_id in waiting:
+            waiting.remove(part.call_id)
+        else:
+            late.append(part)
+    return late
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _where(place: Place) -> str:
+    return ".".join(str(step) for step in place)

@@ -1,0 +1,75 @@
+"""What the core does when a request would not fit, or every strategy failed: deterministic, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gc_core.actions import GCRemovalItem
+from gc_core.items import Item, ItemKind
+from gc_core.planning import Planner, Rights, is_cuttable
+from gc_core.view import WindowView, Zone
+
+NAME = "last_resort"
+
+_ORDINARY = Rights(zones=frozenset({Zone.OLD, Zone.RECENT}))
+_CUT = Rights(zones=frozenset(), stub_recent=True, stub_any_kind=True)
+_PRESERVABLE = Rights(zones=frozenset({Zone.PRESERVABLE}))
+_RESERVE = Rights(zones=frozenset({Zone.RESERVE}))
+
+_OLD_KEEP = 0.1
+_SLACK = 64
+"""Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
+
+
+def run(planner: Planner, view: WindowView, *, fit: int) -> None:
+    """
+    Offer removals in the order of DESIGN.md: the first three steps down to the goal, the rest only until ``fit``
+    tokens are reached. LOCKED and pinned content is never offered.
+    """
+    for offers, rights in _to_goal(view):
+        _offer(planner, offers, rights, planner.goal.target_tokens)
+    planner.settle()
+    _cut(planner, _newest(view), fit)
+    _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
+    _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
+    _cut(planner, _newest(view), fit)
+    planner.settle()
+
+
+def _to_goal(view: WindowView) -> Iterator[tuple[Iterable[GCRemovalItem], Rights]]:
+    results = [item for item in view.stubbable if item.kind is ItemKind.TOOL_RESULT]
+    others = [item for item in view.stubbable if item.kind is not ItemKind.TOOL_RESULT]
+    yield _stubs(results, "old result"), _ORDINARY
+    yield _stubs(others, "old argument or paste"), _ORDINARY
+    units = view.collectable
+    yield (GCRemovalItem.drop(unit, reason="oldest unit", phase="drop") for unit in units), _ORDINARY
+
+
+def _stubs(items: Iterable[Item], reason: str) -> Iterator[GCRemovalItem]:
+    return (GCRemovalItem.stub(item, keep=_OLD_KEEP, reason=reason, phase="stub") for item in items)
+
+
+def _drops(view: WindowView, zone: Zone, reason: str) -> Iterator[GCRemovalItem]:
+    return (GCRemovalItem.drop(unit, reason=reason, phase=zone.value) for unit in view.in_zone(zone))
+
+
+def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, until: int) -> None:
+    for offer in offers:
+        if planner.reaches(until):
+            return
+        planner.offer(offer, rights)
+
+
+def _newest(view: WindowView) -> list[Item]:
+    """What could be cut, largest first: it is the oversized one that keeps the request from fitting."""
+    items = (item for unit in view.units for item in unit.items if is_cuttable(item))
+    return sorted(items, key=lambda item: item.tokens, reverse=True)
+
+
+def _cut(planner: Planner, items: Iterable[Item], fit: int) -> None:
+    for item in items:
+        missing = planner.total - fit
+        if missing <= 0:
+            return
+        keep = max(0.0, (item.tokens - missing - _SLACK) / max(1, item.tokens))
+        planner.offer(GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut"), _CUT)

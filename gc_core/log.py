@@ -1,0 +1,116 @@
+"""The master log: every message as it arrived, append-only. What leaves the window is still here."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from gc_core.errors import SessionClosedError
+
+FILE_NAME = "master.jsonl"
+
+
+@attrs.frozen(kw_only=True)
+class LogRecord:
+    """
+    One line of the log.
+
+    Attributes:
+        items: Ids of the items that the message became, in the order of its parts; empty when it became none.
+        role: Who spoke.
+        payload: The message as it arrived.
+
+    """
+
+    items: tuple[str, ...]
+    role: str
+    payload: Mapping[str, Any]
+
+
+class MasterLog:
+    """
+    Appends records to a file and reads single ones back.
+
+    Without a directory the file is an anonymous temporary one that ends with the session. ``append`` returns after
+    the line has been written, so an acknowledged message survives the end of the process. In memory there are 16
+    bytes a message.
+    """
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._file = _temporary() if directory is None else _in(directory)
+        self._size = self._file.seek(0, os.SEEK_END)
+        self._first_items = array("q")
+        self._offsets = array("q")
+
+    def append(self, record: LogRecord, first_item: int) -> None:
+        """Write one record; ``first_item`` is the number of its first item, from which ``find`` finds it."""
+        line = _line(record)
+        if self._file.closed:
+            raise SessionClosedError("the session was closed; it takes no further messages")
+        self._file.write(line)
+        self._file.flush()
+        self._first_items.append(first_item)
+        self._offsets.append(self._size)
+        self._size += len(line)
+
+    def find(self, number: int) -> LogRecord | None:
+        """The record that holds the item with this number, or None."""
+        place = _rightmost(self._first_items, number)
+        while place >= 0:
+            record = self._read(place)
+            if f"i{number}" in record.items:
+                return record
+            if self._first_items[place] < number - len(record.items):
+                return None
+            place -= 1
+        return None
+
+    def close(self) -> None:
+        """Close the file; a temporary one is gone then."""
+        self._file.close()
+
+    def _read(self, place: int) -> LogRecord:
+        self._file.flush()
+        self._file.seek(self._offsets[place])
+        line = self._file.readline()
+        self._file.seek(0, os.SEEK_END)
+        saved = json.loads(line)
+        return LogRecord(items=tuple(saved["items"]), role=saved["role"], payload=saved["payload"])
+
+
+def _line(record: LogRecord) -> bytes:
+    saved = attrs.asdict(record)
+    try:
+        return (json.dumps(saved, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        # A lone surrogate has no UTF-8 form; escaped, the line is still the same JSON.
+        return (json.dumps(saved) + "\n").encode()
+
+
+def _temporary() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="gc-core-")
+
+
+def _in(directory: Path) -> IO[bytes]:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(directory / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    return os.fdopen(handle, "r+b")
+
+
+def _rightmost(numbers: array[int], number: int) -> int:
+    """The last place whose number is not above the given one, or -1."""
+    low, high = 0, len(numbers)
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1

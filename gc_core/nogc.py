@@ -1,0 +1,25 @@
+"""The strategy that collects nothing: a baseline, and the starting point for a new strategy."""
+
+from __future__ import annotations
+
+import attrs
+
+from gc_core.actions import GCRemovalItem
+from gc_core.hookspecs import hookimpl
+from gc_core.protocols import ContextView, RegisterStrategy
+from gc_core.results import Goal
+
+
+@attrs.frozen
+class NoGC:
+    """Proposes nothing; a request that would not fit is left to the last resort."""
+
+    def collect(self, context: ContextView, goal: Goal) -> tuple[GCRemovalItem, ...]:  # noqa: ARG002 - the contract
+        """Propose nothing."""
+        return ()
+
+
+@hookimpl
+def gc_register_strategies(register: RegisterStrategy) -> None:
+    """Offer NoGC as ``none``."""
+    register("none", NoGC)

@@ -1,0 +1,363 @@
+"""The plan of one collection: which proposals are accepted, what they free, and the final texts and traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
+from gc_core.context import Context, Edits, NewText
+from gc_core.errors import RemovalError
+from gc_core.items import Item, ItemKind, Part, Unit
+from gc_core.policy import GCPolicy
+from gc_core.protocols import TokenCounter
+from gc_core.references import Reference
+from gc_core.results import Goal, Refusal
+from gc_core.stubs import StubText, smallest_stub, write_stub
+from gc_core.tokens import part_tokens
+from gc_core.view import WindowView, Zone, is_stubbable
+
+_LONGEST_TRACE = Reference(tokens=10**7, first="i1000000", last="i1000001", first_turn=10**5, last_turn=10**5 + 1)
+
+
+@attrs.frozen(kw_only=True)
+class Rights:
+    """
+    What a proposer may take.
+
+    Attributes:
+        zones: Zones of units that it may drop.
+        stub_recent: It may stub items of the newest steps and of the newest exchange.
+        stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
+
+    """
+
+    zones: frozenset[Zone]
+    stub_recent: bool = False
+    stub_any_kind: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """
+    The checked removals of one collection, before anything has changed.
+
+    Attributes:
+        goal: What was to be reached.
+        removals: The accepted proposals, with the tokens that each frees.
+        refusals: The refused ones.
+        edits: What carrying it out does to the window.
+
+    """
+
+    goal: Goal
+    removals: tuple[GCRemovalItem, ...]
+    refusals: tuple[Refusal, ...]
+    edits: Edits
+
+
+class Planner:
+    """
+    Takes proposals one by one, checks each against the protection, and keeps the running total.
+
+    The total is never below what the request will really have: traces are counted at their longest and stubs at their
+    limit, so a goal that is met here is met.
+    """
+
+    def __init__(self, context: Context, view: WindowView, goal: Goal, counter: TokenCounter) -> None:
+        self.goal = goal
+        self.context = context
+        self._view = view
+        self._counter = counter
+        self._total = view.tokens
+        self._gone = [False] * len(view.units)
+        self._dropped: set[int] = set()
+        self._limits: dict[str, int] = {}
+        self._now = {unit.number: unit.tokens for unit in view.units}
+        self._old = {unit.number: unit.tokens for unit in view.in_zone(Zone.OLD)}
+        self._open_old = sum(self._old.values())
+        self._removals: list[GCRemovalItem] = []
+        self._refusals: list[Refusal] = []
+        self._later: list[tuple[GCRemovalItem, Rights]] = []
+        self._items: dict[str, tuple[Item, int]] = {
+            item.id: (item, place) for place, unit in enumerate(view.units) for item in unit.items
+        }
+        trace = Part(kind=ItemKind.TRACE, place=(), text=_LONGEST_TRACE.trace_text())
+        self._trace_cost = part_tokens(trace, counter) + counter.per_message
+
+    @property
+    def total(self) -> int:
+        """Tokens that the request will have at most."""
+        return self._total
+
+    @property
+    def met(self) -> bool:
+        """Whether the goal is reached."""
+        return self._total <= self.goal.target_tokens
+
+    def reaches(self, tokens: int) -> bool:
+        """Whether the request will have at most this many tokens."""
+        return self._total <= tokens
+
+    def offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
+        """
+        Accept or refuse a proposal; True when it was accepted.
+
+        Raises RemovalError when it names what does not exist here: that is the strategy's fault, not the window's.
+        """
+        action = removal.action
+        if isinstance(action, Summarize):
+            self._known(removal, action.units)
+            return self._refuse(removal, "no summarizer is configured")
+        if isinstance(action, Drop):
+            return self._offer_drop(removal, self._known(removal, action.units), rights)
+        return self._offer_stub(removal, action, rights)
+
+    def settle(self) -> None:
+        """Offer again what was refused only for the moment, until nothing more is accepted or the goal is met."""
+        accepted = True
+        while accepted and not self.met:
+            waiting, self._later = self._later, []
+            accepted = False
+            for removal, rights in waiting:
+                if self.met:
+                    return
+                accepted = self.offer(removal, rights) or accepted
+
+    def finish(self, *, binds_thinking: bool = False) -> Plan:
+        """
+        Write the texts, newest first, and the traces.
+
+        Where a model binds thinking to its prefix, all thinking behind the first change goes in the same pass (N3b).
+        """
+        texts = {stub: text for stub, text in self._written() if text.tokens < self._items[stub][0].tokens}
+        dropped, traces = self._cuts()
+        unclaimed = dict(texts)
+        removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
+        bound = self._bound_thinking(dropped, texts) if binds_thinking else frozenset()
+        edits = Edits(
+            dropped=dropped | bound,
+            texts={
+                key: NewText(text=text.text, tokens=text.tokens, reference=text.reference)
+                for key, text in texts.items()
+            },
+            traces=traces,
+        )
+        kept = tuple(removal for removal in removals if removal.tokens_freed > 0)
+        return Plan(goal=self.goal, removals=kept, refusals=tuple(self._refusals), edits=edits)
+
+    # -- drops ---------------------------------------------------------------------------------------------------
+
+    def _known(self, removal: GCRemovalItem, numbers: Iterable[int]) -> list[Unit]:
+        """The units that a proposal names, as they are here."""
+        units = []
+        for number in dict.fromkeys(numbers):
+            try:
+                units.append(self._view.units[self._view.position(number)])
+            except KeyError:
+                raise RemovalError(f"{removal.action} names unit {number}, which is not in this window") from None
+        ids = tuple(item.id for unit in units for item in unit.items)
+        if removal.items != ids:
+            raise RemovalError(f"{removal.action} names items {removal.items}; those units hold {ids}")
+        return units
+
+    def _offer_drop(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> bool:
+        fresh = [unit for unit in units if unit.number not in self._dropped]
+        if not fresh:
+            return self._refuse(removal, "proposed already")
+        for unit in fresh:
+            why = self._holds(unit, rights)
+            if why:
+                return self._refuse(removal, why)
+        if any(self._zone(unit) is Zone.RECENT for unit in fresh) and not self._needs_recent():
+            return self._postpone(removal, rights, "the old turns suffice")
+        if self._gain(fresh) <= 0:
+            for unit in fresh:
+                self._forget_old(unit)
+            return self._postpone(removal, rights, "smaller than the trace that would stand for it")
+        for unit in fresh:
+            self._drop(unit)
+        self._removals.append(removal)
+        return True
+
+    def _holds(self, unit: Unit, rights: Rights) -> str:
+        """Why the unit may not be dropped, or ""."""
+        zone = self._zone(unit)
+        if zone in rights.zones:
+            return ""
+        if unit.pinned:
+            return f"unit {unit.number} is pinned"
+        if unit.pending:
+            return f"unit {unit.number} waits for a result"
+        if zone is Zone.HELD:
+            return f"unit {unit.number} is held ({unit.policy.value})"
+        return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
+
+    def _zone(self, unit: Unit) -> Zone:
+        return self._view.zones[self._view.position(unit.number)]
+
+    def _needs_recent(self) -> bool:
+        """Whether the target would be missed even if everything old were dropped."""
+        return self._total - self._open_old > self.goal.target_tokens
+
+    def _forget_old(self, unit: Unit) -> None:
+        """An old unit that is dropped, or cannot be with profit, no longer stands before the recent ones."""
+        self._open_old -= self._old.pop(unit.number, 0)
+
+    def _gain(self, units: list[Unit]) -> int:
+        """Tokens that dropping these together would free, what traces cost taken off."""
+        places = {self._view.position(unit.number) for unit in units}
+        runs = sum(1 for place in places if place - 1 not in places)
+        touching = sum(
+            1 for place in places for near in (place - 1, place + 1) if near not in places and self._is_cut(near)
+        )
+        return sum(self._now[unit.number] for unit in units) - self._trace_cost * max(0, runs - touching)
+
+    def _is_cut(self, place: int) -> bool:
+        return 0 <= place < len(self._gone) and (self._gone[place] or self._view.units[place].is_trace)
+
+    def _drop(self, unit: Unit) -> None:
+        self._forget_old(unit)
+        self._dropped.add(unit.number)
+        self._total -= self._now[unit.number]
+        self._now[unit.number] = 0
+        place = self._view.position(unit.number)
+        self._gone[place] = True
+        self._total += self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
+
+    def _closes(self, place: int, side: int) -> int:
+        """1 when the cut at this place joins another cut on that side; a trace between them is absorbed."""
+        near = place + side
+        if not 0 <= near < len(self._gone):
+            return 0
+        if self._gone[near]:
+            return 1
+        if not self._view.units[near].is_trace:
+            return 0
+        self._gone[near] = True
+        self._total -= self._view.units[near].tokens
+        beyond = near + side
+        return 1 if 0 <= beyond < len(self._gone) and self._gone[beyond] else 0
+
+    # -- stubs ---------------------------------------------------------------------------------------------------
+
+    def _offer_stub(self, removal: GCRemovalItem, action: Stub, rights: Rights) -> bool:
+        if action.item not in self._items:
+            raise RemovalError(f"{action} names item {action.item!r}, which is not in this window")
+        item, place = self._items[action.item]
+        unit = self._view.units[place]
+        why = self._keeps_whole(item, unit, place, rights)
+        if why:
+            return self._refuse(removal, why)
+        limit = max(int(action.keep * item.tokens), smallest_stub(item, self._counter))
+        gain = self._limits.get(item.id, item.tokens) - limit
+        if gain <= 0:
+            return self._refuse(removal, "a stub would not be smaller")
+        self._shrink(item, unit, limit)
+        self._removals.append(removal)
+        return True
+
+    def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
+        """Why the item may not be stubbed, or ""."""
+        if unit.number in self._dropped:
+            return "its unit is dropped in this pass"
+        if item.pinned or unit.pinned:
+            return f"item {item.id} is pinned"
+        if not self._may_shrink(item, rights):
+            return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {item.form.value})"
+        if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
+            return f"item {item.id} belongs to the newest steps"
+        return ""
+
+    def _may_shrink(self, item: Item, rights: Rights) -> bool:
+        if rights.stub_any_kind:
+            return is_cuttable(item)
+        return is_stubbable(item) and item.id not in self._limits
+
+    def _shrink(self, item: Item, unit: Unit, limit: int) -> None:
+        gain = self._limits.get(item.id, item.tokens) - limit
+        self._limits[item.id] = limit
+        self._total -= gain
+        self._now[unit.number] -= gain
+        if unit.number in self._old:
+            self._old[unit.number] -= gain
+            self._open_old -= gain
+
+    # -- refusals ------------------------------------------------------------------------------------------------
+
+    def _refuse(self, removal: GCRemovalItem, why: str) -> bool:
+        self._refusals.append(Refusal(removal=removal, why=why))
+        return False
+
+    def _postpone(self, removal: GCRemovalItem, rights: Rights, why: str) -> bool:
+        self._later.append((removal, rights))
+        return self._refuse(removal, why)
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    def _written(self) -> Iterator[tuple[str, StubText]]:
+        standing = [key for key in self._limits if self._view.units[self._items[key][1]].number not in self._dropped]
+        for key in sorted(standing, key=lambda key: self._items[key][1], reverse=True):
+            yield key, write_stub(self._items[key][0], self._limits[key], self._counter)
+
+    def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
+        """Ids of the items that leave, and one trace for every run of them."""
+        dropped: set[str] = set()
+        traces: dict[str, Reference] = {}
+        for run in self._runs():
+            items = [item for unit in run for item in unit.items]
+            dropped.update(item.id for item in items)
+            traces[items[0].id] = _reference(items)
+        return frozenset(dropped), traces
+
+    def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, StubText]) -> frozenset[str]:
+        changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]
+        first = min(changed, default=len(self._gone))
+        later = (item for unit in self._view.units[first + 1 :] for item in unit.items)
+        return frozenset(item.id for item in later if item.kind is ItemKind.THINKING)
+
+    def _runs(self) -> Iterator[list[Unit]]:
+        run: list[Unit] = []
+        for unit, gone in zip(self._view.units, self._gone, strict=True):
+            if gone:
+                run.append(unit)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+    def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, StubText]) -> GCRemovalItem:
+        action = removal.action
+        if isinstance(action, Drop):
+            units = [self._view.units[self._view.position(number)] for number in action.units]
+            return attrs.evolve(removal, tokens_freed=sum(unit.tokens for unit in units))
+        key = removal.items[0]
+        text = unclaimed.pop(key, None)  # a second stub of the same item in one pass frees nothing more
+        return attrs.evolve(removal, tokens_freed=self._items[key][0].tokens - text.tokens if text else 0)
+
+
+_CUTTABLE = frozenset(
+    {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
+)
+
+
+def is_cuttable(item: Item) -> bool:
+    """Whether the last resort could cut the item: text, calls and results that are neither pinned nor LOCKED."""
+    return item.kind in _CUTTABLE and not item.pinned and item.policy is not GCPolicy.LOCKED
+
+
+def _reference(items: list[Item]) -> Reference:
+    """One reference for a run of items, the traces among them counted for what they stand for."""
+    known = [item.reference or _single(item) for item in items]
+    whole = known[0]
+    for later in known[1:]:
+        whole = whole.merged(later)
+    return whole
+
+
+def _single(item: Item) -> Reference:
+    return Reference(
+        tokens=item.original_tokens, first=item.id, last=item.id, first_turn=item.turn, last_turn=item.turn
+    )

@@ -1,0 +1,274 @@
+"""Plugins: found through entry points, called in isolation, and what they did wrong is kept."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pluggy
+import structlog
+
+from gc_core import hookspecs, nogc
+from gc_core.budget import InstructionBudget
+from gc_core.errors import ConfigError, PluginError, UnknownStrategyError
+from gc_core.hookspecs import PROJECT
+from gc_core.items import Item
+from gc_core.messages import Request
+from gc_core.planning import Plan
+from gc_core.policy import GCPolicy
+from gc_core.protocols import GCStrategy
+from gc_core.results import GCResult, Goal, Refusal
+from gc_core.sources import InstructionSource
+
+_log = structlog.get_logger("gc_core.plugins")
+
+QUARANTINE_AFTER = 3
+"""Failures after which a strategy is no longer asked."""
+
+
+@attrs.frozen(kw_only=True)
+class PluginFailure:
+    """
+    What a plugin did wrong.
+
+    Attributes:
+        plugin: Its name.
+        doing: What it was asked for.
+        error: What it raised.
+
+    """
+
+    plugin: str
+    doing: str
+    error: Exception
+
+    def __str__(self) -> str:
+        """One line that names plugin, occasion and error."""
+        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {self.error}"
+
+
+@attrs.define
+class Attempt:
+    """How a guarded call went: ``failure`` is None when it went well."""
+
+    failure: PluginFailure | None = None
+
+
+@attrs.frozen(kw_only=True)
+class StrategyOption:
+    """An option of a strategy: its name, type as written, and default as written ("" when it has none)."""
+
+    name: str
+    type: str
+    default: str
+
+
+@attrs.frozen(kw_only=True)
+class StrategyInfo:
+    """An installed strategy: its name, one-line description, the plugin that brings it, and its options."""
+
+    name: str
+    summary: str
+    plugin: str
+    options: tuple[StrategyOption, ...]
+
+
+class Plugins:
+    """
+    The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only NoGC.
+
+    Attributes:
+        failures: Everything that plugins did wrong so far, oldest first.
+
+    """
+
+    def __init__(self) -> None:
+        self.failures: list[PluginFailure] = []
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        self._strategies: dict[str, tuple[str, type[GCStrategy]]] = {}
+        self._faults: Counter[str] = Counter()
+        self.register(nogc, name="gc_core")
+
+    @classmethod
+    def discover(cls) -> Plugins:
+        """Load every entry point of the group, each on its own: one that fails is kept in ``failures``."""
+        plugins = cls()
+        for entry in sorted(importlib.metadata.entry_points(group=PROJECT), key=lambda entry: entry.name):
+            with plugins.guarded(entry.name, "loading"):
+                plugins.register(entry.load(), name=entry.name)
+        return plugins
+
+    def register(self, module: ModuleType | object, *, name: str | None = None) -> None:
+        """
+        Take part with a module or object that has ``@hookimpl`` functions.
+
+        Raises PluginError when it implements an unknown hook, or offers a strategy name that is taken; nothing of it
+        is registered then.
+        """
+        known = dict(self._strategies)
+        key = self._manager.register(module, name) or name or repr(module)
+        try:
+            self._manager.check_pending()
+            self._register_strategies(module, key)
+        except (pluggy.PluginValidationError, PluginError) as error:
+            self._manager.unregister(module)
+            self._strategies = known
+            raise PluginError(f"plugin {key!r} cannot be registered: {error}") from error
+
+    # -- strategies ----------------------------------------------------------------------------------------------
+
+    def strategy(self, name: str, options: Mapping[str, Any] | None = None) -> GCStrategy:
+        """
+        A strategy by name (``"gc_truncate"`` or ``"truncate"``) with its own options.
+
+        Raises UnknownStrategyError, naming what is installed and what failed to load, and ConfigError for an unknown or
+        bad option.
+        """
+        _, strategy = self._strategies.get(_short(name), ("", None))
+        if strategy is None:
+            failed = [str(failure) for failure in self.failures if failure.doing == "loading"]
+            raise UnknownStrategyError(
+                f"no strategy {name!r}; installed: {sorted(self._strategies)}, failed to load: {failed}"
+            )
+        return self._constructed(name, strategy, dict(options or {}))
+
+    def strategies(self) -> tuple[StrategyInfo, ...]:
+        """What is installed, by name."""
+        return tuple(_info(name, plugin, cls) for name, (plugin, cls) in sorted(self._strategies.items()))
+
+    def is_quarantined(self, name: str) -> bool:
+        """Whether a strategy failed so often that it is no longer asked."""
+        return self._faults[name] >= QUARANTINE_AFTER
+
+    # -- the border ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
+        """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
+        attempt = Attempt()
+        try:
+            yield attempt
+        except Exception as error:  # noqa: BLE001 - the plugin border: any error of a plugin is kept, none goes further
+            attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=error)
+            self.failures.append(attempt.failure)
+            self._faults[plugin] += 1
+            _log.warning("plugin failed", plugin=plugin, doing=doing, error=repr(error))
+
+    # -- hooks ---------------------------------------------------------------------------------------------------
+
+    def classify(self, item: Item) -> GCPolicy | None:
+        """The strongest answer of all plugins, or None."""
+        answers = [answer for answer in self._ask("gc_classify", item=item) if isinstance(answer, GCPolicy)]
+        return max(answers, key=lambda policy: policy.strength, default=None)
+
+    def sources(self) -> tuple[InstructionSource, ...]:
+        """Sources that plugins bring."""
+        return tuple(source for answer in self._ask("gc_register_sources") for source in answer)
+
+    def review(self, plan: Plan) -> tuple[Refusal, ...]:
+        """Removals that plugins refuse."""
+        return tuple(refusal for answer in self._ask("gc_review_plan", plan=plan) for refusal in answer)
+
+    def collection_started(self, goal: Goal) -> None:
+        """Tell observers that a collection begins."""
+        self._ask("gc_collection_started", goal=goal)
+
+    def collection_finished(self, result: GCResult) -> None:
+        """Tell observers what a collection did."""
+        self._ask("gc_collection_finished", result=result)
+
+    def collection_failed(self, goal: Goal, error: BaseException) -> None:
+        """Tell observers that a collection failed."""
+        self._ask("gc_collection_failed", goal=goal, error=error)
+
+    def budget_updated(self, budget: InstructionBudget) -> None:
+        """Tell observers that the budget changed."""
+        self._ask("gc_budget_updated", budget=budget)
+
+    def request_rendered(self, request: Request) -> None:
+        """Tell observers what is about to be sent."""
+        self._ask("gc_request_rendered", request=request)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _ask(self, hook: str, **arguments: Any) -> list[Any]:
+        """Every implementation on its own, so that one that fails breaks no other."""
+        answers = []
+        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+            with self.guarded(implementation.plugin_name, hook):
+                answer = implementation.function(*(arguments[name] for name in implementation.argnames))
+                if answer is not None:
+                    answers.append(answer)
+        return answers
+
+    def _register_strategies(self, module: object, plugin: str) -> None:
+        def register(name: str, strategy: type[GCStrategy]) -> None:
+            if _short(name) in self._strategies:
+                raise PluginError(f"strategy {name!r} is offered already by {self._strategies[_short(name)][0]!r}")
+            self._strategies[_short(name)] = (plugin, strategy)
+
+        caller = self._manager.subset_hook_caller(
+            "gc_register_strategies", [other for other in self._manager.get_plugins() if other is not module]
+        )
+        caller(register=register)
+
+    def _constructed(self, name: str, strategy: type[GCStrategy], options: dict[str, Any]) -> GCStrategy:
+        allowed = [option.name for option in _options(strategy)]
+        unknown = sorted(set(options) - set(allowed))
+        if unknown:
+            raise ConfigError(f"strategy {name!r} has no option {unknown[0]!r}; it has {allowed}")
+        built: GCStrategy | None = None
+        with self.guarded(name, "its constructor") as attempt:
+            built = strategy(**options)
+        if built is None:
+            failure = attempt.failure
+            raise ConfigError(f"strategy {name!r} refused its options {options}: {failure}") from (
+                failure.error if failure else None
+            )
+        return built
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("gc_")
+
+
+def _info(name: str, plugin: str, strategy: type[GCStrategy]) -> StrategyInfo:
+    lines = (strategy.__doc__ or "").strip().splitlines()
+    return StrategyInfo(name=name, summary=lines[0] if lines else "", plugin=plugin, options=_options(strategy))
+
+
+def _options(strategy: type[GCStrategy]) -> tuple[StrategyOption, ...]:
+    fields: Iterable[attrs.Attribute[Any]] = attrs.fields(strategy) if attrs.has(strategy) else ()
+    return tuple(_option(field) for field in fields if field.init)
+
+
+def _option(field: attrs.Attribute[Any]) -> StrategyOption:
+    required = field.default is attrs.NOTHING
+    type_name = getattr(field.type, "__name__", str(field.type))
+    return StrategyOption(
+        name=field.alias or field.name, type=type_name, default="" if required else repr(field.default)
+    )
+
+
+Named = tuple[str, GCStrategy]
+"""A strategy with the name under which reports speak of it."""
+
+
+def named(
+    strategies: Sequence[GCStrategy | str], plugins: Plugins, options: Mapping[str, Mapping[str, Any]]
+) -> tuple[Named, ...]:
+    """Strategies by name or as objects, in order, each with its name and its own options."""
+    found = []
+    for strategy in strategies:
+        if isinstance(strategy, str):
+            chosen = options.get(strategy, options.get(_short(strategy), options.get(f"gc_{_short(strategy)}", {})))
+            found.append((strategy, plugins.strategy(strategy, chosen)))
+        else:
+            found.append((type(strategy).__name__, strategy))
+    return tuple(found)

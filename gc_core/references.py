@@ -1,0 +1,50 @@
+"""What stands where content was: how much left, under which id, and what it was."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Reference:
+    """
+    A pointer from the window to what left it. The ids are valid for the life of the session's log.
+
+    Attributes:
+        tokens: Tokens that were left out.
+        first: Id of the first item it stands for.
+        last: Id of the last one; the same as ``first`` for a stub.
+        first_turn: Turn of the first item.
+        last_turn: Turn of the last item.
+        hint: What it was, in a few words, or "".
+
+    """
+
+    tokens: int
+    first: str
+    last: str
+    first_turn: int
+    last_turn: int
+    hint: str = ""
+
+    def stub_text(self) -> str:
+        """The line that ends a stub."""
+        return f"[gc: {self.tokens:,} tokens left out: {self.first} {self.hint}".rstrip() + "]"
+
+    def trace_text(self) -> str:
+        """The whole text of a trace."""
+        return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}]"
+
+    def merged(self, later: Reference) -> Reference:
+        """One reference for two neighbours."""
+        return attrs.evolve(self, tokens=self.tokens + later.tokens, last=later.last, last_turn=later.last_turn)
+
+    def _turns(self) -> str:
+        return (
+            f"turn {self.first_turn}"
+            if self.first_turn == self.last_turn
+            else (f"turns {self.first_turn}-{self.last_turn}")
+        )
+
+    def _ids(self) -> str:
+        return self.first if self.first == self.last else f"{self.first}-{self.last}"

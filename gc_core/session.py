@@ -1,0 +1,731 @@
+"""The session: wrap an agent's loop in three calls, and its window stays within its limit."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import attrs
+import structlog
+
+from gc_core.budget import InstructionBudget
+from gc_core.calibration import Calibration
+from gc_core.collection import Collected, Collector
+from gc_core.config import GCConfig
+from gc_core.context import Context
+from gc_core.errors import ContextOverflowError, GCError, MessageError, SessionClosedError, SourceError
+from gc_core.events import (
+    BudgetUpdated,
+    CollectionDeferred,
+    CollectionFailed,
+    CollectionFinished,
+    CollectionStarted,
+    Event,
+    Listener,
+    MessageRepaired,
+    ThresholdCrossed,
+)
+from gc_core.formats import format_named
+from gc_core.intake import Arrival, Intake
+from gc_core.items import Item, ItemKind, Part
+from gc_core.log import LogRecord, MasterLog
+from gc_core.messages import Payload, Request
+from gc_core.models import family
+from gc_core.plugins import Plugins, named
+from gc_core.policy import GCPolicy
+from gc_core.protocols import GCStrategy, TokenCounter
+from gc_core.results import GCResult, GCTriggerReason, Goal
+from gc_core.scheduler import Moment, Scheduler
+from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
+from gc_core.tokens import counter_for
+from gc_core.view import Protection, WindowView
+
+_log = structlog.get_logger("gc_core.session")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _serialised(method: Callable[Concatenate[GCSession, P], R]) -> Callable[Concatenate[GCSession, P], R]:
+    """Overlapping calls from threads wait for each other; a closed session refuses them."""
+
+    @functools.wraps(method)
+    def call(session: GCSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._lock:
+            if session._closed:
+                raise SessionClosedError(f"{method.__name__}() on a closed session")
+            return method(session, *args, **kwargs)
+
+    return call
+
+
+@attrs.frozen(kw_only=True)
+class _SystemPart:
+    """A part of the system text that waits for the next break of the prefix."""
+
+    text: str
+    policy: GCPolicy
+
+
+@attrs.frozen(kw_only=True)
+class _Block:
+    """A text of a source that waits for the end of the next request."""
+
+    source: str
+    name: str
+    text: str
+    kind: ItemKind
+
+
+class GCSession:
+    """
+    One agent's window, kept within its limit.
+
+    Call ``pre_send`` before every model call and send what it returns; call ``post_turn`` with the reply; ``append``
+    whatever else is said. Nothing that was sent changes until a collection, and one collection is one break of the
+    prefix. Calls from several threads wait for each other. An error leaves the session as it was.
+
+    Args:
+        config: How to collect.
+        format: ``"openai"`` (Chat Completions) or ``"anthropic"`` (Messages).
+        directory: Where the master log lies; without one it is temporary and ends with the session.
+        model: The model's name, for counting and for what it does with thinking; see also ``switch``.
+        strategy: Strategy objects or names instead of ``config.strategy``; an object needs no registration.
+        plugins: The plugins to use; by default those that are installed.
+        counter: Counts tokens; by default the one that suits model and format.
+        on_event: Called with every event.
+
+    Raises:
+        ConfigError: The format, strategy or one of its options is unknown or wrong.
+
+    """
+
+    def __init__(
+        self,
+        config: GCConfig | None = None,
+        *,
+        format: str = "openai",  # noqa: A002 - the word users know it by
+        directory: str | Path | None = None,
+        model: str | None = None,
+        strategy: GCStrategy | str | Iterable[GCStrategy | str] | None = None,
+        plugins: Plugins | None = None,
+        counter: TokenCounter | None = None,
+        on_event: Listener | None = None,
+    ) -> None:
+        self._lock = threading.RLock()
+        self._closed = False
+        self._config = config or GCConfig()
+        self._format = format_named(format)
+        self._model = model
+        self._own_counter = counter
+        self._counter = counter or counter_for(model, format)
+        self.plugins = plugins or Plugins.discover()
+        self._strategies = named(_chosen(strategy, self._config), self.plugins, self._config.strategies)
+        self._listeners: list[Listener] = [] if on_event is None else [on_event]
+        self._calibration = Calibration(exact=self._counter.exact)
+        self._context = self._new_context()
+        self._log = MasterLog(None if directory is None else Path(directory))
+        self._pinned_turns = frozenset(self._config.pinned_turn_indices)
+        self._waiting_system: dict[str, _SystemPart] = {}
+        self._waiting_tools: tuple[tuple[Payload, ...], frozenset[str]] | None = None
+        self._waiting_blocks: dict[tuple[str, str], _Block] = {}
+        self._blocks: dict[tuple[str, str], str] = {}
+        self._thinking: list[str] = []
+        self._sent = False
+        self._raw_sent = 0
+        self._streamed = 0
+        self._crossed = False
+        self._waits_above = 0
+        self._last: GCResult | None = None
+
+    # -- what the host says --------------------------------------------------------------------------------------
+
+    @_serialised
+    def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
+        """
+        Add a message in the provider's own shape (a dict or an SDK object); returns the ids of its items.
+
+        ``policy`` is your own word for how strongly it is held. Calls that were left without a result get a synthetic
+        one before it; what no provider would accept is mended, told as a ``MessageRepaired`` event, and logged as it
+        came. Raises MessageError, naming the field, when the message is malformed; nothing has changed then.
+        """
+        payload = _plain(message)
+        return self._accept(self._intake.take(payload, self._context.cursor, policy=policy), payload)
+
+    @_serialised
+    def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
+        """Add several messages, one after the other."""
+        for message in messages:
+            self.append(message, policy=policy)
+
+    @_serialised
+    def system(self, *, policy: GCPolicy = GCPolicy.LOCKED, refresh: str = "break", **parts: str) -> None:
+        """
+        Set named parts of the system text; an empty text removes one.
+
+        Before the first request this takes effect at once; later it would break the prompt cache from position 0 on,
+        so it waits for the next collection, unless ``refresh="now"``.
+        """
+        _check_refresh(refresh)
+        self._waiting_system.update({name: _SystemPart(text=text, policy=policy) for name, text in parts.items()})
+        if refresh == "now" or not self._sent:
+            self._take_waiting(self._context)
+
+    @_serialised
+    def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
+        """
+        Set all tool schemas. Core ones are LOCKED; the ``discoverable`` ones, by name, are EPHEMERAL.
+
+        Takes effect as ``system`` does.
+        """
+        _check_refresh(refresh)
+        plain = tuple(_plain(schema) for schema in schemas)
+        names = {self._format.schema_name(schema) for schema in plain}
+        unknown = sorted(set(discoverable) - names)
+        if unknown:
+            raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(names)}")
+        self._waiting_tools = (plain, frozenset(discoverable))
+        if refresh == "now" or not self._sent:
+            self._take_waiting(self._context)
+
+    @_serialised
+    def enrich(self, **texts: str) -> None:
+        """
+        Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
+        there as sent; the next version of the same name goes to the new end, and the old one may be collected.
+        """
+        self._provide(ENRICHMENT.name, texts, ItemKind.ENRICHMENT)
+
+    @_serialised
+    def memory(self, source: str, **blocks: str) -> None:
+        """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
+        self._provide(source, blocks, ItemKind.MEMORY_BLOCK)
+
+    @_serialised
+    def register_source(self, source: InstructionSource) -> None:
+        """Add a source of instructions. Raises SourceError when the name is taken by another one."""
+        self._context.budget.register(source)
+
+    @_serialised
+    def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
+        """Hold a turn (by number, counted from 0) or a resident item (by id) against every action."""
+        self._set_pin(turn, item, pinned=True)
+
+    @_serialised
+    def unpin(self, *, turn: int | None = None, item: str | None = None) -> None:
+        """Release a pin."""
+        self._set_pin(turn, item, pinned=False)
+
+    @_serialised
+    def set_policy(self, item: str, policy: GCPolicy) -> None:
+        """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
+        self._resident(item)
+        self._context.set_policy(item, policy)
+        self._tell_budget()
+
+    def listen(self, listener: Listener) -> None:
+        """Call this with every event from now on."""
+        self._listeners.append(listener)
+
+    # -- the loop ------------------------------------------------------------------------------------------------
+
+    @_serialised
+    def pre_send(self) -> Request:
+        """
+        The request for the next model call; collects if it must. Call it before every model call.
+
+        Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit.
+        """
+        self._accept(self._intake.close(self._context.cursor))
+        self._place_blocks()
+        goal = self._scheduler.before_send(self._moment())
+        if goal is not None:
+            self._collect(goal)
+        self._make_fit()
+        return self._rendered()
+
+    @_serialised
+    def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:
+        """
+        Tell what has streamed so far: a piece of text, or the provider's usage report.
+
+        Returns whether the threshold has been crossed in this call; the event comes at most once a model call.
+        """
+        if usage is not None:
+            reported = self._format.usage(usage)
+            self._streamed = reported.output_tokens
+        self._streamed += self._counter.count(text) if text else 0
+        moment = attrs.evolve(self._moment(), tokens=self._context.budget.total + self._streamed)
+        if not self._crossed and self._scheduler.crossed(moment):
+            self._crossed = True
+            self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=self._config.threshold_percent))
+        return self._crossed
+
+    @_serialised
+    def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
+        """
+        Take the model's reply (what the client returned, or a message) and the usage it reported.
+
+        Returns the collection that followed, or None. Call it after every model call.
+        """
+        payload = _plain(self._format.reply(reply))
+        reported = None if usage is None else self._format.usage(usage)
+        self._accept(self._intake.take(payload, self._context.cursor), payload)
+        if reported is not None and self._raw_sent:
+            self._calibration = self._calibration.observed(self._raw_sent, reported.input_tokens)
+        goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
+        self._streamed, self._crossed = 0, False
+        return None if goal is None else self._collect(goal)
+
+    @_serialised
+    def collect_now(self, *, target_percent: float | None = None) -> GCResult:
+        """Collect down to the target (by default the configured one), whatever the usage."""
+        return self._collect(self._scheduler.manual(self._moment(), target_percent))
+
+    @_serialised
+    def recover(self, error: BaseException) -> Request:
+        """
+        After the provider refused a request for its length: collect by the size that it names, and render again.
+
+        An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go.
+        """
+        sizes = self._format.refused_size(error)
+        if sizes is None:
+            raise error
+        sent, allowed = sizes
+        if allowed is not None and allowed < self._config.context_limit:
+            self._configure(context_limit=allowed)
+        if self._raw_sent:
+            # A refusal that names no size says at least that the request was larger than the window.
+            self._calibration = self._calibration.observed(self._raw_sent, sent or self._config.context_limit + 1)
+        before = self._context
+        self._collect(self._scheduler.overflow(self._moment()))
+        if self._context is before:
+            self._last_resort(self._scheduler.overflow(self._moment()).target_tokens)
+        self._make_fit()
+        if self._context is before:
+            raise ContextOverflowError(
+                limit=self._config.usable, needed=self._moment().estimated, owners=self._owners()
+            )
+        return self._rendered()
+
+    @_serialised
+    def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
+        """Go on with another model or window; the next ``pre_send`` makes the request fit."""
+        if context_limit is not None:
+            self._configure(context_limit=context_limit)
+        if model is not None and model != self._model:
+            self._model = model
+            self._recount_for(model)
+
+    @_serialised
+    def close(self) -> None:
+        """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
+        self._log.close()
+        self._closed = True
+
+    def __enter__(self) -> GCSession:
+        """The session itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it, unless that has been done."""
+        if not self._closed:
+            self.close()
+
+    # -- what there is to know -----------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> GCConfig:
+        """How it collects."""
+        return self._config
+
+    @property
+    def budget(self) -> InstructionBudget:
+        """The budget as it stands; read-only."""
+        return self._context.budget
+
+    @property
+    def last_result(self) -> GCResult | None:
+        """The last collection that changed something, or None."""
+        return self._last
+
+    @_serialised
+    def items(self) -> tuple[Item, ...]:
+        """The resident items."""
+        return tuple(self._context.items())
+
+    @_serialised
+    def view(self) -> WindowView:
+        """The window as a strategy sees it."""
+        return WindowView(self._context, self._protection)
+
+    @_serialised
+    def recall(self, item: str) -> str:
+        """
+        The original text of an item, resident or not, as it arrived.
+
+        Raises SourceError when the id was never given.
+        """
+        record = self._log.find(int(item[1:])) if item[:1] == "i" and item[1:].isdigit() else None
+        if record is None:
+            raise SourceError(f"no item {item!r} was ever logged")
+        parts = self._format.read(self._format.normalise(record.payload))
+        return parts[record.items.index(item)].text
+
+    @_serialised
+    def plan(self, *, target_percent: float | None = None) -> Collected:
+        """A dry run of ``collect_now``: the plan and what would come of it; nothing changes."""
+        goal = self._scheduler.manual(self._moment(), target_percent)
+        return self._collector.collect(self._context, goal, self._protection)
+
+    @_serialised
+    def explain(self) -> str:
+        """Usage, limits, what holds the window, and what happens next, in words."""
+        moment, config, budget = self._moment(), self._config, self.budget
+        lines = [
+            f"{moment.estimated:,} of {config.usable:,} tokens ({self._scheduler.usage(moment):.1f} %)"
+            f", {'counted exactly' if self._counter.exact else 'estimated'} by {self._counter.name}",
+            f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}"
+            f", overhead {budget.overhead:,}",
+            self._next_step(moment),
+        ]
+        if self._waiting_system or self._waiting_tools is not None:
+            lines.append("system or tool changes wait for the next collection")
+        if self._last is not None:
+            last = self._last
+            lines.append(
+                f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
+                f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
+            )
+        lines.extend(str(failure) for failure in self.plugins.failures)
+        return "\n".join(lines)
+
+    # -- inside: collections -------------------------------------------------------------------------------------
+
+    def _collect(self, goal: Goal) -> GCResult:
+        collected = self._attempt(goal, fit=None)
+        result = collected.result
+        moment = self._moment()
+        if result.changed and self._scheduler.is_worth(moment, result.tokens_freed, goal):
+            self._commit(collected)
+            return result
+        if goal.reason is not GCTriggerReason.MANUAL:
+            self._waits_above = self._scheduler.next_try(moment)
+        note = result.note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
+        deferred = attrs.evolve(result, removals=(), tokens_after=result.tokens_before, earliest_change=-1, note=note)
+        self._tell(CollectionDeferred(result=deferred))
+        return deferred
+
+    def _make_fit(self) -> None:
+        """The last resort; raises ContextOverflowError when even that does not help."""
+        if self._scheduler.fits(self._moment()):
+            return
+        if self._config.auto_trigger:
+            self._last_resort(self._scheduler.fit(self._moment()))
+        moment = self._moment()
+        if not self._scheduler.fits(moment):
+            raise ContextOverflowError(limit=self._config.usable, needed=moment.estimated, owners=self._owners())
+
+    def _last_resort(self, fit: int) -> None:
+        goal = self._scheduler.overflow(self._moment())
+        collected = self._attempt(goal, fit=fit)
+        if collected.context is not self._context and collected.result.tokens_after <= fit:
+            self._commit(collected)
+
+    def _attempt(self, goal: Goal, *, fit: int | None) -> Collected:
+        """A collection that has not changed anything yet; an error is told and goes on."""
+        self._tell(CollectionStarted(goal=goal))
+        self.plugins.collection_started(goal)
+        try:
+            return self._collector.collect(self._context, goal, self._protection, fit=fit)
+        except GCError as error:
+            self._tell(CollectionFailed(goal=goal, error=error))
+            self.plugins.collection_failed(goal, error)
+            raise
+
+    def _commit(self, collected: Collected) -> None:
+        """Take the edited window over: the one place where a collection becomes true."""
+        self._take_waiting(collected.context)
+        self._context = collected.context
+        self._waits_above = 0
+        self._last = collected.result
+        _log.info("collected", reason=collected.result.reason.value, freed=collected.result.tokens_freed)
+        self._tell(CollectionFinished(result=collected.result))
+        self.plugins.collection_finished(collected.result)
+        self._tell_budget()
+
+    def _owners(self) -> dict[str, int]:
+        """Who holds the tokens: sources, and for the conversation its turns."""
+        owners: dict[str, int] = {"overhead of messages": self.budget.overhead}
+        for source in self.budget.sources:
+            entry = self.budget.entry(source.name)
+            for child in entry.children:
+                owner = f"{source.name} {child.label}"
+                owners[owner] = owners.get(owner, 0) + child.tokens
+        return {owner: tokens for owner, tokens in owners.items() if tokens}
+
+    # -- inside: what arrives ------------------------------------------------------------------------------------
+
+    def _accept(self, arrival: Arrival, payload: Payload | None = None) -> tuple[str, ...]:
+        """Log first, then the window: an acknowledged message is never lost. Returns the ids of its items."""
+        before = self._context.cursor
+        new = [item for item in arrival.items() if int(item.id[1:]) > before.items]
+        ids = () if payload is None else self._record(payload, new, before.items)
+        self._context.apply(arrival)
+        for repair in arrival.repairs:
+            _log.warning("message repaired", kind=repair.kind, text=repair.text)
+            self._tell(MessageRepaired(kind=repair.kind, text=repair.text))
+        self._note_thinking(new, turned=arrival.cursor.turn != before.turn)
+        if new:
+            self._tell_budget()
+        return tuple(key for key in ids if key)
+
+    def _record(self, payload: Payload, new: Sequence[Item], before: int) -> tuple[str, ...]:
+        parts = self._format.read(self._format.normalise(payload))
+        ids = _ids_of(parts, new)
+        known = [int(key[1:]) for key in ids if key]
+        record = LogRecord(items=ids, role=str(payload.get("role", "")), payload=payload)
+        self._log.append(record, min(known, default=before))
+        return ids
+
+    def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
+        """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
+        if family(self._model, self._format.name).keeps_thinking:
+            return
+        if turned:
+            for key in self._thinking:
+                if self._context.find(key) is not None:
+                    self._context.recount(key, 0)
+            self._thinking = []
+        self._thinking.extend(item.id for item in new if item.kind is ItemKind.THINKING)
+
+    def _provide(self, source: str, texts: Mapping[str, str], kind: ItemKind) -> None:
+        blocks = [_Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
+        self._check_cap(source, blocks)
+        for block in blocks:
+            if block.text.strip() and not self._stands(block):
+                self._waiting_blocks[block.source, block.name] = block
+
+    def _check_cap(self, source: str, blocks: Iterable[_Block]) -> None:
+        """A source's newest versions may not pass its cap; what is stale goes with the next collection."""
+        cap = self._context.budget.source(source).cap
+        texts = {name: item.text for name, item in self._newest(source)}
+        texts.update({block.name: _framed(block) for block in blocks})
+        held = sum(self._counter.count(text) for text in texts.values())
+        if cap is not None and held > cap:
+            raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
+
+    def _newest(self, source: str) -> Iterator[tuple[str, Item]]:
+        for (its, name), key in self._blocks.items():
+            item = self._context.find(key)
+            if its == source and item is not None:
+                yield name, item
+
+    def _stands(self, block: _Block) -> bool:
+        """Whether the newest version of a block is resident and the same."""
+        item = self._context.find(self._blocks.get((block.source, block.name), ""))
+        return item is not None and item.text == _framed(block)
+
+    def _place_blocks(self) -> None:
+        """Put waiting blocks at the end of the request; the versions before them become EPHEMERAL."""
+        for key, block in list(self._waiting_blocks.items()):
+            arrival = self._intake.framed(_framed(block), self._context.cursor, self._block_item(block))
+            (item,) = arrival.items()
+            old = self._blocks.get(key, "")
+            if self._context.find(old) is not None:
+                self._context.set_policy(old, GCPolicy.EPHEMERAL)
+            self._accept(arrival, arrival.messages[0].payload)
+            self._blocks[key] = item.id
+            del self._waiting_blocks[key]
+
+    def _block_item(self, block: _Block) -> Item:
+        return Item(
+            id="", kind=block.kind, source=block.source, policy=self.budget.source(block.source).policy, tokens=0,
+            text="", unit=0, turn=self._context.cursor.turn, name=block.name, original_tokens=0,
+        )  # fmt: skip
+
+    def _take_waiting(self, context: Context) -> None:
+        """System parts and tools that waited for a break of the prefix."""
+        if self._waiting_system:
+            context.set_system({name: (part.text, part.policy) for name, part in self._waiting_system.items()})
+            self._waiting_system = {}
+        if self._waiting_tools is not None:
+            context.set_tools(*self._waiting_tools)
+            self._waiting_tools = None
+
+    # -- inside: the rest ----------------------------------------------------------------------------------------
+
+    def _new_context(self) -> Context:
+        budget = InstructionBudget(
+            context_limit=self._config.context_limit,
+            output_reservation=self._config.output_reservation,
+            overhead=self._counter.per_request,
+            sources=(*BUILT_IN_SOURCES, *self.plugins.sources()),
+        )
+        return Context(intake=self._intake, budget=budget)
+
+    @property
+    def _intake(self) -> Intake:
+        return Intake(
+            format=self._format,
+            counter=self._counter,
+            classify=self.plugins.classify,
+            tools=self._config.tool_policies(),
+        )
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(config=self._config)
+
+    @property
+    def _collector(self) -> Collector:
+        return Collector(
+            plugins=self.plugins,
+            strategies=self._strategies,
+            counter=self._counter,
+            binds_thinking=family(self._model, self._format.name).binds_thinking,
+        )
+
+    @property
+    def _protection(self) -> Protection:
+        return Protection(
+            recent_turns=self._config.preserve_recent_turns,
+            recent_steps=self._config.preserve_recent_steps,
+            pinned_turns=self._pinned_turns,
+        )
+
+    def _moment(self) -> Moment:
+        turns: tuple[int, ...] = ()
+        if self._config.max_turns is not None:
+            turns = self._live_turns()
+        return Moment(
+            tokens=self._context.budget.total,
+            calibration=self._calibration,
+            turn_tokens=turns,
+            waits_above=self._waits_above,
+        )
+
+    def _live_turns(self) -> tuple[int, ...]:
+        """Tokens of model and tools by turn, for the turns that still have some."""
+        tokens: dict[int, int] = {}
+        for unit in self._context.units():
+            if unit.is_step:
+                tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
+        return tuple(tokens[turn] for turn in sorted(tokens))
+
+    def _rendered(self) -> Request:
+        request = self._context.render()
+        self._sent, self._raw_sent = True, request.tokens
+        self._streamed, self._crossed = 0, False
+        self.plugins.request_rendered(request)
+        return request
+
+    def _next_step(self, moment: Moment) -> str:
+        if not self._config.auto_trigger:
+            return "collects only when asked"
+        if self._waits_above > moment.tokens:
+            return f"the last collection was not worth a break; it is tried again above {self._waits_above:,} tokens"
+        percent = self._config.target_percent if self._config.continuous else self._config.threshold_percent
+        mode = "after each call" if self._config.continuous else "when reached"
+        return f"collects at {percent:g} % ({mode}) down to {self._config.target_percent:g} %"
+
+    def _configure(self, *, context_limit: int) -> None:
+        self._config = attrs.evolve(self._config, context_limit=context_limit)
+        self._context.budget.context_limit = context_limit
+        self._waits_above = 0
+
+    def _recount_for(self, model: str) -> None:
+        """Another model counts otherwise: every resident item is counted again, once."""
+        if self._own_counter is None:
+            self._counter = counter_for(model, self._format.name)
+            self._context = self._context.recounted(self._intake)
+        self._calibration = Calibration(exact=self._counter.exact)
+
+    def _set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
+        if (turn is None) == (item is None):
+            raise SourceError(f"pin takes a turn or an item; got turn={turn!r}, item={item!r}")
+        if turn is not None:
+            self._pinned_turns = self._pinned_turns | {turn} if pinned else self._pinned_turns - {turn}
+        if item is not None:
+            self._resident(item)
+            self._context.pin(item, pinned=pinned)
+
+    def _resident(self, item: str) -> Item:
+        found = self._context.find(item)
+        if found is None:
+            raise SourceError(f"item {item!r} is not in the window")
+        return found
+
+    def _tell_budget(self) -> None:
+        self._tell(BudgetUpdated(tokens=self.budget.total, utilisation=self.budget.utilisation))
+        self.plugins.budget_updated(self.budget)
+
+    def _tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            with self.plugins.guarded("listener", type(event).__name__):
+                listener(event)
+
+
+def _chosen(
+    strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
+) -> tuple[GCStrategy | str, ...]:
+    if strategy is None:
+        return config.strategy
+    if isinstance(strategy, (str, GCStrategy)):
+        return (strategy,)
+    return tuple(strategy)
+
+
+def _plain(message: object) -> Payload:
+    """A copy in plain JSON values, so that nobody can change it from outside; SDK objects say themselves as dicts."""
+    if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
+        raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
+    try:
+        plain = json.loads(json.dumps(message, default=_as_dict, ensure_ascii=False))
+    except (TypeError, ValueError) as error:
+        raise MessageError(f"message is not JSON: {error}") from error
+    return plain  # type: ignore[no-any-return]  # JSON of a mapping is a dict
+
+
+def _as_dict(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_none=True)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _framed(block: _Block) -> str:
+    text = block.text.replace("</context", "<\\/context")
+    return f'<context source="{block.source}" name="{block.name}">\n{text}\n</context>'
+
+
+def _ids_of(parts: Sequence[Part], items: Iterable[Item]) -> tuple[str, ...]:
+    """The item that each part became, "" for a part that became none."""
+    left = [item for item in items if not (item.synthetic and item.call)]
+    ids = []
+    for part in parts:
+        found = next((item for item in left if _became(part, item)), None)
+        ids.append("" if found is None else found.id)
+        if found is not None:
+            left.remove(found)
+    return tuple(ids)
+
+
+def _became(part: Part, item: Item) -> bool:
+    """A late result is told inside a text, wrapped arguments have another text: all others keep theirs."""
+    if part.kind is not item.kind:
+        return item.synthetic and item.text.endswith(part.text)
+    return (
+        part.kind is ItemKind.TOOL_CALL or item.text == part.text or (item.synthetic and item.text.endswith(part.text))
+    )
+
+
+def _check_refresh(refresh: str) -> None:
+    if refresh not in {"break", "now"}:
+        raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')

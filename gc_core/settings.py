@@ -1,0 +1,91 @@
+"""Loading a configuration: Python beats ``GC_*`` environment variables, which beat a ``[gc]`` table in TOML."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from gc_core.config import GCConfig
+from gc_core.errors import ConfigError
+
+PREFIX = "GC_"
+_TABLES = frozenset({"tools", "strategies"})
+_KEYS = tuple(field.name for field in attrs.fields(GCConfig))
+_SIMILAR = 0.85
+
+
+def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
+    """
+    The configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and these
+    values; what comes later here wins.
+
+    Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file cannot
+    be read.
+    """
+    merged: dict[str, Any] = {}
+    if path is not None:
+        merged.update(_from_file(Path(path)))
+    merged.update(_from_environment(os.environ if environ is None else environ))
+    merged.update(values)
+    unknown = sorted(set(merged) - set(_KEYS))
+    if unknown:
+        raise ConfigError(f"unknown key {unknown[0]!r} = {merged[unknown[0]]!r}; known: {sorted(_KEYS)}")
+    return GCConfig(**merged)
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"configuration {path} cannot be read: {error}") from error
+    table = document.get("gc", {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"configuration {path}: gc = {table!r}; expected a table [gc]")
+    return table
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Variables that name a key. Others that begin alike may belong to other programs, but a near miss is a typo."""
+    names = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
+    found = {}
+    for variable, text in environ.items():
+        if variable in names:
+            found[names[variable]] = _value(variable, names[variable], text)
+        elif variable.startswith(PREFIX):
+            near = difflib.get_close_matches(variable, names, n=1, cutoff=_SIMILAR)
+            if near:
+                raise ConfigError(f"unknown environment variable {variable} = {text!r}; did you mean {near[0]}?")
+    return found
+
+
+def _value(variable: str, key: str, text: str) -> Any:
+    kind = str(attrs.fields_dict(GCConfig)[key].type)
+    try:
+        return _parsed(kind, text.strip())
+    except ValueError:
+        raise ConfigError(f"{variable} = {text!r}: expected {kind}") from None
+
+
+def _parsed(kind: str, text: str) -> Any:
+    if kind.endswith("| None") and text.lower() in {"", "none"}:
+        return None
+    if kind.startswith("tuple[str"):
+        return [name.strip() for name in text.split(",")]
+    if kind.startswith("tuple[int"):
+        return [int(number) for number in text.split(",") if number.strip()]
+    if kind.startswith("bool"):
+        return _flag(text)
+    return float(text) if kind.startswith("float") else int(text)
+
+
+def _flag(text: str) -> bool:
+    flags = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if text.lower() not in flags:
+        raise ValueError(text)
+    return flags[text.lower()]

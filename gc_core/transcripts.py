@@ -1,0 +1,350 @@
+"""
+Recorded sessions, read from a file into the messages of one format.
+
+Four kinds are told apart by what is in them: messages one a line (OpenAI's or Anthropic's), one JSON document with
+``messages`` (and ``system``, ``tools``), a bare JSON list of messages, and the session files of Claude Code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from gc_core.errors import MessageError, TranscriptError
+from gc_core.formats import AnthropicFormat, OpenAIFormat
+from gc_core.items import ItemKind
+from gc_core.messages import Payload, Role
+from gc_core.protocols import Format
+
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})
+_DECODER = json.JSONDecoder()
+
+
+@attrs.frozen(kw_only=True)
+class TranscriptWarning:
+    """
+    Something in the file that was left out or mended.
+
+    Attributes:
+        file: The file.
+        line: Its line, from 1 on; 0 in a JSON document that is not read by lines.
+        field: The path of the field there, "" for the line itself.
+        expected: What would be right.
+        text: What was wrong, as a sentence.
+
+    """
+
+    file: Path
+    line: int
+    field: str
+    expected: str
+    text: str
+
+    def __str__(self) -> str:
+        """One line that leads an editor to the place."""
+        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
+
+
+@attrs.frozen(kw_only=True)
+class Transcript:
+    """
+    A recorded session.
+
+    Attributes:
+        path: Where it was read.
+        format: Name of the format of its messages, ``"openai"`` or ``"anthropic"``.
+        system: The system texts that came before or apart from the messages.
+        tools: The tool schemas, in the shape of the format.
+        messages: The messages, in order. A call may lack its result, as it does where a session was interrupted.
+        warnings: What was left out or mended, in the order of the file.
+
+    """
+
+    path: Path
+    format: str
+    system: tuple[str, ...] = ()
+    tools: tuple[Payload, ...] = ()
+    messages: tuple[Payload, ...]
+    warnings: tuple[TranscriptWarning, ...] = ()
+
+
+def read_transcript(path: str | Path) -> Transcript:
+    """
+    The session in a file; what cannot be read of it is left out, with a warning.
+
+    Raises TranscriptError when the file is missing, or holds no message that can be read.
+    """
+    reader = _Reader(file=Path(path))
+    document, records = reader.records(reader.text())
+    form = _format_of(document, records)
+    found = list(reader.claude_code(records) if _is_claude_code(records) else reader.messages(records, form))
+    texts, messages = _leading_system(found) if form.name == "openai" else ([], found)
+    if not messages:
+        raise reader.failure()
+    return Transcript(
+        path=reader.file,
+        format=form.name,
+        system=(*reader.system(document), *texts),
+        tools=tuple(reader.tools(document, form)),
+        messages=tuple(messages),
+        warnings=tuple(reader.warnings),
+    )
+
+
+@attrs.frozen
+class _Record:
+    """A JSON value of the file, and where it stands: a line, or a path in the document."""
+
+    line: int
+    field: str
+    value: Any
+
+
+@attrs.define
+class _Reader:
+    """Reads one file, and keeps what it has to say about it."""
+
+    file: Path
+    warnings: list[TranscriptWarning] = attrs.Factory(list)
+
+    def warn(self, at: _Record, error: MessageError) -> None:
+        """Keep a message's error, with the field as seen from the record."""
+        inner = getattr(error, "field", "")
+        field = _path(at.field, inner)
+        text = str(error).replace(inner, field, 1) if inner else f"{field}: {error}"
+        self.say(at.line, field, getattr(error, "expected", ""), text.removeprefix(": "))
+
+    def say(self, line: int, field: str, expected: str, text: str) -> None:
+        """Keep a warning."""
+        self.warnings.append(TranscriptWarning(file=self.file, line=line, field=field, expected=expected, text=text))
+
+    def failure(self) -> TranscriptError:
+        """Why there is no transcript: the first thing that was wrong."""
+        first = f"; {self.warnings[0]}" if self.warnings else ""
+        return TranscriptError(
+            f"{self.file}: no message that can be read, expected messages one a line, or a JSON document with them{first}"
+        )
+
+    def text(self) -> str:
+        """The text of the file; bytes that are not UTF-8 are replaced, with a warning."""
+        try:
+            data = self.file.read_bytes()
+        except OSError as error:
+            raise TranscriptError(f"{self.file}: {error.strerror or error}, expected a transcript file") from error
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            self.say(line, "", "UTF-8", f"the byte {data[error.start]:#04x} is not UTF-8; such bytes were replaced")
+            return data.decode("utf-8-sig", errors="replace")
+
+    def records(self, text: str) -> tuple[Mapping[str, Any], list[_Record]]:
+        """The document (empty when the file is read by lines) and the values that may be messages."""
+        try:
+            whole = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return {}, list(self._lines(text, error))
+        if isinstance(whole, list):
+            return {}, [_Record(0, f"[{at}]", value) for at, value in enumerate(whole)]
+        if not isinstance(whole, dict) or "messages" not in whole:
+            return {}, [_Record(1, "", whole)]
+        if not isinstance(whole["messages"], list):
+            raise TranscriptError(f"{self.file}: messages: {type(whole['messages']).__name__}, expected a list")
+        return whole, [_Record(0, f"messages[{at}]", value) for at, value in enumerate(whole["messages"])]
+
+    def _lines(self, text: str, error: Exception) -> Iterator[_Record]:
+        lines = text.split("\n")  # a line separator inside a JSON string is no end of a line
+        if self.file.suffix == ".json" and isinstance(error, json.JSONDecodeError) and not _starts_with_object(lines):
+            self.say(error.lineno, "", "a JSON document", f"no JSON document: {error}")
+            return
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield from self._line(number, line.strip())
+
+    def _line(self, number: int, line: str) -> Iterator[_Record]:
+        """The objects of a line: one, or several that were glued together by a lost line end."""
+        at = 0
+        while at < len(line):
+            if at:
+                self.say(
+                    number, "", "one JSON object a line", f"more than one JSON value on the line, at column {at + 1}"
+                )
+            try:
+                value, at = _DECODER.raw_decode(line, at)
+            except (ValueError, RecursionError) as error:
+                self.say(number, "", "a JSON object", f"the line was left out: {error}")
+                return
+            yield _Record(number, "", value)
+            at += len(line[at:]) - len(line[at:].lstrip())
+
+    def messages(self, records: Iterable[_Record], form: Format) -> Iterator[Payload]:
+        """The messages that the format can read."""
+        for record in records:
+            if self._readable(record, form):
+                yield record.value
+
+    def claude_code(self, records: Iterable[_Record]) -> Sequence[Payload]:
+        """The messages of the main conversation in a Claude Code session."""
+        conversation = _Conversation()
+        for record in records:
+            if not _is_spoken(record.value):
+                continue
+            message = record.value.get("message")
+            at = attrs.evolve(record, field="message", value=_bare(message))
+            if self._readable(at, conversation.form):
+                conversation.add(record.value, at.value)
+        return conversation.messages
+
+    def _readable(self, record: _Record, form: Format) -> bool:
+        try:
+            form.read(record.value)
+        except MessageError as error:
+            self.warn(record, error)
+            return False
+        return True
+
+    def system(self, document: Mapping[str, Any]) -> Iterator[str]:
+        """The system texts of a document: a string, or text blocks."""
+        system = document.get("system") or ()
+        for at, block in enumerate([system] if isinstance(system, str) else list(system)):
+            text = block.get("text") if isinstance(block, Mapping) else block
+            if isinstance(text, str):
+                yield text
+            else:
+                self.say(0, f"system[{at}]", "a text", f"system[{at}]: {text!r}, expected a text")
+
+    def tools(self, document: Mapping[str, Any], form: Format) -> Iterator[Payload]:
+        """The tool schemas of a document."""
+        for at, schema in enumerate(document.get("tools") or ()):
+            try:
+                form.schema_name(schema)
+            except MessageError as error:
+                self.warn(_Record(0, f"tools[{at}]", schema), error)
+            else:
+                yield schema
+
+
+@attrs.define
+class _Conversation:
+    """
+    Puts the lines of a Claude Code session together.
+
+    A reply is streamed as one line a block, all of the same message id. Results are written as they come, so that
+    those of parallel calls may stand between the lines of the reply that called. Here a reply is one message, and
+    the results of its calls are one message right behind it.
+    """
+
+    form: AnthropicFormat = attrs.Factory(AnthropicFormat)
+    messages: list[Payload] = attrs.Factory(list)
+    _lines: set[str] = attrs.Factory(set)
+    _reply: int = -1
+    _reply_id: tuple[object, object] | None = None
+    _answered: bool = False
+
+    def add(self, line: Mapping[str, Any], message: Payload) -> None:
+        """Add the message of a line, unless the line was written before (as it is when a session is resumed)."""
+        if line.get("uuid") in self._lines:
+            return
+        self._lines.update(filter(None, [line.get("uuid")]))
+        if self.form.role(message) is Role.ASSISTANT:
+            self._add_reply(message, _reply_id(line))
+        elif self._calls() & _ids(self.form, message, ItemKind.TOOL_RESULT):
+            self._add_results(message)
+        else:
+            self.messages.append(message)
+
+    def _add_reply(self, message: Payload, reply_id: tuple[object, object] | None) -> None:
+        if reply_id is not None and reply_id == self._reply_id:
+            so_far = self.messages[self._reply]
+            self.messages[self._reply] = {**so_far, "content": [*_blocks(so_far), *_blocks(message)]}
+            return
+        self._reply, self._reply_id, self._answered = len(self.messages), reply_id, False
+        self.messages.append(message)
+
+    def _add_results(self, message: Payload) -> None:
+        behind = self._reply + 1
+        joined = self.form.join(self.messages[behind], message) if self._answered else None
+        self.messages[behind : behind + self._answered] = [message if joined is None else joined]
+        self._answered = True
+
+    def _calls(self) -> set[str]:
+        return _ids(self.form, self.messages[self._reply], ItemKind.TOOL_CALL) if self._reply >= 0 else set()
+
+
+def _ids(form: Format, message: Payload, kind: ItemKind) -> set[str]:
+    return {part.call_id for part in form.read(message) if part.kind is kind}
+
+
+def _reply_id(line: Mapping[str, Any]) -> tuple[object, object] | None:
+    """What the lines of one reply share. Some proxies give every reply the same id: the request's id tells them apart."""
+    message_id = line["message"].get("id")
+    return (message_id, line.get("requestId")) if message_id else None
+
+
+def _blocks(message: Payload) -> list[Any]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _bare(message: object) -> object:
+    """The message as the provider takes it; a line holds more, such as the reply's usage."""
+    if not isinstance(message, Mapping):
+        return message
+    return {key: message[key] for key in ("role", "content") if key in message}
+
+
+def _is_spoken(line: object) -> bool:
+    """Whether a line of Claude Code is a message of the main conversation; errors of the API were never sent."""
+    if not isinstance(line, Mapping) or line.get("type") not in ("user", "assistant"):
+        return False
+    return not line.get("isSidechain") and not line.get("isApiErrorMessage")
+
+
+def _is_claude_code(records: Iterable[_Record]) -> bool:
+    values = [record.value for record in records if isinstance(record.value, Mapping)]
+    lines = sum("message" in value and "type" in value for value in values)
+    return lines > sum("role" in value for value in values)
+
+
+def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:
+    tools = document.get("tools") or ()
+    anthropic = (
+        "system" in document
+        or any(isinstance(tool, Mapping) and "input_schema" in tool for tool in tools)
+        or any(_has_anthropic_blocks(record.value) for record in records)
+    )
+    return AnthropicFormat() if anthropic or _is_claude_code(records) else OpenAIFormat()
+
+
+def _has_anthropic_blocks(value: object) -> bool:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    blocks = content if isinstance(content, list) else []
+    return any(isinstance(block, Mapping) and block.get("type") in _ANTHROPIC_BLOCKS for block in blocks)
+
+
+def _leading_system(messages: Sequence[Payload]) -> tuple[list[str], list[Payload]]:
+    """The texts of the system messages at the head, and the messages behind them."""
+    form = OpenAIFormat()
+    roles = [form.role(message) for message in messages]
+    leading = next((at for at, role in enumerate(roles) if role is not Role.SYSTEM), len(roles))
+    texts = [part.text for message in messages[:leading] for part in form.read(message)]
+    return texts, list(messages[leading:])
+
+
+def _path(outer: str, inner: str) -> str:
+    if inner in {"", "message"}:
+        return outer or inner
+    return f"{outer}.{inner}" if outer else inner
+
+
+def _starts_with_object(lines: Sequence[str]) -> bool:
+    """Whether the first line is a JSON object by itself: then the file is one of lines, whatever it is called."""
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,193 @@
+"""The window as a strategy may see it, and the protection that holds whatever a strategy proposes."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from functools import cached_property
+
+import attrs
+
+from gc_core.context import Context
+from gc_core.items import Form, Item, Turn, Unit
+from gc_core.policy import GCPolicy
+from gc_core.sources import ENRICHMENT
+from gc_core.stubs import STUBBED_KINDS
+
+
+class Zone(enum.Enum):
+    """
+    What protection says of dropping a unit.
+
+    OLD may go. RECENT are the older steps of the recent turns: they fall only when everything OLD would not suffice.
+    PRESERVABLE goes under pressure, RESERVE (recent, but behind the newest exchange) only in the last resort.
+    HELD never goes: LOCKED, pinned, pending, traces, and what the model is to answer next.
+    """
+
+    OLD = "old"
+    RECENT = "recent"
+    PRESERVABLE = "preservable"
+    RESERVE = "reserve"
+    HELD = "held"
+
+
+@attrs.frozen(kw_only=True)
+class Protection:
+    """
+    What the session protects.
+
+    Attributes:
+        recent_turns: The newest turns that drop and summarize may not touch.
+        recent_steps: The newest steps that no action may touch.
+        pinned_turns: Turns that no action may touch.
+
+    """
+
+    recent_turns: int
+    recent_steps: int
+    pinned_turns: frozenset[int] = frozenset()
+
+
+class WindowView:
+    """The read-only answers of one collection; a ``ContextView``."""
+
+    def __init__(self, context: Context, protection: Protection, *, pressure: bool = False) -> None:
+        self._context = context
+        self._protection = protection
+        self._pressure = pressure
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the request as it stands."""
+        return self._context.budget.total
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """The resident units, oldest first."""
+        pinned = self._protection.pinned_turns
+        units = self._context.units()
+        return tuple(attrs.evolve(unit, pinned=True) if unit.turn in pinned else unit for unit in units)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """The resident turns, oldest first."""
+        grouped: dict[int, list[Unit]] = {}
+        for unit in self.units:
+            grouped.setdefault(unit.turn, []).append(unit)
+        return tuple(Turn(number=number, units=tuple(units)) for number, units in sorted(grouped.items()))
+
+    @cached_property
+    def collectable(self) -> tuple[Unit, ...]:
+        """Units that may be dropped or summarised: the old ones, then the older steps of recent turns."""
+        return (*self._in(Zone.OLD), *self._in(Zone.RECENT))
+
+    @cached_property
+    def preservable(self) -> tuple[Unit, ...]:
+        """PRESERVABLE units, oldest first, when pressure allows them to go."""
+        return tuple(self._in(Zone.PRESERVABLE)) if self._pressure else ()
+
+    @cached_property
+    def stubbable(self) -> tuple[Item, ...]:
+        """EPHEMERAL items that a stub may replace, oldest first."""
+        behind = self.units[: self._recent_from]
+        return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_stubbable(item))
+
+    def age(self, unit: Unit) -> int:
+        """Steps that have been taken since the unit."""
+        return self._steps_after[self.position(unit.number)]
+
+    def is_recent(self, unit: Unit) -> bool:
+        """Whether the unit is a step of the recent turns, which goes only when nothing else suffices."""
+        return self.zones[self.position(unit.number)] is Zone.RECENT
+
+    # -- for the core --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def zones(self) -> tuple[Zone, ...]:
+        """What protection says of every unit, by position."""
+        return tuple(self._zone(place, unit) for place, unit in enumerate(self.units))
+
+    def position(self, number: int) -> int:
+        """Where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""
+        return self._positions[number]
+
+    def may_stub(self, unit: Unit) -> bool:
+        """Whether the unit's items may be stubbed at all: unpinned, and not waiting for results."""
+        return not unit.pinned and not unit.pending
+
+    def is_behind_recent_steps(self, place: int) -> bool:
+        """Whether the unit at this position is older than the protected steps."""
+        return place < self._recent_from
+
+    def in_zone(self, zone: Zone) -> tuple[Unit, ...]:
+        """All units of a zone, oldest first."""
+        return tuple(self._in(zone))
+
+    @cached_property
+    def final(self) -> int:
+        """Position of the first unit of the newest exchange: what the model is to answer next (rule A5)."""
+        place = len(self.units)
+        while place > 0:
+            place -= 1
+            unit = self.units[place]
+            if unit.is_step:
+                said = any(not _is_synthetic(later) for later in self.units[place + 1 :])
+                return place + 1 if said and not unit.pending else place
+        return 0
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {unit.number: place for place, unit in enumerate(self.units)}
+
+    @cached_property
+    def _steps_after(self) -> list[int]:
+        after, count = [0] * len(self.units), 0
+        for place in reversed(range(len(self.units))):
+            after[place] = count
+            count += self.units[place].is_step
+        return after
+
+    @cached_property
+    def _recent_from(self) -> int:
+        steps = [place for place, unit in enumerate(self.units) if unit.is_step]
+        wanted = self._protection.recent_steps
+        if wanted == 0:
+            return self.final
+        return min(self.final, steps[-wanted]) if len(steps) >= wanted else 0
+
+    @cached_property
+    def _recent_turn(self) -> int:
+        return self._context.cursor.turn - self._protection.recent_turns + 1
+
+    def _in(self, zone: Zone) -> Iterable[Unit]:
+        return (unit for unit, its in zip(self.units, self.zones, strict=True) if its is zone)
+
+    def _zone(self, place: int, unit: Unit) -> Zone:
+        if place >= self.final or unit.pinned or unit.pending or unit.is_trace or unit.policy is GCPolicy.LOCKED:
+            return Zone.HELD
+        if is_enrichment(unit):
+            return Zone.OLD if self._steps_after[place] else Zone.HELD
+        recent = unit.turn >= self._recent_turn
+        if unit.policy is GCPolicy.PRESERVABLE:
+            return Zone.RESERVE if recent else Zone.PRESERVABLE
+        if not recent and place < self._recent_from:
+            return Zone.OLD
+        return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
+
+
+def is_stubbable(item: Item) -> bool:
+    """Whether a stub could stand in the item's place."""
+    return (
+        item.policy is GCPolicy.EPHEMERAL and item.form is Form.WHOLE and not item.pinned and item.kind in STUBBED_KINDS
+    )
+
+
+def is_enrichment(unit: Unit) -> bool:
+    """Whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
+    return all(item.source == ENRICHMENT.name for item in unit.items)
+
+
+def _is_synthetic(unit: Unit) -> bool:
+    return all(item.synthetic for item in unit.items)

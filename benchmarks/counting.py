@@ -5,7 +5,8 @@ Claude Code's transcripts record the usage of each call. Before each one the inp
 last report, plus own counts of what is new since, times the ratio learned so far. What the transcript lacks is missed:
 system text and tool schemas (they are in the first report), and reminders that the client puts in without recording.
 The first call of a session has no report before it, and the first after a compaction none of the same conversation:
-they are listed apart, as "unanchored".
+they are listed apart, as "unanchored". The largest errors in the table are calls after the user had left the client
+and resumed the session, which then sent other system text and schemas.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Call:
         fresh: What the request held that the one before did not, message by message.
         reported: Input tokens that the provider counted, cache reads and writes included.
         restarted: The conversation was compacted since the call before.
+
     """
 
     model: str
@@ -59,13 +61,13 @@ class Miss:
 
 
 def main() -> None:
-    """Print the error per session and pooled, then the speed."""
+    """Print the speed, then the error per session and pooled."""
+    print_speed()  # first, while no vocabulary is loaded
     paths = sorted((corpus() / "native").glob("claude-code--*.jsonl"))
     if paths:
         print_errors(paths)
     else:
         print(f"no transcripts in {corpus() / 'native'}: the estimate's error is not measured; set GC_CORPUS")
-    print_speed()
 
 
 def corpus() -> Path:
@@ -172,9 +174,14 @@ def conversation(path: Path) -> Iterator[Record]:
         while rest:
             record, end = decoder.raw_decode(rest)
             rest = rest[end:].lstrip()
-            if record.get("type") in {"user", "assistant", "system"} and not record.get("isSidechain"):
-                if record.get("message", {}).get("model") != "<synthetic>":  # written by the client, never sent
-                    yield record
+            if is_conversation(record):
+                yield record
+
+
+def is_conversation(record: Record) -> bool:
+    """Whether it is of the main chain and no note of the client's own, which is never sent."""
+    own = record.get("message", {}).get("model") == "<synthetic>"
+    return record.get("type") in {"user", "assistant", "system"} and not record.get("isSidechain") and not own
 
 
 def input_tokens(message: Record) -> int:

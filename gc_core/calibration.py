@@ -16,10 +16,10 @@ LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 LEAST_SHARE = 0.1
 """A report below this share of the own count is nonsense: often the input without what was read from the cache."""
 
-LEARNING = 0.2
+LEARNING = 0.4
 """How much of a large difference's ratio enters the learned ratio."""
 
-LARGE = 2_000
+LARGE = 5_000
 """Tokens of difference between two reports from which its ratio counts in full; framing weighs more in less."""
 
 

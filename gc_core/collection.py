@@ -16,7 +16,7 @@ from gc_core.planning import Plan, Planner, Rights
 from gc_core.plugins import Named, Plugins
 from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult, Goal
-from gc_core.rules import check_request
+from gc_core.rules import check_collection, check_request
 from gc_core.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0
@@ -80,7 +80,7 @@ class Collector:
         if fit is not None or (self.strategies and len(failures) == len(self.strategies) and not planner.met):
             last_resort.run(planner, view, fit=context.budget.total if fit is None else fit)
         plan = self._reviewed(planner, view, goal)
-        return self._carried_out(context, plan, failures, started)
+        return self._carried_out(context, plan, failures, started, last_resort=fit is not None)
 
     # -- asking --------------------------------------------------------------------------------------------------
 
@@ -129,13 +129,15 @@ class Collector:
 
     # -- carrying out --------------------------------------------------------------------------------------------
 
-    def _carried_out(self, context: Context, plan: Plan, failures: Sequence[str], started: float) -> Collected:
+    def _carried_out(
+        self, context: Context, plan: Plan, failures: Sequence[str], started: float, *, last_resort: bool
+    ) -> Collected:
         before = context.budget.total
         after = context.edited(plan.edits) if plan.edits else context
         if after is not context and after.budget.total >= before:
             after, plan = context, attrs.evolve(plan, removals=())
         if after is not context:
-            _checked(after.render(), pending=bool(after.open_calls))
+            self._check(context.render(), after.render(), pending=bool(after.open_calls), last_resort=last_resort)
         result = GCResult(
             reason=plan.goal.reason,
             tokens_before=before,
@@ -150,6 +152,16 @@ class Collector:
         )
         return Collected(context=after, plan=plan, result=result)
 
+    def _check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
+        """No collection breaks a rule; what a host's own messages break already is not the collection's fault."""
+        breaches = check_request(after, pending=pending)
+        if breaches and len(breaches) <= len(check_request(before, pending=pending)):
+            breaches = ()
+        breaches += check_collection(before, after, final_may_shrink=last_resort, thinking_bound=self.binds_thinking)
+        if breaches:
+            listed = "; ".join(str(breach) for breach in breaches[:5])
+            raise RuleError(f"the collected request would break {len(breaches)} rules: {listed}")
+
 
 _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True)
 
@@ -157,12 +169,6 @@ _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub
 def _rights(goal: Goal) -> Rights:
     zones = {Zone.OLD, Zone.RECENT} | ({Zone.PRESERVABLE} if goal.pressure else set())
     return Rights(zones=frozenset(zones))
-
-
-def _checked(request: Request, *, pending: bool) -> None:
-    breaches = check_request(request, pending=pending)
-    if breaches:
-        raise RuleError(f"the collected request would break {len(breaches)} rules: {'; '.join(map(str, breaches[:5]))}")
 
 
 def _note(plan: Plan, after: int) -> str:

@@ -10,12 +10,14 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.policy import GCPolicy
 
+_HUNDRED = 100
+
 EXCLUDE = "exclude"
 """Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
 
 
 def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:  # noqa: PLR2004 - percent
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _HUNDRED:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
 
 
@@ -114,13 +116,13 @@ class GCConfig:
         """Check what only several values together can say."""
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
-                f"output_reservation = {self.output_reservation}: expected less than context_limit, {self.context_limit}"
+                f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
             )
         order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
         if order != sorted(order):
             raise ConfigError(
-                f"target_percent = {self.target_percent}, threshold_percent = {self.threshold_percent}, pressure_percent"
-                f" = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
+                f"target_percent = {self.target_percent}, threshold_percent = {self.threshold_percent}, "
+                f"pressure_percent = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
             )
 
     @property

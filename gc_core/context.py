@@ -71,6 +71,7 @@ class Context:
         self._places: dict[str, int] = {}
         self._system: dict[str, Item] = {}
         self._tools: tuple[Schema, ...] = ()
+        self._marked: list[int] = []
 
     # -- what is there -------------------------------------------------------------------------------------------
 
@@ -83,6 +84,11 @@ class Context:
     def schemas(self) -> tuple[Schema, ...]:
         """The tool schemas, in the order in which they are sent."""
         return self._tools
+
+    @property
+    def places_system(self) -> bool:
+        """Whether a system message inside the conversation has to stand between a user message and a reply (N4)."""
+        return self._intake.format.needs_user_first()
 
     @property
     def open_calls(self) -> tuple[OpenCall, ...]:
@@ -137,6 +143,7 @@ class Context:
             self._add(message)
         for key in arrival.held:
             self._hold(key)
+        self._keep_newest_marks()
         self.cursor = arrival.cursor
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
@@ -241,8 +248,11 @@ class Context:
         self._keep(attrs.evolve(message, payload=payload, items=kept))
 
     def _keep(self, message: Message) -> None:
+        place = len(self._messages)
         for item in message.items:
-            self._places[item.id] = len(self._messages)
+            self._places[item.id] = place
+        if self._intake.format.marks(message.payload):
+            self._marked.append(place)
         self._messages.append(message)
 
     def _cut(self, references: Iterable[Reference]) -> None:
@@ -262,9 +272,8 @@ class Context:
     def _add(self, message: Message) -> None:
         for item in message.items:
             self.budget.add(_budget_item(item))
-            self._places[item.id] = len(self._messages)
         self.budget.overhead += message.overhead
-        self._messages.append(message)
+        self._keep(message)
 
     def _grow(self, message: Message) -> None:
         for item in message.items:
@@ -272,6 +281,22 @@ class Context:
                 self.budget.add(_budget_item(item))
                 self._places[item.id] = len(self._messages) - 1
         self._messages[-1] = message
+        if self._intake.format.marks(message.payload) and len(self._messages) - 1 not in self._marked:
+            self._marked.append(len(self._messages) - 1)
+
+    def _keep_newest_marks(self) -> None:
+        """
+        A caller marks the newest message of every call, and we keep its older ones: beyond the provider's number of
+        marks (N5) the oldest lose theirs. A mark is no part of what is cached, so the prefix stands still.
+        """
+        format_ = self._intake.format
+        room = format_.most_marks - sum(format_.marks(schema.payload) for schema in self._tools)
+        for place in reversed(self._marked):
+            message = self._messages[place]
+            payload = format_.unmarked(message.payload, max(0, room))
+            self._messages[place] = attrs.evolve(message, payload=payload)
+            room -= format_.marks(payload)
+        self._marked = [place for place in self._marked if format_.marks(self._messages[place].payload)]
 
     def _hold(self, key: str) -> None:
         item = self.find(key)
@@ -286,12 +311,12 @@ class Context:
 
     def _part(self, name: str, text: str, policy: GCPolicy) -> Item:
         tokens = self._intake.counter.count(text)
-        return _owned(f"{SYSTEM.name}:{name}", ItemKind.SYSTEM_TEXT, SYSTEM.name, name, text, tokens, policy)
+        return _owned(ItemKind.SYSTEM_TEXT, SYSTEM.name, name, text=text, tokens=tokens, policy=policy)
 
     def _schema(self, name: str, payload: Payload, *, core: bool) -> Schema:
         policy = GCPolicy.LOCKED if core else GCPolicy.EPHEMERAL
         tokens = schema_tokens(payload, self._intake.counter)
-        item = _owned(f"{PLUGIN.name}:{name}", ItemKind.TOOL_SCHEMA, PLUGIN.name, name, "", tokens, policy)
+        item = _owned(ItemKind.TOOL_SCHEMA, PLUGIN.name, name, text="", tokens=tokens, policy=policy)
         return Schema(payload=payload, item=item)
 
     def _system_overhead(self, *, was: bool) -> None:
@@ -324,9 +349,9 @@ def trace_item(reference: Reference) -> Item:
     )
 
 
-def _owned(key: str, kind: ItemKind, source: str, name: str, text: str, tokens: int, policy: GCPolicy) -> Item:
+def _owned(kind: ItemKind, source: str, name: str, *, text: str, tokens: int, policy: GCPolicy) -> Item:
     return Item(
-        id=key,
+        id=f"{source}:{name}",
         kind=kind,
         source=source,
         policy=policy,

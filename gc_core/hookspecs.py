@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gc_core.sources import InstructionSource
 
 PROJECT = "gc_core"
-"""The pluggy project, and the entry-point group in which each entry point names a module with ``@hookimpl`` functions."""
+"""The pluggy project, and the entry-point group; each entry point names a module with ``@hookimpl`` functions."""
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

@@ -1,4 +1,4 @@
-"""How a provider's message becomes items of the window: numbered, classified, counted, and repaired where it must be."""
+"""How a provider's message becomes items of the window: numbered, classified, counted, repaired where it must be."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Part:
         call_id: The provider's id that pairs a call with its result, or "".
         is_error: The tool said that it failed.
         images: Images inside this part.
-        sealed_bytes: Bytes of signatures and encrypted data that ride along (thinking).
+        sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is no image.
 
     """
 

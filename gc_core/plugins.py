@@ -11,13 +11,13 @@ from typing import Any
 
 import attrs
 import pluggy
-import structlog
 
 from gc_core import hookspecs, nogc
 from gc_core.budget import InstructionBudget
 from gc_core.errors import ConfigError, PluginError, UnknownStrategyError
 from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
+from gc_core.logs import logger
 from gc_core.messages import Request
 from gc_core.planning import Plan
 from gc_core.policy import GCPolicy
@@ -25,7 +25,7 @@ from gc_core.protocols import GCStrategy
 from gc_core.results import GCResult, Goal, Refusal
 from gc_core.sources import InstructionSource
 
-_log = structlog.get_logger("gc_core.plugins")
+_log = logger("gc_core.plugins")
 
 QUARANTINE_AFTER = 3
 """Failures after which a strategy is no longer asked."""

@@ -70,21 +70,23 @@ class RegisterStrategy(Protocol):
 
 
 class TokenCounter(Protocol):
-    """
-    Counts tokens as one model does.
+    """Counts tokens as one model does, exactly or by an estimate that says so."""
 
-    Attributes:
-        name: What a report calls it, for instance ``"o200k_base"``.
-        exact: Whether it is the model's own tokenizer; else its counts are estimates.
-        per_message: Tokens of framing that every message costs.
-        per_request: Tokens that every request costs once.
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
 
-    """
+    @property
+    def exact(self) -> bool:
+        """Whether it is the model's own tokenizer."""
 
-    name: str
-    exact: bool
-    per_message: int
-    per_request: int
+    @property
+    def per_message(self) -> int:
+        """Tokens of framing that every message costs."""
+
+    @property
+    def per_request(self) -> int:
+        """Tokens that every request costs once."""
 
     def count(self, text: str) -> int:
         """Tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
@@ -132,6 +134,12 @@ class Format(Protocol):
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
         """One message for two, where the provider wants all results of a batch in one message; else None."""
+
+    def marks(self, payload: Payload) -> int:
+        """How many cache marks a message or tool schema carries."""
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:
+        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
 
     def user(self, text: str) -> Payload:
         """A user message that the framework writes."""

@@ -7,10 +7,9 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import attrs
-import structlog
 
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
@@ -33,6 +32,7 @@ from gc_core.formats import format_named
 from gc_core.intake import Arrival, Intake
 from gc_core.items import Item, ItemKind, Part
 from gc_core.log import LogRecord, MasterLog
+from gc_core.logs import logger
 from gc_core.messages import Payload, Request
 from gc_core.models import family
 from gc_core.plugins import Plugins, named
@@ -44,7 +44,7 @@ from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
 from gc_core.tokens import counter_for
 from gc_core.view import Protection, WindowView
 
-_log = structlog.get_logger("gc_core.session")
+_log = logger("gc_core.session")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -242,9 +242,7 @@ class GCSession:
         """
         self._accept(self._intake.close(self._context.cursor))
         self._place_blocks()
-        goal = self._scheduler.before_send(self._moment())
-        if goal is not None:
-            self._collect(goal)
+        self._collect_if_due(self._scheduler.before_send(self._moment()))
         self._make_fit()
         return self._rendered()
 
@@ -279,7 +277,7 @@ class GCSession:
             self._calibration = self._calibration.observed(self._raw_sent, reported.input_tokens)
         goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
         self._streamed, self._crossed = 0, False
-        return None if goal is None else self._collect(goal)
+        return self._collect_if_due(goal)
 
     @_serialised
     def collect_now(self, *, target_percent: float | None = None) -> GCResult:
@@ -328,7 +326,7 @@ class GCSession:
         self._log.close()
         self._closed = True
 
-    def __enter__(self) -> GCSession:
+    def __enter__(self) -> Self:
         """The session itself."""
         return self
 
@@ -378,20 +376,20 @@ class GCSession:
         return parts[record.items.index(item)].text
 
     @_serialised
-    def plan(self, *, target_percent: float | None = None) -> Collected:
-        """A dry run of ``collect_now``: the plan and what would come of it; nothing changes."""
-        goal = self._scheduler.manual(self._moment(), target_percent)
-        return self._collector.collect(self._context, goal, self._protection)
+    def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> Collected:
+        """A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes."""
+        return self._collector.collect(
+            self._context, goal or self._scheduler.manual(self._moment(), target_percent), self._protection
+        )
 
     @_serialised
     def explain(self) -> str:
         """Usage, limits, what holds the window, and what happens next, in words."""
         moment, config, budget = self._moment(), self._config, self.budget
+        how = f"{'counted exactly' if self._counter.exact else 'estimated'} by {self._counter.name}"
         lines = [
-            f"{moment.estimated:,} of {config.usable:,} tokens ({self._scheduler.usage(moment):.1f} %)"
-            f", {'counted exactly' if self._counter.exact else 'estimated'} by {self._counter.name}",
-            f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}"
-            f", overhead {budget.overhead:,}",
+            f"{moment.estimated:,} of {config.usable:,} tokens ({self._scheduler.usage(moment):.1f} %), {how}",
+            f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
             self._next_step(moment),
         ]
         if self._waiting_system or self._waiting_tools is not None:
@@ -406,6 +404,17 @@ class GCSession:
         return "\n".join(lines)
 
     # -- inside: collections -------------------------------------------------------------------------------------
+
+    def _collect_if_due(self, goal: Goal | None) -> GCResult | None:
+        """
+        A collection that nobody asked for: when its plan would break a rule, the window stays as it is and the host's
+        call goes on; ``plugins.failures`` and the event say so.
+        """
+        result: GCResult | None = None
+        if goal is not None:
+            with self.plugins.guarded("collection", goal.reason.value):
+                result = self._collect(goal)
+        return result
 
     def _collect(self, goal: Goal) -> GCResult:
         collected = self._attempt(goal, fit=None)
@@ -427,9 +436,11 @@ class GCSession:
             return
         if self._config.auto_trigger:
             self._last_resort(self._scheduler.fit(self._moment()))
-        moment = self._moment()
-        if not self._scheduler.fits(moment):
-            raise ContextOverflowError(limit=self._config.usable, needed=moment.estimated, owners=self._owners())
+        if not self._scheduler.fits(self._moment()):
+            raise self._overflow()
+
+    def _overflow(self) -> ContextOverflowError:
+        return ContextOverflowError(limit=self._config.usable, needed=self._moment().estimated, owners=self._owners())
 
     def _last_resort(self, fit: int) -> None:
         goal = self._scheduler.overflow(self._moment())

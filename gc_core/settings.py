@@ -25,8 +25,8 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
     The configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and these
     values; what comes later here wins.
 
-    Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file cannot
-    be read.
+    Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file
+    cannot be read.
     """
     merged: dict[str, Any] = {}
     if path is not None:

@@ -124,10 +124,9 @@ class _Reader:
 
     def failure(self) -> TranscriptError:
         """Why there is no transcript: the first thing that was wrong."""
+        expected = "messages one a line, or a JSON document with them"
         first = f"; {self.warnings[0]}" if self.warnings else ""
-        return TranscriptError(
-            f"{self.file}: no message that can be read, expected messages one a line, or a JSON document with them{first}"
-        )
+        return TranscriptError(f"{self.file}: no message that can be read, expected {expected}{first}")
 
     def text(self) -> str:
         """The text of the file; bytes that are not UTF-8 are replaced, with a warning."""
@@ -209,8 +208,7 @@ class _Reader:
 
     def system(self, document: Mapping[str, Any]) -> Iterator[str]:
         """The system texts of a document: a string, or text blocks."""
-        system = document.get("system") or ()
-        for at, block in enumerate([system] if isinstance(system, str) else list(system)):
+        for at, block in enumerate(_listed(document.get("system"))):
             text = block.get("text") if isinstance(block, Mapping) else block
             if isinstance(text, str):
                 yield text
@@ -219,7 +217,7 @@ class _Reader:
 
     def tools(self, document: Mapping[str, Any], form: Format) -> Iterator[Payload]:
         """The tool schemas of a document."""
-        for at, schema in enumerate(document.get("tools") or ()):
+        for at, schema in enumerate(_listed(document.get("tools"))):
             try:
                 form.schema_name(schema)
             except MessageError as error:
@@ -280,7 +278,7 @@ def _ids(form: Format, message: Payload, kind: ItemKind) -> set[str]:
 
 
 def _reply_id(line: Mapping[str, Any]) -> tuple[object, object] | None:
-    """What the lines of one reply share. Some proxies give every reply the same id: the request's id tells them apart."""
+    """What the lines of one reply share; the request's id too, for some proxies give every reply the same id."""
     message_id = line["message"].get("id")
     return (message_id, line.get("requestId")) if message_id else None
 
@@ -311,7 +309,7 @@ def _is_claude_code(records: Iterable[_Record]) -> bool:
 
 
 def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:
-    tools = document.get("tools") or ()
+    tools = _listed(document.get("tools"))
     anthropic = (
         "system" in document
         or any(isinstance(tool, Mapping) and "input_schema" in tool for tool in tools)
@@ -326,19 +324,29 @@ def _has_anthropic_blocks(value: object) -> bool:
     return any(isinstance(block, Mapping) and block.get("type") in _ANTHROPIC_BLOCKS for block in blocks)
 
 
+def _listed(value: object) -> Sequence[Any]:
+    """A list as it is, nothing as no elements, anything else as the one element that it is."""
+    if isinstance(value, list):
+        return value
+    return [value] if value else []
+
+
 def _leading_system(messages: Sequence[Payload]) -> tuple[list[str], list[Payload]]:
     """The texts of the system messages at the head, and the messages behind them."""
-    form = OpenAIFormat()
-    roles = [form.role(message) for message in messages]
-    leading = next((at for at, role in enumerate(roles) if role is not Role.SYSTEM), len(roles))
-    texts = [part.text for message in messages[:leading] for part in form.read(message)]
-    return texts, list(messages[leading:])
+    form, texts = OpenAIFormat(), list[str]()
+    for at, message in enumerate(messages):
+        parts = form.read(message)
+        if form.role(message) is not Role.SYSTEM or any(part.kind is not ItemKind.SYSTEM_TEXT for part in parts):
+            return texts, list(messages[at:])
+        texts += [part.text for part in parts]
+    return texts, []
 
 
 def _path(outer: str, inner: str) -> str:
-    if inner in {"", "message"}:
-        return outer or inner
-    return f"{outer}.{inner}" if outer else inner
+    """The field inside a record as seen from the file; formats call the whole of what they read message or tool."""
+    whole, _, rest = inner.partition(".")
+    inner = rest if whole in {"message", "tool"} and outer else inner
+    return f"{outer}.{inner}" if outer and inner else outer or inner
 
 
 def _starts_with_object(lines: Sequence[str]) -> bool:

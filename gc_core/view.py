@@ -9,7 +9,7 @@ from functools import cached_property
 import attrs
 
 from gc_core.context import Context
-from gc_core.items import Form, Item, Turn, Unit
+from gc_core.items import Form, Item, ItemKind, Turn, Unit
 from gc_core.policy import GCPolicy
 from gc_core.sources import ENRICHMENT
 from gc_core.stubs import STUBBED_KINDS
@@ -164,7 +164,17 @@ class WindowView:
     def _in(self, zone: Zone) -> Iterable[Unit]:
         return (unit for unit, its in zip(self.units, self.zones, strict=True) if its is zone)
 
+    @cached_property
+    def _beside_system(self) -> frozenset[int]:
+        """Neighbours of a system message inside the conversation: without them its place would be wrong (N4)."""
+        if not self._context.places_system:
+            return frozenset()
+        places = [place for place, unit in enumerate(self.units) if unit.items[0].kind is ItemKind.SYSTEM_TEXT]
+        return frozenset(near for place in places for near in (place - 1, place + 1))
+
     def _zone(self, place: int, unit: Unit) -> Zone:
+        if place in self._beside_system:
+            return Zone.HELD
         if place >= self.final or unit.pinned or unit.pending or unit.is_trace or unit.policy is GCPolicy.LOCKED:
             return Zone.HELD
         if is_enrichment(unit):

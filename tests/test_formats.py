@@ -28,8 +28,8 @@ OPENAI = OpenAIFormat()
 ANTHROPIC = AnthropicFormat()
 FORMATS = {"openai": OPENAI, "anthropic": ANTHROPIC}
 
-openai_messages = made.openai_sessions_strategy().flatmap(st.sampled_from)
-anthropic_messages = made.anthropic_sessions_strategy().flatmap(st.sampled_from)
+openai_messages = made.openai_messages
+anthropic_messages = made.anthropic_messages
 messages_of_both = st.one_of(
     openai_messages.map(lambda message: (OPENAI, message)), anthropic_messages.map(lambda message: (ANTHROPIC, message))
 )
@@ -574,7 +574,10 @@ def test_user_writes_a_user_message(form):
 def test_the_system_text_leads_in_openai_and_stands_apart_in_anthropic():
     user = {"role": "user", "content": "x"}
     request = OPENAI.request(system=["one", "", "two"], tools=[], messages=[user], tokens=7)
-    assert request.messages == ({"role": "system", "content": "one\n\ntwo"}, user)
+    blocks = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+    assert request.messages == ({"role": "system", "content": blocks}, user)
+    request_of_one = OPENAI.request(system=["one"], tools=[], messages=[user], tokens=7)
+    assert request_of_one.messages == ({"role": "system", "content": "one"}, user)
     assert (request.system, request.tokens, request.format) == ((), 7, "openai")
     request = ANTHROPIC.request(system=["one", "", "two"], tools=[{"name": "t"}], messages=[user], tokens=7)
     assert request.system == ({"type": "text", "text": "one"}, {"type": "text", "text": "two"})

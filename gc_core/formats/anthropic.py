@@ -25,6 +25,7 @@ _TEXT_KINDS = {
     Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
 }
 _CONTENT: Place = ("content",)
+_MARK = "cache_control"
 _ATTACHMENTS = frozenset({"image", "document", "search_result", "container_upload"})
 # Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
 _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
@@ -36,6 +37,7 @@ class AnthropicFormat:
     """Messages: content is blocks, all results of a batch stand first in the next user message, system is apart."""
 
     name = "anthropic"
+    most_marks = 4
 
     def role(self, payload: Payload) -> Role:
         """
@@ -99,6 +101,22 @@ class AnthropicFormat:
         if not any(map(_is_result, late)):
             return None
         return {**second, **first, "content": _results_first([*_blocks(first), *late])}
+
+    def marks(self, payload: Payload) -> int:
+        """How many cache marks a message or tool schema carries."""
+        return bool(payload.get(_MARK)) + sum(bool(block.get(_MARK)) for block in _blocks(payload))
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:
+        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        over = self.marks(payload) - keep
+        if over <= 0:
+            return payload
+        blocks = []
+        for block in _blocks(payload):
+            strip = bool(block.get(_MARK)) and over > 0
+            over -= strip
+            blocks.append({key: value for key, value in block.items() if key != _MARK} if strip else block)
+        return {**payload, "content": blocks}
 
     def user(self, text: str) -> Payload:
         """A user message of one text."""

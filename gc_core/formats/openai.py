@@ -45,6 +45,7 @@ class OpenAIFormat:
     """Chat Completions: results are messages of their own, arguments are JSON strings, the system text leads."""
 
     name = "openai"
+    most_marks = 0
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
@@ -84,14 +85,22 @@ class OpenAIFormat:
 
     def normalise(self, payload: Payload) -> Payload:
         """The payload itself, or a copy in which arguments that came as objects are the JSON string it has to be."""
-        calls = payload.get("tool_calls") or ()
-        texts = {part.place: part.text for part in _calls(payload)}
-        changed = [place for place, call in zip(texts, calls, strict=True) if not isinstance(_arguments(call), str)]
-        return _edited_calls(payload, {place: texts[place] for place in changed}) if changed else payload
+        if self.role(payload) is not Role.ASSISTANT:
+            return payload
+        texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}
+        return _edited_calls(payload, texts)
 
     def join(self, first: Payload, second: Payload) -> Payload | None:  # noqa: ARG002  # the contract's parameters
         """None: each result is a message of its own."""
         return None
+
+    def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
+        """How many cache marks the message carries: Chat Completions has none."""
+        return 0
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself."""
+        return payload
 
     def user(self, text: str) -> Payload:
         """A user message of one text."""
@@ -139,9 +148,10 @@ class OpenAIFormat:
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request; its system texts are one leading message, for some servers take only one."""
-        joined = "\n\n".join(text for text in system if text)
-        leading = ({"role": "system", "content": joined},) if joined else ()
+        """The request; its system texts are one leading message, a block each where there are several."""
+        texts = [text for text in system if text]
+        content: object = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
+        leading = ({"role": "system", "content": content},) if texts else ()
         return Request(format=self.name, messages=(*leading, *messages), tools=tuple(tools), tokens=tokens)
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
@@ -237,6 +247,10 @@ def _arguments(call: Mapping[str, Any]) -> Any:
     return {} if arguments is None else arguments
 
 
+def _needs_text(payload: Payload, place: Place) -> bool:
+    return not isinstance(_arguments(payload["tool_calls"][place[1]]), str)
+
+
 def _edited_fields(payload: Payload, texts: Mapping[Place, str | None]) -> dict[str, Any]:
     """A copy with the thinking, the content and the calls edited."""
     edited = dict(_edited_calls(payload, texts))
@@ -292,8 +306,8 @@ def _edited_call(call: Payload, texts: Mapping[Place, str | None], place: Place)
 
 def _without_empty(message: Mapping[str, Any]) -> dict[str, Any]:
     """The message without an empty list of calls and without emptied fields; a content that is gone is null."""
-    emptied = {key for key in ("tool_calls", *_THINKING_FIELDS) if key in message and not message[key]}
-    kept = {key: value for key, value in message.items() if key not in emptied}
+    may_go = ("tool_calls", *_THINKING_FIELDS)
+    kept = {key: value for key, value in message.items() if key not in may_go or value not in (None, [])}
     return {**kept, "content": None} if kept.get("content") == [] else kept
 
 

@@ -10,7 +10,12 @@ import base64
 import json
 import struct
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+# Whole sessions take a while to make on a busy machine, which says nothing about the code under test.
+settings.register_profile("sessions", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sessions")
 
 CALL_IDS = ("call_1", "call_2", "call_3", "call_4")
 TOOLS = ("read", "grep", "web_search", "édit")
@@ -133,6 +138,15 @@ def _some(draw, answers, *, lack):
     return answers[: draw(st.integers(0, len(answers)))]
 
 
+openai_tool_messages = _with_unknown(
+    st.builds(
+        lambda call_id, content: {"role": "tool", "tool_call_id": call_id, "content": content},
+        call_ids,
+        openai_result_contents,
+    )
+)
+openai_messages = openai_system_messages | openai_user_messages | openai_replies() | openai_tool_messages
+
 # --- Anthropic ------------------------------------------------------------------------------------------------------
 
 anthropic_attachments = st.sampled_from(
@@ -222,3 +236,16 @@ def anthropic_sessions_strategy(draw, *, max_turns=3, max_steps=3, pending=True,
         answers = _some(draw, _anthropic_answers(draw, calls_of(reply)), lack=True)
         messages += [reply, *_result_messages(draw, answers, split=split)]
     return messages
+
+
+@st.composite
+def anthropic_result_messages(draw):
+    """A user message that holds results, in any order with other blocks."""
+    answers = _anthropic_answers(draw, draw(_lists(anthropic_calls)))
+    return {
+        "role": "user",
+        "content": draw(st.permutations(answers + draw(st.lists(anthropic_user_blocks, max_size=2)))),
+    }
+
+
+anthropic_messages = anthropic_user_messages | anthropic_replies() | anthropic_result_messages()

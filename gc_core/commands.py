@@ -1,0 +1,265 @@
+"""The commands of ``ctxgc``. What is asked for goes to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import attrs
+import structlog
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from gc_core.config import GCConfig
+from gc_core.errors import ConfigError, GCError
+from gc_core.formats import format_named
+from gc_core.measures import ReplayReport, pooled
+from gc_core.plugins import Plugins, named
+from gc_core.presentation import (
+    FileFailure,
+    chart,
+    document_text,
+    failure_lines,
+    headline,
+    sessions_table,
+    strategies_table,
+    summary_table,
+    troubles,
+)
+from gc_core.replay import replay as replayed
+from gc_core.settings import load_config
+from gc_core.transcripts import Transcript, read_transcript
+
+WIDTH = 200
+"""Columns of a table where stdout is no terminal, so that no figure is cut off."""
+
+app = typer.Typer(
+    name="ctxgc",
+    help="Garbage collection for the context window of LLM agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gc-core {_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[  # noqa: ARG001 - its callback has done the work
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Tell on stderr what the session does.")] = False,
+) -> None:
+    _log_to_stderr(logging.INFO if verbose else logging.WARNING)
+
+
+@app.command("strategies")
+def list_strategies() -> None:
+    """List the installed strategies with their options, and the plugins that failed to load."""
+    plugins = Plugins.discover()
+    _stdout().print(strategies_table(plugins.strategies()))
+    for line in failure_lines(plugins.failures):
+        typer.echo(line, err=True)
+
+
+@app.command("replay")
+def replay_sessions(
+    *,
+    session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="How to collect, by name; several are asked in this order.")
+    ] = None,
+    window: Annotated[int | None, typer.Option(help="Tokens that a request may have.", min=1)] = None,
+    threshold: Annotated[float | None, typer.Option(help="Usage in percent at which a collection begins.")] = None,
+    target: Annotated[float | None, typer.Option(help="Usage in percent that a collection goes down to.")] = None,
+    pressure: Annotated[
+        float | None,
+        typer.Option(help="Usage in percent at which PRESERVABLE content may go; 0: collect at every call."),
+    ] = None,
+    option: Annotated[list[str] | None, typer.Option(help="An option of the strategy, as NAME=VALUE.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
+    format: Annotated[  # noqa: A002 - the option's name
+        str | None, typer.Option(help="Read the messages as openai or anthropic, whatever they look like.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model whose tokens are counted.")] = None,
+    repeat: Annotated[
+        bool, typer.Option(help="Try a second collection behind each one; it should find nothing.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    show_chart: Annotated[
+        bool | None, typer.Option("--chart/--no-chart", help="Draw the window's fill; by default of a single session.")
+    ] = None,
+) -> None:
+    """Replay recorded sessions, every assistant message a model call, and measure what a strategy does to them."""
+    values = {"context_limit": window, "threshold_percent": threshold, "target_percent": target,
+              "pressure_percent": pressure, "strategy": strategy}  # fmt: skip
+    plugins = Plugins.discover()
+    try:
+        chosen = _config(config, values, option or [])
+        named(chosen.strategy, plugins, chosen.strategies)
+        if format is not None:
+            format_named(format)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from error
+    replayer = _Replayer(config=chosen, plugins=plugins, format=format, model=model, repeat=repeat)
+    reports = replayer.all(session)
+    if as_json:
+        typer.echo(document_text(reports, replayer.failures, config=chosen, version=_version()))
+    elif reports:
+        _show(reports, chosen, charted=len(reports) == 1 if show_chart is None else show_chart)
+    raise typer.Exit(code=1 if replayer.failures else 0)
+
+
+# -- replaying files -------------------------------------------------------------------------------------------------
+
+
+@attrs.define(kw_only=True)
+class _Replayer:
+    """Replays files one after the other, with a progress bar on stderr; one that fails stops no other."""
+
+    config: GCConfig
+    plugins: Plugins
+    format: str | None
+    model: str | None
+    repeat: bool
+    failures: list[FileFailure] = attrs.Factory(list)
+
+    def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
+        """The reports of the files that could be replayed, in order."""
+        reports = []
+        with _progress() as progress:
+            for path in _files(paths):
+                try:
+                    reports.append(self._one(path, progress))
+                except GCError as error:
+                    self._fail(path, error)
+        return reports
+
+    def _one(self, path: Path, progress: Progress) -> ReplayReport:
+        transcript = self._read(path)
+        bar = progress.add_task(path.name, total=None)
+        report = replayed(
+            transcript,
+            config=self.config,
+            model=self.model,
+            plugins=self.plugins,
+            check_repeat=self.repeat,
+            on_call=lambda done, calls: progress.update(bar, completed=done, total=calls),
+        )
+        progress.remove_task(bar)
+        return report
+
+    def _read(self, path: Path) -> Transcript:
+        transcript = read_transcript(path)
+        for warning in transcript.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+        return transcript if self.format is None else attrs.evolve(transcript, format=self.format)
+
+    def _fail(self, path: Path, error: GCError) -> None:
+        text = str(error) if str(path) in str(error) else f"{path}: {error}"
+        self.failures.append(FileFailure(file=str(path), error=text))
+        typer.echo(f"error: {text}", err=True)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files named, and of directories those that hold messages one a line, or else the JSON documents."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(path.glob("*.jsonl")) or sorted(path.glob("*.json"))
+        else:
+            yield path
+
+
+# -- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def _config(path: Path | None, values: dict[str, Any], options: Sequence[str]) -> GCConfig:
+    """The configuration; nothing is reserved for replies, so that a small window is no contradiction."""
+    given = {name: value for name, value in values.items() if value is not None}
+    config = load_config(path, output_reservation=0, **given)
+    if not options:
+        return config
+    if len(config.strategy) > 1:
+        raise ConfigError(f"--option {options[0]}: there are several strategies; set their options in a --config file")
+    (name,) = config.strategy
+    merged = {**config.strategies.get(name, {}), **dict(map(_option, options))}
+    return attrs.evolve(config, strategies={**config.strategies, name: merged})
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """A strategy's option; its value is read as JSON where it is that, else as text."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ConfigError(f"--option {text!r}: expected NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+# -- where it goes ---------------------------------------------------------------------------------------------------
+
+
+def _show(reports: Sequence[ReplayReport], config: GCConfig, *, charted: bool) -> None:
+    console = _stdout()
+    whole = pooled(reports)
+    _say(console, headline(whole, config.usable), "")
+    console.print(summary_table(whole) if len(reports) == 1 else sessions_table(reports))
+    for report in reports:
+        if charted:
+            _say(
+                console,
+                "",
+                f"Tokens sent in {report.session}, by call:",
+                chart(report, config, encoding=console.encoding),
+            )
+        _say(console, *troubles(report))
+
+
+def _say(console: Console, *lines: str) -> None:
+    """Plain lines: what comes out of files is no markup, and is not wrapped."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _stdout() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH)
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def _log_to_stderr(level: int) -> None:
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        processors=[structlog.processors.add_log_level, structlog.dev.ConsoleRenderer(colors=False)],
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+def _version() -> str:
+    return importlib.metadata.version("gc-core")

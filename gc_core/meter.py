@@ -1,0 +1,291 @@
+"""
+Judges rendered requests by the transcript: tokens, prefixes, rules, and what must not be missing.
+
+It counts again what a request holds, by a path of its own: nothing here asks a session or its budget.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from gc_core.formats import format_named
+from gc_core.items import ItemKind
+from gc_core.measures import Prompt, Sent, Share
+from gc_core.messages import Payload, Request, Role
+from gc_core.models import family
+from gc_core.protocols import Format, TokenCounter
+from gc_core.rules import check_request
+from gc_core.tokens import counter_for, part_tokens, schema_tokens
+from gc_core.transcripts import Transcript
+
+PASTE_TOKENS = 2_000
+"""A user text above this size was pasted, not typed (TARGETS.md)."""
+
+_UNBROKEN = 2
+"""Messages at the end of a request that may change without a break (TARGETS.md)."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Seen:
+    """A message, read once; it keeps the payload alive, so that its identity stays its own."""
+
+    payload: Payload
+    tokens: int
+    thinking: int
+    texts: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Rendered:
+    """A request: what stands before the messages, and the messages."""
+
+    head: tuple[Payload, ...]
+    head_tokens: int
+    messages: tuple[_Seen, ...]
+    weights: tuple[int, ...]
+
+    @property
+    def tokens(self) -> int:
+        return self.head_tokens + sum(self.weights)
+
+    def tokens_of(self, messages: int | None) -> int:
+        """Tokens up to this many messages; None is nothing at all."""
+        return 0 if messages is None else self.head_tokens + sum(self.weights[:messages])
+
+
+@attrs.define
+class _UserTexts:
+    """What the user said, and how much of it a request still holds. Texts that were said twice have to stand twice."""
+
+    counted: dict[str, int] = attrs.Factory(dict)
+    times: Counter[str] = attrs.Factory(Counter)
+
+    def add(self, text: str, tokens: int) -> None:
+        self.counted[text] = tokens
+        self.times[text] += 1
+
+    def share(self, there: Counter[str]) -> Share:
+        return Share(
+            kept=sum(self.counted[text] * min(times, there[text]) for text, times in self.times.items()),
+            whole=sum(self.counted[text] * times for text, times in self.times.items()),
+        )
+
+
+class Meter:
+    """
+    Measures the requests of one replayed session.
+
+    Tell it every message of the transcript with ``hear``, and judge each request with ``measure`` before the next
+    message is heard.
+
+    Args:
+        transcript: What is replayed; LOCKED is what it says: system texts, tool schemas, and every text of the first
+            run of user messages.
+        model: The model whose counts are meant, by default the format's usual one.
+
+    """
+
+    def __init__(self, transcript: Transcript, *, model: str | None = None) -> None:
+        self._format: Format = format_named(transcript.format)
+        self._counter: TokenCounter = counter_for(model, transcript.format)
+        self._keeps_thinking = family(model, transcript.format).keeps_thinking
+        self._tools = transcript.tools
+        self._locked = [text for text in transcript.system if text.strip()]
+        self._holders: dict[str, Payload] = {}
+        self._typed = _UserTexts()
+        self._request = _UserTexts()
+        self._request_open = True
+        self._users: set[str] = set()
+        self._previous: _Rendered | None = None
+        self._known: dict[int, _Seen] = {}
+        self._history = self._opening(transcript)
+        self._thinking = 0
+        self._history_sent = 0
+        self.locked_tokens = self._history
+
+    # -- what the transcript says --------------------------------------------------------------------------------
+
+    def hear(self, payload: Payload) -> None:
+        """A message of the transcript has come."""
+        seen = self._read(payload)
+        role = self._format.role(payload)
+        self._history += seen.tokens
+        self._thinking += seen.thinking
+        if role is Role.USER and seen.said:
+            self._hear_user(seen)
+        elif role is Role.SYSTEM:
+            self._lock(seen)
+        elif role is Role.ASSISTANT and self._request.times:
+            self._request_open = False
+
+    @property
+    def tokens_without(self) -> int:
+        """Tokens of the whole history as it stands, that is of the next request without any collection."""
+        return self._history + self._thinking
+
+    # -- what was rendered ---------------------------------------------------------------------------------------
+
+    def measure(self, request: Request) -> Sent:
+        """Judge a request that is about to be sent; the next one is compared with it."""
+        now, before = self._rendered(request), self._previous
+        unchanged = None if before is None else _common(before, now)
+        there = Counter(text for seen in now.messages for text in seen.said)
+        self._previous, self._history_sent = now, self.tokens_without
+        sent = 0 if before is None else len(before.messages)
+        return Sent(
+            prompt=Prompt(tokens=now.tokens, cached=now.tokens_of(unchanged)),
+            unchanged=unchanged or 0,
+            broke=before is not None and (unchanged is None or unchanged < sent - _UNBROKEN),
+            whole=before is None or unchanged == sent,
+            breaches=tuple(str(breach) for breach in check_request(request)),
+            locked_missing=self._missing(now),
+            user_text=self._typed.share(there),
+            first_request=self._request.share(there),
+        )
+
+    def without(self) -> Prompt:
+        """The next prompt without any collection: everything up to the previous request is in the cache."""
+        return Prompt(tokens=self.tokens_without, cached=min(self._history_sent, self.tokens_without))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _opening(self, transcript: Transcript) -> int:
+        """Tokens before the first message."""
+        system = sum(self._counter.count(text) for text in transcript.system)
+        leads = bool(system) and transcript.format == "openai"
+        tools = sum(schema_tokens(schema, self._counter) for schema in transcript.tools)
+        return self._counter.per_request + system + tools + leads * self._counter.per_message
+
+    def _hear_user(self, seen: _Seen) -> None:
+        """The thinking of earlier turns is not counted any more where the provider drops it."""
+        self._thinking = self._thinking if self._keeps_thinking else 0
+        self._users.update(seen.said)
+        for text in seen.said:
+            tokens = self._counter.count(text)
+            if tokens <= PASTE_TOKENS:
+                self._typed.add(text, tokens)
+            if self._request_open:
+                self._request.add(text, tokens)
+        if self._request_open:
+            self._lock(seen)
+
+    def _lock(self, seen: _Seen) -> None:
+        self._locked.extend(seen.said)
+        self.locked_tokens += seen.tokens
+
+    def _read(self, payload: Payload) -> _Seen:
+        parts = self._format.read(payload)
+        thinking = sum(part_tokens(part, self._counter) for part in parts if part.kind is ItemKind.THINKING)
+        others = sum(part_tokens(part, self._counter) for part in parts if part.kind is not ItemKind.THINKING)
+        said = _said(payload) if self._format.role(payload) in {Role.USER, Role.SYSTEM} else ()
+        return _Seen(
+            payload=payload,
+            tokens=others + self._counter.per_message,
+            thinking=thinking,
+            texts=tuple(_strings(payload)),
+            said=tuple(said),
+        )
+
+    def _rendered(self, request: Request) -> _Rendered:
+        messages = tuple(self._seen(payload) for payload in request.messages)
+        self._known = {id(seen.payload): seen for seen in messages}
+        head = (*request.system, *request.tools)
+        return _Rendered(
+            head=head,
+            head_tokens=self._head_tokens(request),
+            messages=messages,
+            weights=tuple(self._weights(messages)),
+        )
+
+    def _seen(self, payload: Payload) -> _Seen:
+        known = self._known.get(id(payload))
+        return self._read(payload) if known is None else known
+
+    def _head_tokens(self, request: Request) -> int:
+        system = sum(self._counter.count(text) for block in request.system for text in _said({"content": [block]}))
+        return self._counter.per_request + system + sum(schema_tokens(tool, self._counter) for tool in request.tools)
+
+    def _weights(self, messages: Sequence[_Seen]) -> Iterator[int]:
+        """Tokens of each message; where the provider drops the thinking of earlier turns, only the last turn's."""
+        since = 0 if self._keeps_thinking else self._last_turn(messages)
+        for place, seen in enumerate(messages):
+            yield seen.tokens + (seen.thinking if place >= since else 0)
+
+    def _last_turn(self, messages: Sequence[_Seen]) -> int:
+        """Where the last message stands that holds what the user said; the framework writes as a user too."""
+        backwards = range(len(messages) - 1, -1, -1)
+        return next((place for place in backwards if not self._users.isdisjoint(messages[place].said)), 0)
+
+    def _missing(self, now: _Rendered) -> int:
+        """Bytes of LOCKED texts and tool schemas that stand nowhere in the request."""
+        schemas = [schema for schema in self._tools if schema not in now.head]
+        texts = [text for text in self._locked if not self._holds(now, text)]
+        return sum(len(text.encode("utf-8", "surrogatepass")) for text in [*texts, *map(json.dumps, schemas)])
+
+    def _holds(self, now: _Rendered, text: str) -> bool:
+        """Whether a text stands somewhere, looking first where it stood the last time."""
+        holder = self._holders.get(text)
+        if holder is not None and id(holder) in self._known:
+            return True
+        if any(text in string for block in now.head for string in _strings(block)):
+            return True
+        found = next((seen for seen in now.messages if any(text in string for string in seen.texts)), None)
+        if found is not None:
+            self._holders[text] = found.payload
+        return found is not None
+
+
+def _common(before: _Rendered, now: _Rendered) -> int | None:
+    """Messages at the head of both that are one in cacheable form; None when what stands before them is not."""
+    if len(before.head) != len(now.head) or not all(map(_same, before.head, now.head)):
+        return None
+    pairs = zip(before.messages, now.messages, strict=False)
+    shorter = min(len(before.messages), len(now.messages))
+    return next((at for at, (old, new) in enumerate(pairs) if not _same(old.payload, new.payload)), shorter)
+
+
+def _same(old: Payload, new: Payload) -> bool:
+    return old is new or old == new or _cacheable(old) == _cacheable(new)
+
+
+def _cacheable(value: Any) -> Any:
+    """The value as a provider's cache sees it: a string is one text block, and cache marks are not part of it."""
+    if isinstance(value, list):
+        return [_cacheable(entry) for entry in value]
+    if not isinstance(value, Mapping):
+        return value
+    plain = {key: _cacheable(entry) for key, entry in value.items() if key != "cache_control"}
+    if isinstance(plain.get("content"), str):
+        plain["content"] = [{"type": "text", "text": plain["content"]}]
+    return plain
+
+
+def _said(payload: Payload) -> Iterator[str]:
+    """The texts of a message that are not blank: no provider takes a blank one."""
+    content = payload.get("content")
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    for block in blocks:
+        text = block.get("text") if block.get("type") == "text" else None
+        if isinstance(text, str) and text.strip():
+            yield text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _all_strings(value.values())
+    elif isinstance(value, list):
+        yield from _all_strings(value)
+
+
+def _all_strings(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        yield from _strings(value)

@@ -1,0 +1,163 @@
+"""Drives a session and watches that every request keeps the promises; whoever breaks one is named at once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import attrs
+
+from gc_core import CollectionDeferred, CollectionFinished, CollectionStarted, ContextOverflowError, GCSession
+from gc_core.formats import format_named
+from gc_core.rules import check_request
+from gc_core.tokens import part_tokens, schema_tokens
+from tests.support.checker import complaints
+
+
+@attrs.define
+class Seen:
+    """What a run showed, for its report."""
+
+    calls: int = 0
+    collections: Counter = attrs.Factory(Counter)
+    deferred: int = 0
+    repeats: int = 0
+    overflows: list = attrs.Factory(list)
+
+
+class Watch:
+    """
+    Sends messages through a session as an agent's loop would, and asserts the promises on every request.
+    """
+
+    def __init__(self, session: GCSession, *, format_name: str = "openai", repeated_ids: bool = False):
+        self.session = session
+        self.format = format_named(format_name)
+        self.seen = Seen()
+        # Servers that copy Anthropic's API repeat call ids; the vendor's own never do, and it refuses them.
+        self._checks = {"unique_ids": False} if repeated_ids and format_name == "anthropic" else {}
+        self.locked: list[str] = []
+        self._previous: list[str] = []
+        self._collected = 0
+        self._goal = None
+        session.listen(self._on_event)
+
+    def _on_event(self, event):
+        if isinstance(event, CollectionStarted):
+            self._goal = event.goal
+        elif isinstance(event, CollectionDeferred):
+            self.seen.deferred += 1
+        elif isinstance(event, CollectionFinished):
+            self._collected += 1
+            self.seen.collections[event.result.reason.value] += 1
+            assert event.result.tokens_after < event.result.tokens_before, "a collection must shrink the request"
+            self.assert_a_second_collection_is_empty()
+
+    # -- driving ---------------------------------------------------------------------------------------------------
+
+    def run(self, messages):
+        requested = False
+        for message in messages:
+            if message["role"] == "assistant":
+                self.call(message)
+            else:
+                self.session.append(message)
+            if not requested or message["role"] == "user":
+                requested = self._note_locked(message, requested)
+        return self.seen
+
+    def _note_locked(self, message, requested):
+        """System text, and the first run of user messages, as they were given."""
+        if message["role"] in {"system", "developer"}:
+            self.locked += texts_of(message)
+        if message["role"] == "assistant" and self.locked_user:
+            return True
+        if message["role"] == "user" and not requested:
+            self.locked += texts_of(message)
+            self.locked_user = True
+        return requested
+
+    locked_user = False
+
+    def call(self, reply):
+        try:
+            request = self.session.pre_send()
+        except ContextOverflowError as error:
+            self.seen.overflows.append(error)
+            self.assert_only_held_content_is_left(error)
+            self.session.append(reply)
+            return None
+        self.seen.calls += 1
+        self.assert_promises(request)
+        self.session.post_turn(reply)
+        return request
+
+    # -- the promises ----------------------------------------------------------------------------------------------
+
+    def assert_promises(self, request):
+        self.assert_it_fits(request)
+        self.assert_it_is_valid(request)
+        self.assert_locked_is_held(request)
+        self.assert_it_stood_still(request)
+        self.assert_the_budget_is_what_is_rendered(request)
+
+    def assert_it_fits(self, request):
+        assert self.session._calibration.estimate(request.tokens) <= self.session.config.usable
+
+    def assert_it_is_valid(self, request):
+        assert complaints(self.format.name, request.kwargs(), **self._checks) == []
+        assert check_request(request) == ()
+
+    def assert_locked_is_held(self, request):
+        sent = "\n".join(text for payload in (*request.system, *request.messages) for text in texts_of(payload))
+        missing = [text for text in self.locked if text not in sent]
+        assert missing == []
+
+    def assert_it_stood_still(self, request):
+        """What was sent stays as it was sent, unless a collection came between."""
+        now = [canonical(payload) for payload in (*request.tools, *request.system, *request.messages)]
+        if self._collected == 0:
+            assert now[: len(self._previous)] == self._previous
+        self._previous, self._collected = now, 0
+
+    def assert_the_budget_is_what_is_rendered(self, request):
+        assert recount(request, self.format, self.session._counter) == self.session.budget.total == request.tokens
+
+    def assert_a_second_collection_is_empty(self):
+        again = self.session.plan(goal=self._goal)
+        assert again.plan.removals == (), again.plan.removals[:3]
+        self.seen.repeats += 1
+
+    def assert_only_held_content_is_left(self, error):
+        assert error.needed > error.limit
+        assert error.owners
+
+
+def texts_of(payload):
+    content = payload.get("content", payload.get("text"))
+    if isinstance(content, str):
+        return [content] if content.strip() else []
+    return [block["text"] for block in content or [] if block.get("type") == "text" and block["text"].strip()]
+
+
+def canonical(payload):
+    """A message as a cache compares it: canonical JSON without marks, in which a string is one text block."""
+    content = payload.get("content")
+    if isinstance(content, str):
+        payload = {**payload, "content": [{"type": "text", "text": content}]}
+    if isinstance(content, list):
+        payload = {
+            **payload,
+            "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in content],
+        }
+    return json.dumps({key: value for key, value in payload.items() if key != "cache_control"}, sort_keys=True)
+
+
+def recount(request, format_, counter):
+    """Tokens of what is really sent, read again from the rendered payloads."""
+    total = counter.per_request + sum(schema_tokens(tool, counter) for tool in request.tools)
+    total += sum(counter.count(block["text"]) for block in request.system)
+    total += counter.per_message * bool(request.system)
+    for payload in request.messages:
+        total += counter.per_message + sum(part_tokens(part, counter) for part in format_.read(payload))
+    return total

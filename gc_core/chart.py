@@ -16,7 +16,7 @@ import attrs
 WIDTH = 100
 """Characters of the whole chart, its labels included."""
 
-HEIGHT = 12
+HEIGHT = 15
 """Rows up to the window."""
 
 _WIDEST_BAR = 4

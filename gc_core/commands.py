@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
-import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import attrs
-import structlog
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -39,6 +38,8 @@ from gc_core.transcripts import Transcript, read_transcript
 WIDTH = 200
 """Columns of a table where stdout is no terminal, so that no figure is cut off."""
 
+_LOGGER = logging.getLogger("gc_core")
+
 app = typer.Typer(
     name="ctxgc",
     help="Garbage collection for the context window of LLM agents.",
@@ -62,7 +63,7 @@ def _options(
     ] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Tell on stderr what the session does.")] = False,
 ) -> None:
-    _log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    _LOGGER.setLevel(logging.INFO if verbose else logging.WARNING)
 
 
 @app.command("strategies")
@@ -71,7 +72,7 @@ def list_strategies() -> None:
     plugins = Plugins.discover()
     _stdout().print(strategies_table(plugins.strategies()))
     for line in failure_lines(plugins.failures):
-        typer.echo(line, err=True)
+        typer.echo(line)
 
 
 @app.command("replay")
@@ -112,7 +113,8 @@ def replay_sessions(
         if format is not None:
             format_named(format)
     except ConfigError as error:
-        raise typer.BadParameter(str(error)) from error
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(code=2) from error
     replayer = _Replayer(config=chosen, plugins=plugins, format=format, model=model, repeat=repeat)
     reports = replayer.all(session)
     if as_json:
@@ -150,16 +152,18 @@ class _Replayer:
     def _one(self, path: Path, progress: Progress) -> ReplayReport:
         transcript = self._read(path)
         bar = progress.add_task(path.name, total=None)
-        report = replayed(
-            transcript,
-            config=self.config,
-            model=self.model,
-            plugins=self.plugins,
-            check_repeat=self.repeat,
-            on_call=lambda done, calls: progress.update(bar, completed=done, total=calls),
-        )
-        progress.remove_task(bar)
-        return report
+        try:
+            with _logged(path.name):
+                return replayed(
+                    transcript,
+                    config=self.config,
+                    model=self.model,
+                    plugins=self.plugins,
+                    check_repeat=self.repeat,
+                    on_call=lambda done, calls: progress.update(bar, completed=done, total=calls),
+                )
+        finally:
+            progress.remove_task(bar)
 
     def _read(self, path: Path) -> Transcript:
         transcript = read_transcript(path)
@@ -252,13 +256,26 @@ def _progress() -> Progress:
     )
 
 
-def _log_to_stderr(level: int) -> None:
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        processors=[structlog.processors.add_log_level, structlog.dev.ConsoleRenderer(colors=False)],
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=False,
-    )
+class _Stderr(logging.Handler):
+    """Writes to whatever stderr is by then: a progress bar replaces it while it is drawn."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter(f"{{levelname}}: {session}: {{message}}", style="{"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(self.format(record), err=True)
+
+
+@contextmanager
+def _logged(session: str) -> Iterator[None]:
+    """What gc-core logs meanwhile goes to stderr, with the name of the session."""
+    handler = _Stderr(session)
+    _LOGGER.addHandler(handler)
+    try:
+        yield
+    finally:
+        _LOGGER.removeHandler(handler)
 
 
 def _version() -> str:

@@ -9,7 +9,7 @@ import attrs
 from gc_core.budget import BudgetItem, InstructionBudget
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall
 from gc_core.items import Form, Item, ItemKind, Unit
-from gc_core.messages import Message, Payload, Request
+from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
@@ -123,6 +123,13 @@ class Context:
             _unit(number, items, overhead.get(number, 0), pending=number in pending)
             for number, items in grouped.items()
         )
+
+    def newest_input(self) -> frozenset[int]:
+        """Units in the newest message in which somebody but model and framework speaks, or a tool answers."""
+        for message in reversed(self._messages):
+            if message.role is Role.TOOL or (message.role is Role.USER and not message.synthetic):
+                return frozenset(item.unit for item in message.items)
+        return frozenset()
 
     def render(self) -> Request:
         """The request: every message as it stands, in the provider's shape."""

@@ -386,7 +386,7 @@ class Intake:
             if part.kind in _TEXT_KINDS and not part.text.strip():
                 texts[part.place] = None
                 repairs.append(Repair(kind="empty_text", text=f"empty text at {_where(part.place)} was left out"))
-            elif part.kind is ItemKind.TOOL_CALL and not _is_object(part.text):
+            elif part.kind is ItemKind.TOOL_CALL and not part.free_text and not _is_object(part.text):
                 texts[part.place] = json.dumps({"arguments": part.text}, ensure_ascii=False)
                 repairs.append(
                     Repair(

@@ -68,6 +68,7 @@ class Part:
         call_id: The provider's id that pairs a call with its result, or "".
         is_error: The tool said that it failed.
         images: Images inside this part.
+        free_text: The arguments of a call are any text, not a JSON object.
         sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is no image.
 
     """
@@ -79,6 +80,7 @@ class Part:
     call_id: str = ""
     is_error: bool = False
     images: tuple[Image, ...] = ()
+    free_text: bool = False
     sealed_bytes: int = 0
 
 

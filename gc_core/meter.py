@@ -104,6 +104,7 @@ class Meter:
         self._users: set[str] = set()
         self._previous: _Rendered | None = None
         self._known: dict[int, _Seen] = {}
+        self._counter.count("")  # loads the vocabulary, once a process: the time of no call
         self._history = self._opening(transcript)
         self._thinking = 0
         self._history_sent = 0

@@ -165,8 +165,8 @@ def failure_lines(failures: Iterable[PluginFailure]) -> list[str]:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 _COLUMNS = (
-    "calls", "collections", "tokens sent", "without", "over", "without", "LOCKED over", "breaches", "LOCKED missing",
-    "breaks", "cost", "ms p50/p99", "collecting",
+    "calls", "collections", "tokens sent", "without gc", "over", "without gc", "LOCKED over", "breaches",
+    "LOCKED missing", "breaks", "cost", "ms p50 / p99", "collecting",
 )  # fmt: skip
 
 
@@ -180,31 +180,33 @@ def _cells(summary: ReplaySummary) -> tuple[str, ...]:
 
 
 def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
-    reasons = ", ".join(f"{entry.reason.value} {entry.count:,}" for entry in summary.collections)
-    saved = 100.0 - 100.0 * summary.tokens_sent / summary.tokens_without if summary.tokens_without else 0.0
     locked = f"and {summary.calls_over_locked:,} where LOCKED content alone is larger" * bool(summary.calls_over_locked)
     return [
-        ("collections", f"{summary.collected:,}", f"{reasons}{'; ' * bool(reasons)}{summary.deferred:,} not worth it"),
-        ("tokens sent", f"{summary.tokens_sent:,}", f"{saved:.0f} % fewer than {summary.tokens_without:,} without collection"),
-        ("cost", _cost(summary), "of the price without collection: cached tokens at 0.1, others at 1.25"),
+        ("collections", f"{summary.collected:,}", _reasons(summary)),
+        ("tokens sent", f"{summary.tokens_sent:,}", _saved(summary)),
+        ("cost", _cost(summary), "of the price without collection; cached tokens at 0.1, others at 1.25"),
         ("calls over", f"{summary.calls_over:,}", locked or "requests larger than the window"),
         ("rule breaches", f"{summary.rule_breaches:,}", "what the provider would refuse"),
         ("LOCKED missing", f"{summary.locked_bytes_missing:,}", "bytes of system text, tools and first request"),
-        ("user text kept", f"{summary.user_text_kept:.0f} %", f"and of the first request {summary.first_request_kept:.0f} %"),
+        ("user text kept", f"{summary.user_text_kept:.0f} %", f"first request {summary.first_request_kept:.0f} %"),
         ("cache breaks", f"{summary.breaks:,}", f"{summary.drifts:,} without a collection"),
-        *_repeats(summary),
+        ("second passes", f"{summary.repeats:,}", f"{summary.repeats_not_empty:,} found more to remove"),
         ("ms a call", _ms(summary.plain), "median / p99 of pre_send and post_turn"),
-        ("ms collecting", _ms(summary.collecting), f"the same of the {_many(summary.collecting.calls, 'call')} that collected"),
+        ("ms collecting", _ms(summary.collecting), f"the {_many(summary.collecting.calls, 'call')} that collected"),
         ("ms appending", _ms(summary.ingest), "what came between two calls"),
-    ]  # fmt: skip
+    ]
 
 
-def _repeats(summary: ReplaySummary) -> list[tuple[str, str, str]]:
-    if not summary.repeats:
-        return []
-    return [
-        ("collected twice", f"{summary.repeats:,}", f"{summary.repeats_not_empty:,} second collections found more to remove")
-    ]  # fmt: skip
+def _reasons(summary: ReplaySummary) -> str:
+    reasons = [f"{entry.reason.value} {entry.count:,}" for entry in summary.collections]
+    return "; ".join(
+        [", ".join(reasons), f"{summary.deferred:,} more not worth it"] if reasons else ["none was needed"]
+    )
+
+
+def _saved(summary: ReplaySummary) -> str:
+    saved = 100.0 - 100.0 * summary.tokens_sent / summary.tokens_without if summary.tokens_without else 0.0
+    return f"{saved:.0f} % fewer than {summary.tokens_without:,} without collection"
 
 
 def _session(report: ReplayReport) -> SessionDocument:

@@ -25,6 +25,7 @@ MAX_CACHE_MARKS = 4
 FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
 """How texts of the framework open and close."""
 
+_STUB = " left out: "
 NOTE = "[gc:"
 """How a trace opens; it has no closing tag."""
 
@@ -653,22 +654,29 @@ def _final(request: Request) -> list[Payload]:
             final.append(message)
         elif final:
             break
-        elif role == "user" and not _opens_like_ours(_opening(message)):
+        elif role == "user" and (_is_stub(message) or not _opens_like_ours(_opening(message))):
             return [message]
     return final[::-1]
 
 
+def _is_stub(message: Payload) -> bool:
+    """Whether it is what is left of somebody's message, unlike a trace, which stands for others."""
+    return _STUB in _opening(message).partition("\n")[0]
+
+
 def _is_cut(was: Sequence[Payload], now: Sequence[Payload]) -> bool:
-    """Whether the same messages are there, none larger than it was and none emptied."""
+    """Whether the same messages are there and none is emptied; that they are smaller together is A7."""
     if len(was) != len(now) or _answers(was) != _answers(now):
         return False
-    return all(_is_smaller(old, new) for old, new in zip(was, now, strict=True))
+    return all(_is_filled_still(old, new) for old, new in zip(was, now, strict=True))
 
 
-def _is_smaller(old: Payload, new: Payload) -> bool:
-    if old.get("role") != new.get("role") or len(json.dumps(new)) > len(json.dumps(old)):
+def _is_filled_still(old: Payload, new: Payload) -> bool:
+    """No text is emptied; where an image stood, a note may stand. That all is smaller in tokens is A7."""
+    if old.get("role") != new.get("role"):
         return False
-    return all(now.strip() or not was.strip() for was, now in zip(_texts(old), _texts(new), strict=False))
+    pairs = zip(_texts(old), _texts(new), strict=False)
+    return all(now.strip() or not was.strip() for was, now in pairs)
 
 
 def _texts(message: Payload) -> list[str]:

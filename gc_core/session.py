@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import attrs
 
+from gc_core.blocks import Blocks
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
+from gc_core.changes import Changes
 from gc_core.collection import Collected, Collector
 from gc_core.config import GCConfig
 from gc_core.context import Context
@@ -61,24 +63,6 @@ def _serialised(method: Callable[Concatenate[GCSession, P], R]) -> Callable[Conc
             return method(session, *args, **kwargs)
 
     return call
-
-
-@attrs.frozen(kw_only=True)
-class _SystemPart:
-    """A part of the system text that waits for the next break of the prefix."""
-
-    text: str
-    policy: GCPolicy
-
-
-@attrs.frozen(kw_only=True)
-class _Block:
-    """A text of a source that waits for the end of the next request."""
-
-    source: str
-    name: str
-    text: str
-    kind: ItemKind
 
 
 class GCSession:
@@ -130,10 +114,8 @@ class GCSession:
         self._context = self._new_context()
         self._log = MasterLog(None if directory is None else Path(directory))
         self._pinned_turns = frozenset(self._config.pinned_turn_indices)
-        self._waiting_system: dict[str, _SystemPart] = {}
-        self._waiting_tools: tuple[tuple[Payload, ...], frozenset[str]] | None = None
-        self._waiting_blocks: dict[tuple[str, str], _Block] = {}
-        self._blocks: dict[tuple[str, str], str] = {}
+        self._changes = Changes()
+        self._blocks = Blocks()
         self._thinking: list[str] = []
         self._sent = False
         self._raw_sent = 0
@@ -171,9 +153,9 @@ class GCSession:
         so it waits for the next collection, unless ``refresh="now"``.
         """
         _check_refresh(refresh)
-        self._waiting_system.update({name: _SystemPart(text=text, policy=policy) for name, text in parts.items()})
+        self._changes.system(parts, policy)
         if refresh == "now" or not self._sent:
-            self._take_waiting(self._context)
+            self._changes.take_effect(self._context)
 
     @_serialised
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
@@ -188,9 +170,9 @@ class GCSession:
         unknown = sorted(set(discoverable) - names)
         if unknown:
             raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(names)}")
-        self._waiting_tools = (plain, frozenset(discoverable))
+        self._changes.tools(plain, frozenset(discoverable))
         if refresh == "now" or not self._sent:
-            self._take_waiting(self._context)
+            self._changes.take_effect(self._context)
 
     @_serialised
     def enrich(self, **texts: str) -> None:
@@ -198,12 +180,12 @@ class GCSession:
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
         there as sent; the next version of the same name goes to the new end, and the old one may be collected.
         """
-        self._provide(ENRICHMENT.name, texts, ItemKind.ENRICHMENT)
+        self._blocks.give(self._context, ENRICHMENT.name, texts, ItemKind.ENRICHMENT, self._counter)
 
     @_serialised
     def memory(self, source: str, **blocks: str) -> None:
         """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
-        self._provide(source, blocks, ItemKind.MEMORY_BLOCK)
+        self._blocks.give(self._context, source, blocks, ItemKind.MEMORY_BLOCK, self._counter)
 
     @_serialised
     def register_source(self, source: InstructionSource) -> None:
@@ -241,7 +223,10 @@ class GCSession:
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit.
         """
         self._accept(self._intake.close(self._context.cursor))
-        self._place_blocks()
+        for text, item in self._blocks.due(self._context):
+            arrival = self._intake.framed(text, self._context.cursor, item)
+            self._blocks.placed(self._context, arrival.items()[0])
+            self._accept(arrival, arrival.messages[0].payload)
         self._collect_if_due(self._scheduler.before_send(self._moment()))
         self._make_fit()
         return self._rendered()
@@ -392,7 +377,7 @@ class GCSession:
             f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
             self._next_step(moment),
         ]
-        if self._waiting_system or self._waiting_tools is not None:
+        if self._changes:
             lines.append("system or tool changes wait for the next collection")
         if self._last is not None:
             last = self._last
@@ -461,7 +446,7 @@ class GCSession:
 
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
-        self._take_waiting(collected.context)
+        self._changes.take_effect(collected.context)
         self._context = collected.context
         self._waits_above = 0
         self._last = collected.result
@@ -514,60 +499,6 @@ class GCSession:
                     self._context.recount(key, 0)
             self._thinking = []
         self._thinking.extend(item.id for item in new if item.kind is ItemKind.THINKING)
-
-    def _provide(self, source: str, texts: Mapping[str, str], kind: ItemKind) -> None:
-        blocks = [_Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
-        self._check_cap(source, blocks)
-        for block in blocks:
-            if block.text.strip() and not self._stands(block):
-                self._waiting_blocks[block.source, block.name] = block
-
-    def _check_cap(self, source: str, blocks: Iterable[_Block]) -> None:
-        """A source's newest versions may not pass its cap; what is stale goes with the next collection."""
-        cap = self._context.budget.source(source).cap
-        texts = {name: item.text for name, item in self._newest(source)}
-        texts.update({block.name: _framed(block) for block in blocks})
-        held = sum(self._counter.count(text) for text in texts.values())
-        if cap is not None and held > cap:
-            raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
-
-    def _newest(self, source: str) -> Iterator[tuple[str, Item]]:
-        for (its, name), key in self._blocks.items():
-            item = self._context.find(key)
-            if its == source and item is not None:
-                yield name, item
-
-    def _stands(self, block: _Block) -> bool:
-        """Whether the newest version of a block is resident and the same."""
-        item = self._context.find(self._blocks.get((block.source, block.name), ""))
-        return item is not None and item.text == _framed(block)
-
-    def _place_blocks(self) -> None:
-        """Put waiting blocks at the end of the request; the versions before them become EPHEMERAL."""
-        for key, block in list(self._waiting_blocks.items()):
-            arrival = self._intake.framed(_framed(block), self._context.cursor, self._block_item(block))
-            (item,) = arrival.items()
-            old = self._blocks.get(key, "")
-            if self._context.find(old) is not None:
-                self._context.set_policy(old, GCPolicy.EPHEMERAL)
-            self._accept(arrival, arrival.messages[0].payload)
-            self._blocks[key] = item.id
-            del self._waiting_blocks[key]
-
-    def _block_item(self, block: _Block) -> Item:
-        return Item(
-            id="", kind=block.kind, source=block.source, policy=self.budget.source(block.source).policy, tokens=0,
-            text="", unit=0, turn=self._context.cursor.turn, name=block.name, original_tokens=0,
-        )  # fmt: skip
-
-    def _take_waiting(self, context: Context) -> None:
-        """System parts and tools that waited for a break of the prefix."""
-        if self._waiting_system:
-            context.set_system({name: (part.text, part.policy) for name, part in self._waiting_system.items()})
-            self._waiting_system = {}
-        if self._waiting_tools is not None:
-            context.set_tools(*self._waiting_tools)
-            self._waiting_tools = None
 
     # -- inside: the rest ----------------------------------------------------------------------------------------
 
@@ -709,11 +640,6 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _framed(block: _Block) -> str:
-    text = block.text.replace("</context", "<\\/context")
-    return f'<context source="{block.source}" name="{block.name}">\n{text}\n</context>'
 
 
 def _ids_of(parts: Sequence[Part], items: Iterable[Item]) -> tuple[str, ...]:

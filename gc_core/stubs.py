@@ -93,12 +93,13 @@ def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
 
 def _smallest(item: Item) -> str:
     line = reference_to(item).stub_text()
-    return json.dumps({"left_out": line}, ensure_ascii=False) if item.kind is ItemKind.TOOL_CALL else line
+    return line if _arguments(item) is None else json.dumps({"left_out": line}, ensure_ascii=False)
 
 
 def _shortened(item: Item, chars: int) -> str:
-    if item.kind is ItemKind.TOOL_CALL:
-        return _shortened_arguments(item, chars)
+    arguments = _arguments(item)
+    if arguments is not None:
+        return _shortened_arguments(item, arguments, chars)
     line = reference_to(item).stub_text()
     kept = _kept_lines(item.text, chars - len(line) - 1)
     return f"{kept}\n{line}" if kept else line
@@ -159,9 +160,19 @@ def _cut_line(text: str, chars: int) -> str:
 # -- arguments ---------------------------------------------------------------------------------------------------
 
 
-def _shortened_arguments(item: Item, chars: int) -> str:
+def _arguments(item: Item) -> Mapping[str, Any] | None:
+    """The arguments of a call; None for anything else, and for a call whose arguments are free text."""
+    if item.kind is not ItemKind.TOOL_CALL:
+        return None
+    try:
+        arguments = json.loads(item.text)
+    except ValueError:
+        return None
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int) -> str:
     """The arguments with their long string values cut, and values that are large in other ways left out."""
-    arguments: Mapping[str, Any] = json.loads(item.text)
     line = reference_to(item).stub_text()
     share = max(0, (chars - len(line)) // max(1, len(arguments)) - _HINT_CHARS // 4)
     short = {key: _shortened_value(value, share) for key, value in arguments.items()}

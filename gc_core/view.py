@@ -125,15 +125,16 @@ class WindowView:
 
     @cached_property
     def final(self) -> int:
-        """Position of the first unit of the newest exchange: what the model is to answer next (rule A5)."""
-        place = len(self.units)
-        while place > 0:
-            place -= 1
-            unit = self.units[place]
-            if unit.is_step:
-                said = any(not _is_synthetic(later) for later in self.units[place + 1 :])
-                return place + 1 if said and not unit.pending else place
-        return 0
+        """
+        Position of the first unit of the newest exchange (rule A5): everything behind the last step, or that step when
+        nothing was said since; and always the newest input, what a user said or a tool answered.
+        """
+        said = [self.position(number) for number in self._context.newest_input()]
+        steps = [place for place, unit in enumerate(self.units) if unit.is_step]
+        if not steps or not said:
+            return 0
+        open_since = steps[-1] + 1 if max(said) > steps[-1] and not self.units[steps[-1]].pending else steps[-1]
+        return min(open_since, *said)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -197,7 +198,3 @@ def is_stubbable(item: Item) -> bool:
 def is_enrichment(unit: Unit) -> bool:
     """Whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
     return all(item.source == ENRICHMENT.name for item in unit.items)
-
-
-def _is_synthetic(unit: Unit) -> bool:
-    return all(item.synthetic for item in unit.items)

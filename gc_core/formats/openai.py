@@ -232,6 +232,7 @@ def _call(call: Mapping[str, Any], at: int) -> Part:
         text=arguments if isinstance(arguments, str) else json_text(arguments),
         name=fields.name(called, "name", f"{field}.{kind}"),
         call_id=call_id,
+        free_text=kind == "custom",
     )
 
 

@@ -37,6 +37,7 @@ class Watch:
         # Servers that copy Anthropic's API repeat call ids; the vendor's own never do, and it refuses them.
         self._checks = {"unique_ids": False} if repeated_ids and format_name == "anthropic" else {}
         self.locked: list[str] = []
+        self._asked = self._answered = False
         self._previous: list[str] = []
         self._collected = 0
         self._goal = None
@@ -56,28 +57,23 @@ class Watch:
     # -- driving ---------------------------------------------------------------------------------------------------
 
     def run(self, messages):
-        requested = False
         for message in messages:
             if message["role"] == "assistant":
                 self.call(message)
             else:
                 self.session.append(message)
-            if not requested or message["role"] == "user":
-                requested = self._note_locked(message, requested)
+            self._note_locked(message)
         return self.seen
 
-    def _note_locked(self, message, requested):
+    def _note_locked(self, message):
         """System text, and the first run of user messages, as they were given."""
         if message["role"] in {"system", "developer"}:
             self.locked += texts_of(message)
-        if message["role"] == "assistant" and self.locked_user:
-            return True
-        if message["role"] == "user" and not requested:
+        if message["role"] == "user" and not self._answered:
             self.locked += texts_of(message)
-            self.locked_user = True
-        return requested
-
-    locked_user = False
+            self._asked = True
+        if message["role"] == "assistant":
+            self._answered = self._asked
 
     def call(self, reply):
         try:

@@ -1,0 +1,110 @@
+"""Named texts of a source (enrichment, memory blocks): the newest version stands at the end of a request, and stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from gc_core.context import Context
+from gc_core.errors import SourceError
+from gc_core.items import Item, ItemKind
+from gc_core.policy import GCPolicy
+from gc_core.protocols import TokenCounter
+
+_Key = tuple[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class _Block:
+    """A text that waits for the end of the next request."""
+
+    source: str
+    name: str
+    text: str
+    kind: ItemKind
+
+    @property
+    def framed(self) -> str:
+        """What is sent; the text cannot close the frame by itself (rule A9)."""
+        inner = self.text.replace("</context", "<\\/context")
+        return f'<context source="{self.source}" name="{self.name}">\n{inner}\n</context>'
+
+
+class Blocks:
+    """
+    Which blocks wait, and which item is the newest version of each.
+
+    A version that was sent stays where it is; the next one goes to the new end, and the old one is EPHEMERAL then.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[_Key, _Block] = {}
+        self._newest: dict[_Key, str] = {}
+
+    def give(
+        self, context: Context, source: str, texts: Mapping[str, str], kind: ItemKind, counter: TokenCounter
+    ) -> None:
+        """
+        Take new versions; one that stands in the window already, word for word, is not sent again.
+
+        Raises SourceError for an unknown source, and when its newest versions together would pass its cap.
+        """
+        blocks = [_Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
+        self._check_cap(context, source, blocks, counter)
+        for block in blocks:
+            if block.text.strip() and not self._stands(context, block):
+                self._waiting[source, block.name] = block
+
+    def due(self, context: Context) -> Iterator[tuple[str, Item]]:
+        """Text and item, still without number and tokens, of every waiting block; call ``placed`` for each."""
+        for block in list(self._waiting.values()):
+            yield block.framed, _item(block, context)
+
+    def placed(self, context: Context, item: Item) -> None:
+        """A block has become this item; the version before it is stale."""
+        key = (item.source, item.name)
+        stale = self._newest.get(key, "")
+        if context.find(stale) is not None:
+            context.set_policy(stale, GCPolicy.EPHEMERAL)
+        self._newest[key] = item.id
+        del self._waiting[key]
+
+    def _stands(self, context: Context, block: _Block) -> bool:
+        if (block.source, block.name) in self._waiting:
+            return False
+        item = context.find(self._newest.get((block.source, block.name), ""))
+        return item is not None and item.text == block.framed
+
+    def _check_cap(self, context: Context, source: str, blocks: Iterable[_Block], counter: TokenCounter) -> None:
+        """Stale versions do not count against a cap: they go with the next collection."""
+        cap = context.budget.source(source).cap
+        if cap is None:
+            return
+        texts = {name: item.text for name, item in self._resident(context, source)}
+        texts.update({block.name: block.framed for key, block in self._waiting.items() if key[0] == source})
+        texts.update({block.name: block.framed for block in blocks})
+        held = sum(map(counter.count, texts.values()))
+        if held > cap:
+            raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
+
+    def _resident(self, context: Context, source: str) -> Iterator[tuple[str, Item]]:
+        for (its, name), key in self._newest.items():
+            item = context.find(key)
+            if its == source and item is not None:
+                yield name, item
+
+
+def _item(block: _Block, context: Context) -> Item:
+    return Item(
+        id="",
+        kind=block.kind,
+        source=block.source,
+        policy=context.budget.source(block.source).policy,
+        tokens=0,
+        original_tokens=0,
+        text="",
+        unit=0,
+        turn=context.cursor.turn,
+        name=block.name,
+    )

@@ -144,7 +144,8 @@ class Workshop:
                     yield f"{file.relative_to(self.root)}:{number}: {line.strip()}"
 
     def _scrubbed(self, output: str) -> str:
-        return _without_machine(output.replace(f"{self.root}{os.sep}", "").replace(str(self.root), "."))
+        inside = output.replace(f"{self.root}{os.sep}", "").replace(str(self.root), ".")
+        return _without_machine(inside.replace(str(self.root.parent), ".."))
 
 
 def _sources(files: list[Path]) -> Iterator[Path]:
@@ -186,7 +187,8 @@ def _reply(step: Step, ids: list[str]) -> dict[str, Any]:
 def main() -> None:
     """Record the session anew."""
     with tempfile.TemporaryDirectory(prefix="gc-record-") as directory:
-        root = Path(directory).resolve()
+        root = Path(directory).resolve() / ROOT.name
+        root.mkdir()
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, root / name)
@@ -268,7 +270,17 @@ def test_a_bad_value_is_refused_by_name(value):
 '''
 
 OLD_CLASS = "@attrs.frozen\nclass Truncate:\n"
-WRONG_COLLECT = "for unit in context.collectable if not context.is_recent(unit)]"
+OLD_COLLECT = "for unit in context.collectable if not context.is_recent(unit)]"
+FIRST_COLLECT = OLD_COLLECT.replace("]", " and unit.tokens >= self.spare_below]")
+CHECKED_OPTION = """\
+    spare_below: int = attrs.field(
+        default=0, validator=[attrs.validators.instance_of(int), attrs.validators.ge(0)]
+    )
+
+"""
+SPARED = """\
+        units = [unit for unit in context.collectable if unit.tokens >= self.spare_below]
+"""
 
 PLAN = (
     Turn(
@@ -316,11 +328,17 @@ PLAN = (
         ),
     ),
     Turn(
-        "Good. Somebody claims that a collection can remove a tool result and leave its call behind, which the provider "
-        "would refuse. Is that so? Prove it either way with what is in the tests.",
+        "Good. Somebody claims that a collection can remove a tool result and leave its call behind, which the "
+        "provider would refuse. Is that so? Prove it either way with what is in the tests.",
         (
-            Step("First the rules themselves.", (_search(r"^def |^class ", "gc_core/rules.py"),)),
-            Step("", (_read("gc_core/rules.py", 70, 190),)),
+            Step("First the rules themselves.", (_search(r"^def |^class ", "gc_core/rules"),)),
+            Step(
+                "",
+                (
+                    _read("gc_core/rules/pairs.py"),
+                    _read("gc_core/rules/openai.py"),
+                ),
+            ),
             Step("What the planner does with parts of a unit:", (_search(r"whole|unit", "gc_core/planning.py"),)),
             Step("A unit is a call with all its results:", (_read("gc_core/items.py", 110, 189),)),
             Step("Now what the tests say.", (_search(r"def test_", "tests/test_rules.py"),)),
@@ -330,7 +348,7 @@ PLAN = (
                 "And with one rule broken by hand?",
                 (
                     _edit(
-                        "gc_core/rules.py",
+                        "gc_core/rules/openai.py",
                         '        if role == "tool":\n            breach = pairs.answer',
                         '        if role == "tool" and index < 0:\n            breach = pairs.answer',
                     ),
@@ -341,13 +359,13 @@ PLAN = (
                 "The tests notice. Back to how it was.",
                 (
                     _edit(
-                        "gc_core/rules.py",
+                        "gc_core/rules/openai.py",
                         '        if role == "tool" and index < 0:\n            breach = pairs.answer',
                         '        if role == "tool":\n            breach = pairs.answer',
                     ),
                 ),
             ),
-            Step("", (_test("tests/test_rules.py"),)),
+            Step("", (_test("tests/test_rules.py -k result"),)),
             Step(
                 "It is not so. A unit, that is a call with all its results, leaves whole (`gc_core/items.py`, "
                 "`gc_core/planning.py`), and the edited request is checked once more before it is committed "
@@ -357,8 +375,8 @@ PLAN = (
         ),
     ),
     Turn(
-        "Then a change: gc_truncate drops tiny steps too, which frees next to nothing. Give it an option spare_below, in "
-        "tokens: units smaller than that stay. Default 0, as today; a negative value or a text is refused by name. "
+        "Then a change: gc_truncate drops tiny steps too, which frees next to nothing. Give it an option spare_below, "
+        "in tokens: units smaller than that stay. Default 0, as today; a negative value or a text is refused by name. "
         "Test first.",
         (
             Step("", (_read(STRATEGY), _list("plugins/gc_truncate"))),
@@ -382,18 +400,19 @@ PLAN = (
                     _edit(
                         STRATEGY,
                         "    def collect(",
-                        "    spare_below: int = attrs.field(\n        default=0, validator=[attrs.validators.instance_of(int), attrs.validators.ge(0)]\n    )\n\n    def collect(",
+                        CHECKED_OPTION + "    def collect(",
                     ),
                     _edit(
                         STRATEGY,
-                        WRONG_COLLECT,
-                        "for unit in context.collectable if not context.is_recent(unit) and unit.tokens >= self.spare_below]",
+                        OLD_COLLECT,
+                        FIRST_COLLECT,
                     ),
                 ),
             ),
-            Step("", (_test(f"{NEW_TEST} --tb=short", "exit code"),)),
+            Step("", (_test(f"{NEW_TEST} --tb=short"),)),
             Step(
-                "The steps of recent turns are told by position behind the old ones, which no longer holds.",
+                "They pass. But steps of recent turns are still told by their position behind the old ones, which no "
+                "longer holds.",
                 (_read(STRATEGY, 18, 48),),
             ),
             Step(
@@ -401,13 +420,13 @@ PLAN = (
                 (
                     _edit(
                         STRATEGY,
-                        "for unit in context.collectable if not context.is_recent(unit) and unit.tokens >= self.spare_below]",
+                        FIRST_COLLECT,
                         "for unit in units if not context.is_recent(unit)]",
                     ),
                     _edit(
                         STRATEGY,
                         "        old = [unit",
-                        "        units = [unit for unit in context.collectable if unit.tokens >= self.spare_below]\n        old = [unit",
+                        SPARED + "        old = [unit",
                     ),
                     _edit(STRATEGY, "in context.collectable[len(old) :]:", "in units[len(old) :]:"),
                 ),
@@ -415,18 +434,16 @@ PLAN = (
             Step("", (_test(f"{NEW_TEST} --tb=short"),)),
             Step("What the whole strategy looks like now:", (_read(STRATEGY),)),
             Step("Who else uses it?", (_search(r"Truncate|gc_truncate", "."),)),
+            Step("What else has tests nearby.", (_test("plugins tests/test_calibration.py tests/test_models.py"),)),
             Step(
-                "The rest of the tests that touch collections.", (_test("tests/test_rules.py tests/test_formats.py"),)
-            ),
-            Step(
-                f"Done: `spare_below` in `{STRATEGY}`, checked by attrs, and three tests in `{NEW_TEST}`, which failed "
-                "before and pass now. With the default nothing changes."
+                f"Done: `spare_below` in `{STRATEGY}`, checked by attrs, with its tests in `{NEW_TEST}`. With the "
+                "default nothing changes."
             ),
         ),
     ),
     Turn(
-        "While you are at it: are tokens counted once, when a message enters, or again at every call? I saw the session "
-        "slow down with a 10 MB log.",
+        "While you are at it: are tokens counted once, when a message enters, or again at every call? I saw the "
+        "session slow down with a 10 MB log.",
         (
             Step("", (_search(r"\.count\(|part_tokens\(|schema_tokens\("),)),
             Step("", (_read("gc_core/tokens.py", 1, 110),)),
@@ -439,14 +456,43 @@ PLAN = (
             Step("", (_test("tests/test_tokens.py --durations=5"),)),
             Step("How long results are shortened:", (_read("gc_core/stubs.py", 1, 120),)),
             Step(
-                "Once. `gc_core/intake.py` counts each part when it enters, `gc_core/budget.py` adds and subtracts along "
-                "one path of the tree, and `gc_core/tokens.py` remembers counts by digest. A text of 10 MB is counted in "
-                "pieces; `tests/test_tokens.py` has such texts. What you saw happens once for each such log, not once a call."
+                "Once. `gc_core/intake.py` counts each part when it enters, `gc_core/budget.py` adds and subtracts "
+                "along one path of the tree, and `gc_core/tokens.py` remembers counts by digest. A text of 10 MB is "
+                "counted in pieces; `tests/test_tokens.py` has such texts. What you saw happens once for each such "
+                "log, not once a call."
             ),
         ),
     ),
     Turn(
-        "Last one. Document spare_below in the README of the plugin, in three lines, and run everything you touched once more.",
+        "A customer wants to bring a strategy of their own, in a package of their own. What do they have to write, and "
+        "what happens when it raises?",
+        (
+            Step(
+                "The hooks first, and the smallest strategy there is.",
+                (_read("gc_core/hookspecs.py"), _read("gc_core/nogc.py")),
+            ),
+            Step("How plugins are found and kept apart.", (_read("gc_core/plugins.py", 60, 180),)),
+            Step("What a strategy may know of the window.", (_read("gc_core/protocols.py", 20, 75),)),
+            Step("", (_read("gc_core/view.py", 1, 120),)),
+            Step("", (_read("gc_core/view.py", 120, 210),)),
+            Step(
+                "Which errors there are, and who raises them.",
+                (_read("gc_core/errors.py"), _search(r"raise PluginError|guarded\(")),
+            ),
+            Step("What a host is told.", (_read("gc_core/events.py"),)),
+            Step("How a package announces itself.", (_read("plugins/gc_truncate/pyproject.toml"),)),
+            Step(
+                "A module with a frozen class that has `collect(context, goal)`, a function marked `@hookimpl` that "
+                "registers it under a name, and an entry point in the group `gc_core`; `plugins/gc_truncate` is the "
+                "pattern, `gc_core/nogc.py` the smallest one. When it raises or yields something else than removals, "
+                "`gc_core/plugins.py` keeps the error in `failures`, the pass goes on without it, and after three "
+                "failures it is no longer asked. It cannot break a request: the core checks what it proposes."
+            ),
+        ),
+    ),
+    Turn(
+        "Last one. Document spare_below in the README of the plugin, in a line or two, and run once more what you "
+        "touched.",
         (
             Step("", (_read("plugins/gc_truncate/README.md"), _read(STRATEGY, 1, 45))),
             Step(
@@ -455,17 +501,14 @@ PLAN = (
                     _edit(
                         "plugins/gc_truncate/README.md",
                         "the oldest turns go first.\n",
-                        "the oldest turns go first.\n\n`spare_below` (tokens, default 0): units smaller than this stay, for dropping "
-                        "them frees little.\n",
+                        "the oldest turns go first.\n\n`spare_below` (tokens, default 0): units smaller than this "
+                        "stay, for dropping them frees little.\n",
                     ),
                 ),
             ),
             Step("", (_read("plugins/gc_truncate/README.md"),)),
-            Step("", (_test(f"{NEW_TEST} tests/test_rules.py tests/test_tokens.py"),)),
-            Step(
-                f"The README of the plugin has the option, and the tests of everything I touched pass: `{NEW_TEST}`, "
-                "`tests/test_rules.py`, `tests/test_tokens.py`."
-            ),
+            Step("", (_test(f"plugins {NEW_TEST} tests/test_models.py -v"),)),
+            Step("`plugins/gc_truncate/README.md` has the option, and the tests of what I touched pass."),
         ),
     ),
 )

@@ -13,6 +13,7 @@ from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
+from gc_core.scan import scan
 from gc_core.sources import PLUGIN, SYSTEM
 from gc_core.tokens import part_tokens, schema_tokens
 
@@ -400,7 +401,9 @@ def _edited(item: Item, edits: Edits) -> Item:
     new = edits.texts.get(item.id)
     if new is None:
         return item
-    return attrs.evolve(item, text=new.text, tokens=new.tokens, form=Form.STUB, reference=new.reference)
+    return attrs.evolve(
+        item, text=new.text, tokens=new.tokens, form=Form.STUB, reference=new.reference, scan=scan(new.text)
+    )
 
 
 def _texts(message: Message, edits: Edits, format_: Format) -> dict[tuple[str | int, ...], str | None]:

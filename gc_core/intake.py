@@ -11,6 +11,7 @@ from gc_core.items import Item, ItemKind, Part, Place
 from gc_core.messages import Message, Payload, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
+from gc_core.scan import NOTHING, scan
 from gc_core.sources import CONVERSATION, SYSTEM
 from gc_core.tokens import part_tokens
 
@@ -193,6 +194,7 @@ class Intake:
             original_tokens=item.original_tokens or tokens,
             text=text,
             synthetic=True,
+            scan=NOTHING if item.kind is ItemKind.TRACE else scan(text),
         )
         message = Message(
             id=f"m{cursor.messages + 1}",
@@ -364,6 +366,7 @@ class Intake:
             call=draft.call,
             is_error=part.is_error,
             synthetic=draft.synthetic,
+            scan=scan(part.text),
         )
         return attrs.evolve(item, policy=draft.policy or self._policy(item))
 

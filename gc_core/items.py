@@ -8,6 +8,7 @@ import attrs
 
 from gc_core.policy import GCPolicy
 from gc_core.references import Reference
+from gc_core.scan import NOTHING, Scan
 
 Place = tuple[str | int, ...]
 """Where a part stands inside a provider's message, as keys and indices; a format's own business."""
@@ -127,6 +128,7 @@ class Item:
     original_tokens: int
     pinned: bool = False
     reference: Reference | None = None
+    scan: Scan = attrs.field(default=NOTHING, repr=False, eq=False)
 
 
 @attrs.frozen(kw_only=True)

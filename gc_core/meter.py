@@ -20,6 +20,7 @@ from gc_core.messages import Payload, Request, Role
 from gc_core.models import family
 from gc_core.protocols import Format, TokenCounter
 from gc_core.rules import check_request
+from gc_core.rules.sameness import first_change
 from gc_core.tokens import counter_for, part_tokens, schema_tokens
 from gc_core.transcripts import Transcript
 
@@ -43,9 +44,9 @@ class _Seen:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Rendered:
-    """A request: what stands before the messages, and the messages."""
+    """A request, what stands before its messages in tokens, and its messages, each with the tokens it has there."""
 
-    head: tuple[Payload, ...]
+    request: Request
     head_tokens: int
     messages: tuple[_Seen, ...]
     weights: tuple[int, ...]
@@ -135,7 +136,7 @@ class Meter:
     def measure(self, request: Request) -> Sent:
         """Judge a request that is about to be sent; the next one is compared with it."""
         now, before = self._rendered(request), self._previous
-        unchanged = None if before is None else _common(before, now)
+        unchanged = None if before is None else _unchanged(before.request, now.request)
         there = Counter(text for seen in now.messages for text in seen.said)
         self._previous, self._history_sent = now, self.tokens_without
         sent = 0 if before is None else len(before.messages)
@@ -196,9 +197,8 @@ class Meter:
     def _rendered(self, request: Request) -> _Rendered:
         messages = tuple(self._seen(payload) for payload in request.messages)
         self._known = {id(seen.payload): seen for seen in messages}
-        head = (*request.system, *request.tools)
         return _Rendered(
-            head=head,
+            request=request,
             head_tokens=self._head_tokens(request),
             messages=messages,
             weights=tuple(self._weights(messages)),
@@ -225,7 +225,7 @@ class Meter:
 
     def _missing(self, now: _Rendered) -> int:
         """Bytes of LOCKED texts and tool schemas that stand nowhere in the request."""
-        schemas = [schema for schema in self._tools if schema not in now.head]
+        schemas = [schema for schema in self._tools if schema not in now.request.tools]
         texts = [text for text in self._locked if not self._holds(now, text)]
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in [*texts, *map(json.dumps, schemas)])
 
@@ -234,7 +234,7 @@ class Meter:
         holder = self._holders.get(text)
         if holder is not None and id(holder) in self._known:
             return True
-        if any(text in string for block in now.head for string in _strings(block)):
+        if any(text in string for block in now.request.system for string in _strings(block)):
             return True
         found = next((seen for seen in now.messages if any(text in string for string in seen.texts)), None)
         if found is not None:
@@ -242,29 +242,12 @@ class Meter:
         return found is not None
 
 
-def _common(before: _Rendered, now: _Rendered) -> int | None:
+def _unchanged(before: Request, now: Request) -> int | None:
     """Messages at the head of both that are one in cacheable form; None when what stands before them is not."""
-    if len(before.head) != len(now.head) or not all(map(_same, before.head, now.head)):
-        return None
-    pairs = zip(before.messages, now.messages, strict=False)
-    shorter = min(len(before.messages), len(now.messages))
-    return next((at for at, (old, new) in enumerate(pairs) if not _same(old.payload, new.payload)), shorter)
-
-
-def _same(old: Payload, new: Payload) -> bool:
-    return old is new or old == new or _cacheable(old) == _cacheable(new)
-
-
-def _cacheable(value: Any) -> Any:
-    """The value as a provider's cache sees it: a string is one text block, and cache marks are not part of it."""
-    if isinstance(value, list):
-        return [_cacheable(entry) for entry in value]
-    if not isinstance(value, Mapping):
-        return value
-    plain = {key: _cacheable(entry) for key, entry in value.items() if key != "cache_control"}
-    if isinstance(plain.get("content"), str):
-        plain["content"] = [{"type": "text", "text": plain["content"]}]
-    return plain
+    change = first_change(before, now)
+    if change is None:
+        return len(now.messages)
+    return None if change < 0 else change
 
 
 def _said(payload: Payload) -> Iterator[str]:

@@ -14,6 +14,7 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
+from gc_core.scan import scan
 from gc_core.stubs import StubText, smallest_stub, write_stub
 from gc_core.tokens import part_tokens
 from gc_core.view import WindowView, Zone, is_stubbable
@@ -131,7 +132,7 @@ class Planner:
 
         Where a model binds thinking to its prefix, all thinking behind the first change goes in the same pass (N3b).
         """
-        texts = {stub: text for stub, text in self._written() if text.tokens < self._items[stub][0].tokens}
+        texts = {key: text for key, text in self._written().items() if text.tokens < self._items[key][0].tokens}
         dropped, traces = self._cuts()
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
@@ -296,10 +297,31 @@ class Planner:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def _written(self) -> Iterator[tuple[str, StubText]]:
-        standing = [key for key in self._limits if self._view.units[self._items[key][1]].number not in self._dropped]
-        for key in sorted(standing, key=lambda key: self._items[key][1], reverse=True):
-            yield key, write_stub(self._items[key][0], self._limits[key], self._counter)
+    def _written(self) -> dict[str, StubText]:
+        """
+        The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
+
+        What is LOCKED shows its names wherever it stands.
+        """
+        if not self._limits:
+            return {}
+        shown = set(self._locked_names())
+        texts: dict[str, StubText] = {}
+        for unit, gone in zip(reversed(self._view.units), reversed(self._gone), strict=True):
+            if gone:
+                continue
+            for item in reversed(unit.items):
+                scanned = item.scan
+                if item.id in self._limits:
+                    texts[item.id] = write_stub(item, self._limits[item.id], self._counter, shown)
+                    scanned = scan(texts[item.id].text)
+                shown.update(name for span in scanned.spans for name in span.names)
+        return texts
+
+    def _locked_names(self) -> Iterator[str]:
+        for item in self.context.items():
+            if item.policy is GCPolicy.LOCKED:
+                yield from (name for span in item.scan.spans for name in span.names)
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
         """Ids of the items that leave, and one trace for every run of them."""

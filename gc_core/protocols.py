@@ -11,6 +11,19 @@ from gc_core.messages import Payload, Request, Role, Usage
 from gc_core.results import Goal
 
 
+class LivenessView(Protocol):
+    """What is alive in the window: see ``gc_core.liveness``."""
+
+    def last_carried(self, item: Item) -> frozenset[str]:
+        """Names that no later resident item shows: with this item, the window would lose them."""
+
+    def reuse(self, item: Item) -> int:
+        """How many of the item's names the agent has used since."""
+
+    def superseded(self, item: Item) -> bool:
+        """Whether a later item makes this tool result stale."""
+
+
 class ContextView(Protocol):
     """What a strategy may know of the window, read-only, as it stood when the collection began."""
 
@@ -42,6 +55,10 @@ class ContextView(Protocol):
     @property
     def stubbable(self) -> tuple[Item, ...]:
         """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, behind the most recent steps."""
+
+    @property
+    def liveness(self) -> LivenessView:
+        """What is alive among the resident items."""
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""

@@ -1,10 +1,16 @@
-"""The texts that stand in the place of long results, arguments and pastes."""
+"""
+The texts that stand in the place of long results, arguments and pastes.
+
+A stub keeps what is alive: whole lines that are the last carrier of a name, errors and outcomes, in their order, gaps
+marked, the reference at the end.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import attrs
@@ -12,17 +18,25 @@ import attrs
 from gc_core.items import Item, ItemKind, Part
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
+from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.tokens import part_tokens
 
 GAP = "[...]"
-"""Stands between kept lines where lines were left out."""
+"""Stands where something was left out between kept lines."""
 
 STUBBED_KINDS = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ATTACHMENT})
-"""What a stub can replace. Cutting assistant text is left to the last resort."""
+"""What a strategy can stub. Cutting assistant text is left to the last resort."""
 
-_ERROR = re.compile(r"\b(error|exception|traceback|fail(ed|ure|s)?|fatal|panic|denied|not found)\b", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|not found|exit code|passed|warning)\b",
+    re.IGNORECASE,
+)
+_MOST_TOLD = 12
+"""Lines that speak of errors or outcomes which one stub keeps at most: the last ones, which tell how it ended."""
+
 _HINT_CHARS = 60
-_TRIES = 6
+_TRIES = 5
+_TOLD_SCORE, _EDGE_SCORE = 2.0, 4.0
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +46,7 @@ class StubText:
 
     Attributes:
         text: What the model reads instead.
-        tokens: Tokens of the item with this text; fewer than before.
+        tokens: Tokens of the item with this text.
         reference: What it stands for.
 
     """
@@ -42,25 +56,36 @@ class StubText:
     reference: Reference
 
 
+@attrs.frozen(order=True)
+class _Kept:
+    """A stretch of text that may be kept, and how much it is worth."""
+
+    start: int
+    end: int
+    score: float = attrs.field(order=False)
+
+
 def smallest_stub(item: Item, counter: TokenCounter) -> int:
     """Tokens of the smallest stub that the item can have: its reference alone."""
     return _tokens(_smallest(item), item, counter)
 
 
-def write_stub(item: Item, limit: int, counter: TokenCounter) -> StubText:
+def write_stub(item: Item, limit: int, counter: TokenCounter, shown: AbstractSet[str]) -> StubText:
     """
-    A stub of at most ``limit`` tokens, or the smallest possible one: whole lines from head and tail, error lines
-    between them, gaps marked, the reference at the end. Arguments of a call stay a JSON object.
+    A stub of at most ``limit`` tokens, or the smallest possible one.
+
+    ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. Arguments of a call
+    stay a JSON object.
     """
-    chars = max(0, int(limit * len(item.text) / max(1, item.tokens)))
+    chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
-        text = _shortened(item, chars)
+        if chars <= 0:
+            break
+        text = _shortened(item, chars, shown)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
             return StubText(text=text, tokens=tokens, reference=reference_to(item))
         chars = int(chars * min(0.9, limit / tokens)) - _HINT_CHARS // 2
-        if chars <= 0:
-            break
     text = _smallest(item)
     return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference_to(item))
 
@@ -93,68 +118,90 @@ def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
 
 def _smallest(item: Item) -> str:
     line = reference_to(item).stub_text()
-    return line if _arguments(item) is None else json.dumps({"left_out": line}, ensure_ascii=False)
+    return line if _arguments(item) is None else _json({"left_out": line})
 
 
-def _shortened(item: Item, chars: int) -> str:
+def _shortened(item: Item, chars: int, shown: AbstractSet[str]) -> str:
+    line = reference_to(item).stub_text()
     arguments = _arguments(item)
     if arguments is not None:
-        return _shortened_arguments(item, arguments, chars)
-    line = reference_to(item).stub_text()
-    kept = _kept_lines(item.text, chars - len(line) - 1)
+        return _shortened_arguments(item, arguments, chars - len(line), shown)
+    edges = item.kind in {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT}
+    kept = _live_text(item.text, item.scan, chars - len(line) - 1, shown, edges=edges)
     return f"{kept}\n{line}" if kept else line
+
+
+def _json(value: Any) -> str:
+    """Compact, as formats read arguments back: so that the same text is counted."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # -- lines -------------------------------------------------------------------------------------------------------
 
 
-def _kept_lines(text: str, chars: int) -> str:
-    """Head, tail and error lines of at most this many characters, in their order."""
-    if chars <= len(GAP):
-        return ""
-    lines = text.split("\n")
-    chosen = _choose(lines, chars)
-    if not chosen:
-        return _cut_line(text, chars)
-    return _joined(lines, sorted(chosen))
+def _live_text(text: str, scanned: Scan, chars: int, shown: AbstractSet[str], *, edges: bool = False) -> str:
+    """What is alive of a text, in at most this many characters: the most worth for its length first."""
+    wanted = [*_carriers(scanned, shown), *_told(text)]
+    if edges:
+        wanted += _edges(text)
+    wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(GAP)), reverse=True)
+    chosen, room = [], chars - len(GAP)
+    for kept in wanted:
+        cost = kept.end - kept.start + len(GAP) + 2
+        if cost <= room:
+            chosen.append(kept)
+            room -= cost
+    return _joined(text, sorted(chosen))
 
 
-def _choose(lines: list[str], chars: int) -> set[int]:
-    """A third for the head, a third for the tail, the rest for lines that speak of errors."""
-    chosen: set[int] = set()
-    room = chars
-    errors = [place for place, line in enumerate(lines) if len(line) < chars and _ERROR.search(line)]
-    for places, share in ((range(len(lines)), chars // 3), (reversed(range(len(lines))), chars // 3), (errors, chars)):
-        spent = 0
-        for place in places:
-            cost = len(lines[place]) + 1 + len(GAP)
-            if place in chosen:
-                continue
-            if spent + cost > min(share, room):
-                break
-            chosen.add(place)
-            spent += cost
-        room -= spent
-    return chosen
+def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
+    """Lines that are the last carrier of a name: the last of several in the same text."""
+    seen: set[str] = set()
+    for span in reversed(scanned.spans):
+        fresh = sum(1 for name in span.names if name not in shown and name not in seen)
+        seen.update(span.names)
+        if fresh:
+            yield _Kept(span.start, span.end, fresh)
 
 
-def _joined(lines: list[str], chosen: list[int]) -> str:
+def _told(text: str) -> list[_Kept]:
+    """Lines that speak of errors and outcomes, the last ones; of a very long line only what stands around the word."""
+    lines: dict[int, _Kept] = {}
+    for found in _TOLD.finditer(text):
+        start = max(text.rfind("\n", 0, found.start()) + 1, found.start() - LONG_LINE // 2)
+        stop = text.find("\n", found.end())
+        end = min(len(text) if stop < 0 else stop, found.end() + LONG_LINE // 2)
+        lines[start] = _Kept(start, end, _TOLD_SCORE)
+    return list(lines.values())[-_MOST_TOLD:]
+
+
+def _edges(text: str) -> list[_Kept]:
+    """First and last line of what somebody said: the request often stands before or behind what was pasted."""
+    first = text.find("\n")
+    last = text.rfind("\n") + 1
+    head = _Kept(0, min(LONG_LINE, len(text) if first < 0 else first), _EDGE_SCORE)
+    return [head, _Kept(max(last, len(text) - LONG_LINE), len(text), _EDGE_SCORE)]
+
+
+def _joined(text: str, chosen: Iterable[_Kept]) -> str:
+    """The stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
     out: list[str] = []
-    last = -1
-    for place in chosen:
-        if place != last + 1:
-            out.append(GAP)
-        out.append(lines[place])
-        last = place
-    if last != len(lines) - 1:
-        out.append(GAP)
-    return "\n".join(out)
-
-
-def _cut_line(text: str, chars: int) -> str:
-    """One overlong line: its first and last characters."""
-    half = (chars - len(GAP)) // 2
-    return f"{text[:half]}{GAP}{text[-half:]}" if half > 0 else ""
+    reached = 0
+    for kept in chosen:
+        start = max(kept.start, reached)
+        if start >= kept.end:
+            continue
+        missing = text[reached:start]
+        if missing.strip():
+            broken = "\n" in missing
+            out.append(f"\n{GAP}\n" if broken and out else f"{GAP}\n" if broken else GAP)
+        elif out:
+            out.append(missing[:1])
+        out.append(text[start : kept.end])
+        reached = kept.end
+    if out and text[reached:].strip():
+        out.append(f"\n{GAP}" if "\n" in text[reached:] else GAP)
+    return "".join(out)
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------
@@ -171,20 +218,40 @@ def _arguments(item: Item) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int) -> str:
-    """The arguments with their long string values cut, and values that are large in other ways left out."""
-    line = reference_to(item).stub_text()
-    share = max(0, (chars - len(line)) // max(1, len(arguments)) - _HINT_CHARS // 4)
-    short = {key: _shortened_value(value, share) for key, value in arguments.items()}
-    changed = [key for key in short if short[key] is not arguments[key]]
-    if not changed:
+def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, shown: AbstractSet[str]) -> str:
+    """
+    The arguments with their long string values cut to what is alive; other values that are large become a gap.
+
+    What is short stays whole, so that the call still says what it did; the reference ends the last value that was cut.
+    """
+    share = chars / max(1, len(item.text))
+    short = {key: _shortened_value(value, share, shown) for key, value in arguments.items()}
+    cut = [key for key in short if short[key] is not arguments[key]]
+    if not cut:
         return _smallest(item)
-    last = changed[-1]
-    short[last] = f"{short[last]}\n{line}"
-    return json.dumps(short, ensure_ascii=False)
+    line = reference_to(item).stub_text()
+    last = short[cut[-1]]
+    if isinstance(last, str):
+        short[cut[-1]] = f"{last}\n{line}"
+    else:
+        short["left_out"] = line
+    return _json(short)
 
 
-def _shortened_value(value: Any, chars: int) -> Any:
+def _shortened_value(value: Any, share: float, shown: AbstractSet[str]) -> Any:
+    """The same object when it is short enough to stay."""
     if isinstance(value, str):
-        return value if len(value) <= max(chars, _HINT_CHARS) else _kept_lines(value, chars) or GAP
-    return value if len(json.dumps(value, ensure_ascii=False)) <= max(chars, _HINT_CHARS) else GAP
+        if len(value) <= 2 * _HINT_CHARS:
+            return value
+        return _live_text(value, scan(value), int(share * len(value)), shown) or GAP
+    size = len(_json(value)) if isinstance(value, (list, dict)) else 0
+    if size <= 2 * _HINT_CHARS:
+        return value
+    inner = _shortened_inner(value, share, shown)
+    return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else GAP
+
+
+def _shortened_inner(value: Any, share: float, shown: AbstractSet[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _shortened_value(inner, share, shown) for key, inner in value.items()}
+    return [_shortened_value(inner, share, shown) for inner in value]

@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.context import Context
 from gc_core.items import Form, Item, ItemKind, Turn, Unit
+from gc_core.liveness import Liveness
 from gc_core.policy import GCPolicy
 from gc_core.sources import ENRICHMENT
 from gc_core.stubs import STUBBED_KINDS
@@ -95,6 +96,11 @@ class WindowView:
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
         return self._steps_after[self.position(unit.number)]
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        """What is alive among the resident items."""
+        return Liveness([item for unit in self.units for item in unit.items])
 
     def is_recent(self, unit: Unit) -> bool:
         """Whether the unit is a step of the recent turns, which goes only when nothing else suffices."""

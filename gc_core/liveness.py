@@ -1,0 +1,106 @@
+"""
+What in the window is alive: a line is, when it is the last carrier of a name; an item is not, when it is superseded.
+
+Everything here is derived from the scans that items carry since they entered, so the index holds what is resident and
+nothing else. Measured: of the simple tests of liveness, *last carrier* is the best (TARGETS.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from gc_core.items import Item, ItemKind
+
+_PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "absolute_path", "target_file")
+_WRITES = ("write", "edit", "create", "replace", "patch", "insert", "update")
+_AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
+
+
+class Liveness:
+    """
+    Answers about the resident items, oldest first; made for one collection.
+
+    Costs O(names in the window), spent when the first question comes.
+    """
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+
+    def last_carried(self, item: Item) -> frozenset[str]:
+        """Names that no later resident item shows: with this item, the window would lose them."""
+        place = self._places[item.id]
+        return frozenset(name for name in item.scan.names if self._last[name] == place)
+
+    def reuse(self, item: Item) -> int:
+        """How many of its names the agent has used since, in texts and calls."""
+        place = self._places[item.id]
+        return sum(1 for name in item.scan.names if self._last_used.get(name, -1) > place)
+
+    def superseded(self, item: Item) -> bool:
+        """
+        Whether a later item makes this result stale: the same call again, the same file read or written again, or the
+        same call succeeded after this one failed.
+        """
+        return item.id in self._superseded
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {item.id: place for place, item in enumerate(self._items)}
+
+    @cached_property
+    def _last(self) -> dict[str, int]:
+        return _last_places(enumerate(self._items))
+
+    @cached_property
+    def _last_used(self) -> dict[str, int]:
+        return _last_places((place, item) for place, item in enumerate(self._items) if item.kind in _AGENT)
+
+    @cached_property
+    def _superseded(self) -> frozenset[str]:
+        """From the newest to the oldest: what has been seen again is stale from there on."""
+        results = {item.call: item for item in self._items if item.kind is ItemKind.TOOL_RESULT and item.call}
+        seen: set[tuple[str, str]] = set()
+        written: set[str] = set()
+        stale: set[str] = set()
+        for call in reversed(self._items):
+            result = results.get(call.id)
+            if call.kind is not ItemKind.TOOL_CALL or result is None:
+                continue
+            path = _path_of(call)
+            if (call.name, call.text) in seen or (path and path in written):
+                stale.add(result.id)
+            if not result.is_error:
+                seen.add((call.name, call.text))
+                if path and (_is_write(call) or _is_whole_read(call)):
+                    written.add(path)
+        return frozenset(stale)
+
+
+def _last_places(placed: Iterable[tuple[int, Item]]) -> dict[str, int]:
+    return {name: place for place, item in placed for span in item.scan.spans for name in span.names}
+
+
+def _arguments(call: Item) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.text)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _path_of(call: Item) -> str:
+    """The file that a call is about, "" when it names none under the usual keys."""
+    arguments = _arguments(call)
+    return next((value for key in _PATH_KEYS if isinstance(value := arguments.get(key), str)), "")
+
+
+def _is_write(call: Item) -> bool:
+    return any(word in call.name.lower() for word in _WRITES)
+
+
+def _is_whole_read(call: Item) -> bool:
+    """A read of a part says nothing of the others: only one without offset, limit or range counts."""
+    return set(_arguments(call)) <= {*_PATH_KEYS, "description", "explanation"}

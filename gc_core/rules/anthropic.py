@@ -1,0 +1,174 @@
+"""The rules of Anthropic Messages (A1, A2, A4, N1-N5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gc_core.messages import Payload
+from gc_core.rules.blocks import THINKING, blocks_of, is_empty_text
+from gc_core.rules.breaches import Breach, Rendered, Rule
+from gc_core.rules.frames import a6, a9
+from gc_core.rules.pairs import Pairs
+
+MAX_MESSAGES = 100_000
+"""N2: Anthropic takes no more messages in one request."""
+
+MAX_CACHE_MARKS = 4
+"""N5: Anthropic takes no more cache breakpoints in one request."""
+
+
+def _pairs(rendered: Rendered) -> Iterator[Breach]:
+    """A1, A2, N1: each call has exactly one result, and all results of a batch are in the next user message."""
+    pairs = Pairs("N1")
+    batch = -1
+    for index, message in enumerate(rendered.messages):
+        role, blocks = message.get("role"), blocks_of(message)
+        results = [block.get("tool_use_id", "") for block in blocks if block.get("type") == "tool_result"]
+        if pairs.open:
+            _interrupt(pairs, index, role, split=bool(results) and batch >= 0, results=bool(results))
+        for call in results:
+            breach = pairs.answer(index, call)
+            if breach is not None:
+                yield breach
+        batch = index if results else -1
+        if pairs.open and len(blocks) > len(results):
+            pairs.interrupt("N1", f"message {index} went on with other content; a batch of results is in one message")
+        calls = [block.get("id", "") for block in blocks if block.get("type") == "tool_use"]
+        if calls:
+            pairs.call(index, calls)
+    yield from pairs.unanswered(pending=rendered.pending)
+
+
+def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: bool) -> None:
+    if split:
+        pairs.interrupt("N1", f"the batch is split; all its results belong in message {index - 1}")
+    elif not results:
+        pairs.interrupt("A2", f"message {index} ({role}) stands between; results come directly behind their calls")
+
+
+def _n1(rendered: Rendered) -> Iterator[Breach]:
+    """N1: results stand in user messages, before everything else in them; calls stand in assistant messages."""
+    for index, message in enumerate(rendered.messages):
+        types = [block.get("type") for block in blocks_of(message)]
+        if "tool_result" in types and message.get("role") != "user":
+            yield Breach(
+                rule="N1", index=index, text=f"a tool_result in a {message.get('role')} message; right is user"
+            )
+        elif types.count("tool_result") != _leading(types, "tool_result"):
+            yield Breach(rule="N1", index=index, text="a tool_result behind other content; results come first")
+        if "tool_use" in types and message.get("role") != "assistant":
+            yield Breach(rule="N1", index=index, text=f"a tool_use in a {message.get('role')} message")
+
+
+def _leading(types: Sequence[object], wanted: str) -> int:
+    return next((position for position, kind in enumerate(types) if kind != wanted), len(types))
+
+
+def _a4(rendered: Rendered) -> Iterator[Breach]:
+    """
+    A4: no empty message, no empty text block, no message of white space alone; the input of a call is an object.
+
+    As the API was seen to do: white space beside other content passes, and so does an empty tool result.
+    """
+    last = len(rendered.messages) - 1
+    for index, message in enumerate(rendered.messages):
+        blocks = blocks_of(message)
+        if not blocks and not (index == last and message.get("role") == "assistant"):
+            yield Breach(rule="A4", index=index, text="the message is empty; leave it out or give it content")
+        yield from _empty_texts(index, blocks)
+        for block in blocks:
+            if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+                yield Breach(rule="A4", index=index, text=f"the input of {block.get('name')!r} is not a JSON object")
+    yield from _empty_texts(-1, rendered.request.system)
+
+
+def _empty_texts(index: int, blocks: Sequence[Payload]) -> Iterator[Breach]:
+    if any(is_empty_text(block) for block in blocks):
+        yield Breach(rule="A4", index=index, text="an empty text block; leave it out or give it a text")
+    elif blocks and all(block.get("type") == "text" and not str(block.get("text")).strip() for block in blocks):
+        yield Breach(rule="A4", index=index, text="nothing but white space; leave it out or give it a text")
+
+
+def _n2(rendered: Rendered) -> Iterator[Breach]:
+    """N2: a conversation starts with a user message and has at most 100,000 messages."""
+    messages = rendered.messages
+    if not messages:
+        yield Breach(rule="N2", index=-1, text="no messages; at least one is needed, the first from the user")
+    elif messages[0].get("role") != "user":
+        yield Breach(rule="N2", index=0, text=f"the first message is {messages[0].get('role')}; it has to be user")
+    if len(messages) > MAX_MESSAGES:
+        yield Breach(rule="N2", index=MAX_MESSAGES, text=f"{len(messages):,} messages; at most {MAX_MESSAGES:,} pass")
+
+
+def _n3(rendered: Rendered) -> Iterator[Breach]:
+    """N3: thinking stands in assistant messages, whole and sealed, and never last."""
+    for index, message in enumerate(rendered.messages):
+        blocks = blocks_of(message)
+        thinking = [block for block in blocks if block.get("type") in THINKING]
+        if not thinking:
+            continue
+        if message.get("role") != "assistant":
+            yield Breach(rule="N3", index=index, text=f"thinking in a {message.get('role')} message")
+        if not all(_is_sealed(block) for block in thinking):
+            yield Breach(rule="N3", index=index, text="thinking without its text and signature, or without its data")
+        if blocks[-1] is thinking[-1]:
+            yield Breach(rule="N3", index=index, text="thinking is the last block; content has to follow it")
+
+
+def _is_sealed(block: Payload) -> bool:
+    """An empty thinking text is valid: newer models send the signature alone."""
+    if block.get("type") == "redacted_thinking":
+        return _is_filled(block.get("data"))
+    return isinstance(block.get("thinking"), str) and _is_filled(block.get("signature"))
+
+
+def _is_filled(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _n4(rendered: Rendered) -> Iterator[Breach]:
+    """
+    N4: system text is top level; a system message inside the conversation has a narrow place.
+
+    It follows a user message (or a reply that ends in a server tool) and is last or followed by a reply: the vendor's
+    placement rules of mid-conversation system messages.
+    """
+    messages = rendered.messages
+    for index, _ in rendered.by("system"):
+        if index == 0 or not _may_precede_system(messages[index - 1]):
+            yield Breach(rule="N4", index=index, text="a system message has to stand directly behind a user message")
+        if index + 1 < len(messages) and messages[index + 1].get("role") != "assistant":
+            yield Breach(rule="N4", index=index, text="a system message has to be last or followed by a reply")
+
+
+def _may_precede_system(message: Payload) -> bool:
+    blocks = blocks_of(message)
+    ends_in_server_tool = bool(blocks) and blocks[-1].get("type", "") not in {"text", "tool_use", *THINKING}
+    return message.get("role") == "user" or (message.get("role") == "assistant" and ends_in_server_tool)
+
+
+def _n5(rendered: Rendered) -> Iterator[Breach]:
+    """N5: at most four cache marks in tools, system and messages; none on thinking or on empty text."""
+    request = rendered.request
+    marks = sum("cache_control" in payload for payload in (*request.tools, *request.system))
+    for index, message in enumerate(rendered.messages):
+        for block in _marked(message):
+            marks += 1
+            if block.get("type") in THINKING:
+                yield Breach(rule="N5", index=index, text="a cache mark on thinking; mark the content behind it")
+            elif is_empty_text(block):
+                yield Breach(rule="N5", index=index, text="a cache mark on empty text")
+    if marks > MAX_CACHE_MARKS:
+        yield Breach(rule="N5", index=-1, text=f"{marks} cache marks; at most {MAX_CACHE_MARKS} pass")
+
+
+def _marked(message: Payload) -> Iterator[Payload]:
+    for block in blocks_of(message):
+        if "cache_control" in block:
+            yield block
+        inner = block.get("content")
+        if isinstance(inner, list):
+            yield from (part for part in inner if "cache_control" in part)
+
+
+RULES: tuple[Rule, ...] = (_pairs, _n1, _a4, _n2, _n3, _n4, _n5, a6, a9)

@@ -1,0 +1,51 @@
+"""What a rule is, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import attrs
+
+from gc_core.messages import Payload, Request
+
+
+@attrs.frozen(kw_only=True)
+class Breach:
+    """
+    One place where a request breaks a rule.
+
+    Attributes:
+        rule: The rule's number, for instance ``"N1"``.
+        index: Index of the message in the request, or -1 when no single message is to blame.
+        text: What is wrong, with what, and what would be right.
+
+    """
+
+    rule: str
+    index: int
+    text: str
+
+    def __str__(self) -> str:
+        """The breach in one line, as an error names it."""
+        return f"{self.rule} at message {self.index}: {self.text}" if self.index >= 0 else f"{self.rule}: {self.text}"
+
+
+@attrs.frozen(kw_only=True)
+class Rendered:
+    """A request under check, and whether its newest calls may still wait for their results."""
+
+    request: Request
+    pending: bool
+
+    @property
+    def messages(self) -> tuple[Payload, ...]:
+        """Its messages, oldest first."""
+        return self.request.messages
+
+    def by(self, *roles: str) -> Iterator[tuple[int, Payload]]:
+        """The messages of these roles, each with its index."""
+        return ((index, message) for index, message in enumerate(self.messages) if message.get("role") in roles)
+
+
+Rule = Callable[[Rendered], Iterable[Breach]]
+"""Finds every breach of one rule in a request; O(window)."""

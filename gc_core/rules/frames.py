@@ -1,0 +1,77 @@
+"""The rules about texts that the framework writes: summaries, traces, framed context (A6, A9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gc_core.messages import Payload
+from gc_core.rules.blocks import blocks_of
+from gc_core.rules.breaches import Breach, Rendered
+
+FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
+"""How texts of the framework open and close."""
+
+NOTE = "[gc:"
+"""How a trace opens; it has no closing tag."""
+
+_STUB = " left out: "
+_NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
+
+
+def check_framed(text: str, closing: str) -> tuple[Breach, ...]:
+    """
+    A9: a framed text closes its frame once, at its very end.
+
+    What it quotes is untrusted: a closing tag inside would let the rest pass for an instruction.
+    """
+    found = text.count(closing)
+    if found == 1 and text.rstrip().endswith(closing):
+        return ()
+    return (Breach(rule="A9", index=-1, text=f"{closing!r} stands {found} times; right is once, at the end"),)
+
+
+def a6(rendered: Rendered) -> Iterator[Breach]:
+    """A6: a message that the framework wrote is text: no calls, no results, no reasoning."""
+    for index, message in rendered.by("user"):
+        if not opens_like_ours(opening_of(message)):
+            continue
+        inside = {block.get("type") for block in blocks_of(message)} & _NOT_IN_A_NOTE
+        if inside or "tool_calls" in message or "reasoning_content" in message:
+            yield Breach(rule="A6", index=index, text="a summary or trace with calls, results or reasoning in it")
+
+
+def a9(rendered: Rendered) -> Iterator[Breach]:
+    """A9: in a framed message nothing stands outside a frame, so nothing quoted in it can pass for an instruction."""
+    for index, message in rendered.by("user"):
+        text = opening_of(message)
+        for opening, closing in FRAMES:
+            if _is_frame(text, opening, closing) and not _is_closed_once(text, opening, closing):
+                yield Breach(rule="A9", index=index, text=f"{closing!r} inside the frame; escape what is quoted")
+
+
+def opens_like_ours(text: str) -> bool:
+    """Whether the framework would write such a text: a frame, or a note in brackets."""
+    return text.startswith(NOTE) or any(_is_frame(text, opening, closing) for opening, closing in FRAMES)
+
+
+def is_stub(message: Payload) -> bool:
+    """Whether it is what is left of somebody's message, unlike a trace, which stands for others."""
+    return _STUB in opening_of(message).partition("\n")[0]
+
+
+def _is_frame(text: str, opening: str, closing: str) -> bool:
+    """A user may open a text with such a tag too; the framework's ends with the closing tag and has nothing behind."""
+    return text.startswith(opening) and text.rstrip().endswith(closing)
+
+
+def _is_closed_once(text: str, opening: str, closing: str) -> bool:
+    """Several whole frames in a row are fine."""
+    return all(not rest.strip() or rest.lstrip().startswith(opening) for rest in text.split(closing))
+
+
+def opening_of(message: Payload) -> str:
+    """The text with which a message opens, or ""."""
+    content = message.get("content")
+    if isinstance(content, list) and content and content[0].get("type") == "text":
+        content = content[0].get("text")
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,37 @@
+"""Where two requests differ, in cacheable form: a string is one text block, and cache marks do not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gc_core.messages import Payload, Request
+
+
+def first_change(before: Request, after: Request) -> int | None:
+    """Index of the first message that is another one, -1 when system or tools are, None when nothing is."""
+    if not (_all_same(before.system, after.system) and _all_same(before.tools, after.tools)):
+        return -1
+    for index, (old, new) in enumerate(zip(before.messages, after.messages, strict=False)):
+        if not same(old, new):
+            return index
+    shorter = min(len(before.messages), len(after.messages))
+    return None if len(before.messages) == len(after.messages) else shorter
+
+
+def _all_same(before: Sequence[Payload], after: Sequence[Payload]) -> bool:
+    return len(before) == len(after) and all(same(old, new) for old, new in zip(before, after, strict=True))
+
+
+def same(old: Payload, new: Payload) -> bool:
+    """Whether both are one in cacheable form: a string is one text block, and cache marks do not count."""
+    return old is new or old == new or _cacheable(old) == _cacheable(new)
+
+
+def _cacheable(payload: Payload) -> dict[str, object]:
+    plain = {key: value for key, value in payload.items() if key != "cache_control"}
+    content = plain.get("content")
+    if isinstance(content, str):
+        plain["content"] = [{"type": "text", "text": content}]
+    elif isinstance(content, list):
+        plain["content"] = [_cacheable(block) for block in content]
+    return plain

@@ -1,0 +1,140 @@
+"""Which names stand where in a text: paths, symbols, ids and numbers, by line."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+import attrs
+
+LONG_LINE = 600
+"""Characters from which a line is looked at in pieces: one row of minified JSON may hold a hundred records."""
+
+_PIECE = 240
+_PIECE_END = re.compile(r"[}\])][,;]?\s*|[,;]\s+|[,;](?=[\"'{\[(])|\s")
+
+_NAME_CHARS = r"A-Za-z0-9_#@~./+\-"
+_TOKEN = re.compile(rf"(?<![{_NAME_CHARS}])[{_NAME_CHARS}]{{5,200}}(?![{_NAME_CHARS}])")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_FILE = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_EDGE = ".+-~"
+
+
+@attrs.frozen(kw_only=True)
+class Span:
+    """
+    A line that names something, or a piece of a very long line.
+
+    Attributes:
+        start: Where it begins in the text, in characters.
+        end: Where it ends, its line break left out.
+        names: The names in it.
+
+    """
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Scan:
+    """
+    The names of a text.
+
+    Attributes:
+        spans: The lines that name something, in their order.
+
+    """
+
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names of the text."""
+        return frozenset(name for span in self.spans for name in span.names)
+
+
+NOTHING = Scan()
+
+
+def scan(text: str) -> Scan:
+    """
+    The names of a text by line: O(length), a line once.
+
+    A name is 5 to 200 characters of letters, digits and ``_ # @ ~ . / + -`` that are a path, mix letters with two or
+    more digits, are a number of five or more digits, a file name, or a snake_case or camelCase symbol; of a path also
+    its last part, of a dotted name its parts (the grammar of identifiers in TARGETS.md). Escaped line breaks of JSON
+    separate names.
+    """
+    flat = text.replace("\\n", "  ").replace("\\t", "  ") if "\\" in text else text
+    found: list[Span] = []
+    names: dict[str, None] = {}
+    pieces = spans_of(text)
+    start, end = next(pieces)
+    for token in _TOKEN.finditer(flat):
+        while token.start() >= end:
+            if names:
+                found.append(Span(start=start, end=end, names=tuple(names)))
+                names = {}
+            start, end = next(pieces)
+        for name in _names_in(token.group()):
+            names[name] = None
+    if names:
+        found.append(Span(start=start, end=end, names=tuple(names)))
+    return Scan(spans=tuple(found)) if found else NOTHING
+
+
+def spans_of(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every line, in order, a very long one in pieces; the line break is in none of them."""
+    start, size = 0, len(text)
+    while start <= size:
+        stop = text.find("\n", start)
+        stop = size if stop < 0 else stop
+        if stop - start <= LONG_LINE:
+            yield start, stop
+        else:
+            yield from _pieces(text, start, stop)
+        start = stop + 1
+
+
+def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """A long line cut behind brackets, commas or blanks; where there is none, at twice the wanted length."""
+    while stop - start > 2 * _PIECE:
+        cut = _PIECE_END.search(text, start + _PIECE, start + 2 * _PIECE)
+        end = cut.end() if cut else start + 2 * _PIECE
+        yield start, end
+        start = end
+    yield start, stop
+
+
+@functools.lru_cache(maxsize=200_000)
+def _names_in(word: str) -> tuple[str, ...]:
+    """The names in a token, remembered: most tokens of a session come again and again."""
+    return tuple(dict.fromkeys(_names(word.strip(_EDGE))))
+
+
+def _names(word: str) -> Iterator[str]:
+    if "/" in word:
+        if len(word) > 5 and any(map(str.isalpha, word)):  # noqa: PLR2004 - the grammar: 6 and more
+            yield word
+            yield from _names(word.rstrip("/").rpartition("/")[2])
+    elif "." in word.strip("."):
+        if _FILE.match(word):
+            yield word
+        for part in word.split("."):
+            yield from _names(part)
+    elif _is_symbol(word):
+        yield word
+
+
+def _is_symbol(word: str) -> bool:
+    if word.isdigit():
+        return len(word) > 4  # noqa: PLR2004 - the grammar: 5 and more
+    if len(word) < 6:  # noqa: PLR2004 - the grammar: 6 and more
+        return False
+    if "_" in word.strip("_") or _CAMEL.search(word):
+        return True
+    digits = sum(map(str.isdigit, word))
+    return digits > 1 and any(map(str.isalpha, word))

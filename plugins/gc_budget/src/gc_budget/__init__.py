@@ -1,0 +1,75 @@
+"""
+What is held weakest goes first, and of what goes, the lines that are alive stay.
+
+Use it for long-lived agents. Five phases in strict order, left as soon as the goal is met: enrichment in bulk, other
+EPHEMERAL content as stubs, old turns and steps, PRESERVABLE content under pressure; LOCKED content never. It loses the
+wording of old tool output, of which it keeps whole lines, and the model's old texts, which leave a trace.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+import gc_core as gc
+
+_EXCLUDE = "exclude"
+
+
+def _shares(_: object, field: "attrs.Attribute[object]", shares: Mapping[str, object]) -> None:
+    for tool, share in shares.items():
+        if share != _EXCLUDE and not (isinstance(share, (int, float)) and 0 <= share < 1):
+            raise ValueError(f"{field.name}.{tool} = {share!r}: expected a share from 0 to below 1, or {_EXCLUDE!r}")
+
+
+@attrs.frozen(kw_only=True)
+class Budget:
+    """What is held weakest goes first, and of what goes, the lines that are alive stay."""
+
+    keep: float = attrs.field(default=0.35, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    keep_superseded: float = attrs.field(default=0.1, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    stub_arguments: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
+    tools: Mapping[str, float | str] = attrs.field(factory=dict, validator=_shares)
+
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """Propose in the order of the phases."""
+        yield from _enrichment(context)
+        yield from self._ephemeral(context)
+        for unit in context.collectable:
+            yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="2 partial")
+        if goal.pressure:
+            for unit in context.preservable:
+                yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="3 preservable")
+
+    def _ephemeral(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
+        """Superseded content first, then the oldest."""
+        items = [item for item in context.stubbable if self._may_go(item)]
+        stale = [item for item in items if context.liveness.superseded(item)]
+        for item in stale:
+            keep = min(self.keep_superseded, self._share(item))
+            yield gc.GCRemovalItem.stub(item, keep=keep, reason="superseded", phase="1b ephemeral")
+        known = {item.id for item in stale}
+        for item in items:
+            if item.id not in known:
+                yield gc.GCRemovalItem.stub(item, keep=self._share(item), reason="oldest", phase="1b ephemeral")
+
+    def _may_go(self, item: gc.Item) -> bool:
+        if item.kind is gc.ItemKind.TOOL_CALL and not self.stub_arguments:
+            return False
+        return self.tools.get(item.name) != _EXCLUDE
+
+    def _share(self, item: gc.Item) -> float:
+        share = self.tools.get(item.name, self.keep)
+        return share if isinstance(share, (int, float)) else self.keep
+
+
+def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
+    """All of it at once: it is made anew every turn."""
+    units = [unit for unit in context.collectable if all(item.source == "enrichment" for item in unit.items)]
+    if units:
+        yield gc.GCRemovalItem.drop(*units, reason="made anew every turn", phase="1a enrichment")
+
+
+@gc.hookimpl
+def gc_register_strategies(register: gc.RegisterStrategy) -> None:
+    """Offer Budget as ``budget``."""
+    register("budget", Budget)

@@ -52,7 +52,9 @@ class GCRemovalItem:
     """
 
     action: Action = attrs.field(validator=attrs.validators.instance_of((Drop, Stub, Summarize)))
-    reason: str = attrs.field(validator=[attrs.validators.instance_of(str), attrs.validators.min_len(1)])
+    reason: str = attrs.field(
+        validator=attrs.validators.and_(attrs.validators.instance_of(str), attrs.validators.min_len(1))
+    )
     phase: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
     items: tuple[str, ...] = ()
     strategy: str = ""

@@ -167,8 +167,11 @@ class InstructionBudget:
 
     def add(self, item: BudgetItem) -> None:
         """Add an item. Raises SourceError for an unknown source or a key twice. Caps are looked at by ``check``."""
-        if item.key in self._leaves:
+        siblings = self.entry(item.source).nodes
+        if item.key in self._leaves or (not item.group and item.key in siblings):
             raise SourceError(f"item {item.key!r} is in the budget already")
+        if item.group in self._leaves and item.group in siblings:
+            raise SourceError(f"group {item.group!r} is in the budget already, as an item")
         self._graft(item)
 
     def check(self, source: str, more: int) -> None:

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
-from gc_core.context import Context
+import attrs
+
+from gc_core.context import Context, Edits
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
 
 
+@attrs.frozen(kw_only=True)
 class Changes:
-    """What the host changed at the head of the request, until it takes effect."""
+    """
+    What the host changed at the head of the request, until it takes effect.
 
-    def __init__(self) -> None:
-        self._system: dict[str, tuple[str, GCPolicy]] = {}
-        self._tools: tuple[tuple[Payload, ...], frozenset[str]] | None = None
+    Attributes:
+        parts: Texts and policies of the system text's parts, by name; an empty text removes a part.
+        schemas: All tool schemas, and the names of those that are discoverable; None when they stay.
+
+    """
+
+    parts: Mapping[str, tuple[str, GCPolicy]] = attrs.field(factory=dict)
+    schemas: tuple[tuple[Payload, ...], frozenset[str]] | None = None
 
     def __bool__(self) -> bool:
         """Whether anything waits."""
-        return bool(self._system) or self._tools is not None
+        return bool(self.parts) or self.schemas is not None
 
-    def system(self, parts: Mapping[str, str], policy: GCPolicy) -> None:
-        """Named parts of the system text are to have these texts; an empty text removes a part."""
-        self._system.update({name: (text, policy) for name, text in parts.items()})
+    def system(self, parts: Mapping[str, str], policy: GCPolicy) -> Self:
+        """These, and named parts of the system text with these texts."""
+        return attrs.evolve(self, parts={**self.parts, **{name: (text, policy) for name, text in parts.items()}})
 
-    def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str]) -> None:
-        """The tool schemas are to be these."""
-        self._tools = (schemas, discoverable)
+    def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str]) -> Self:
+        """These, with other tool schemas."""
+        return attrs.evolve(self, schemas=(schemas, discoverable))
 
-    def take_effect(self, context: Context) -> None:
-        """Carry out what waits. Raises SourceError, with nothing changed, when a source would pass its cap."""
-        if self._system:
-            context.set_system(self._system)
-            self._system = {}
-        if self._tools is not None:
-            context.set_tools(*self._tools)
-            self._tools = None
+    def applied_to(self, context: Context) -> Context:
+        """
+        Another context in which they are carried out, or the same one when nothing waits.
+
+        Raises SourceError when they cannot be; the context given is never changed.
+        """
+        if not self:
+            return context
+        changed = context.edited(Edits())
+        changed.set_system(self.parts)
+        if self.schemas is not None:
+            changed.set_tools(*self.schemas)
+        return changed

@@ -174,7 +174,7 @@ def _rights(goal: Goal) -> Rights:
 def _note(plan: Plan, after: int) -> str:
     missing = after - plan.goal.target_tokens
     if missing <= 0:
-        return ""
+        return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
     if plan.removals:
         return f"{missing:,} tokens short of the target: what is left is held"
     reasons = sorted({refusal.why for refusal in plan.refusals})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 
 from gc_core.budget import BudgetItem, InstructionBudget
+from gc_core.errors import SourceError
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.messages import Message, Payload, Request, Role
@@ -169,9 +172,9 @@ class Context:
         self.budget.update(key, tokens)
 
     def set_system(self, parts: Mapping[str, tuple[str, GCPolicy]]) -> None:
-        """Replace the named parts of the system text; an empty text removes a part."""
+        """Replace the named parts of the system text; an empty or blank text removes a part."""
         old = sum(self._system[name].tokens for name in parts if name in self._system)
-        new = {name: self._part(name, text, policy) for name, (text, policy) in parts.items() if text}
+        new = {name: self._part(name, text, policy) for name, (text, policy) in parts.items() if text.strip()}
         self.budget.check(SYSTEM.name, sum(item.tokens for item in new.values()) - old)
         opening = bool(self._system)
         for name in parts:
@@ -186,8 +189,11 @@ class Context:
         self._system_overhead(was=opening)
 
     def set_tools(self, schemas: Iterable[Payload], discoverable: frozenset[str]) -> None:
-        """Replace all tool schemas."""
+        """Replace all tool schemas. Raises SourceError for a name twice."""
         named = [(self._intake.format.schema_name(payload), payload) for payload in schemas]
+        twice = [name for name, count in Counter(name for name, _ in named).items() if count > 1]
+        if twice:
+            raise SourceError(f"tool {twice[0]!r} has several schemas")
         tools = tuple(self._schema(name, payload, core=name not in discoverable) for name, payload in named)
         self.budget.check(
             PLUGIN.name, sum(tool.item.tokens for tool in tools) - sum(tool.item.tokens for tool in self._tools)
@@ -311,11 +317,13 @@ class Context:
         if item is not None and item.policy is GCPolicy.PARTIAL:
             self.set_policy(key, GCPolicy.PRESERVABLE)
 
-    def _replace(self, key: str, **changes: object) -> None:
+    def _replace(self, key: str, **changes: Any) -> None:
         place = self._places[key]
         message = self._messages[place]
         items = tuple(attrs.evolve(item, **changes) if item.id == key else item for item in message.items)
         self._messages[place] = attrs.evolve(message, items=items)
+        if self.cursor.results is not None and self.cursor.results.id == message.id:
+            self._refresh_results()
 
     def _part(self, name: str, text: str, policy: GCPolicy) -> Item:
         tokens = self._intake.counter.count(text)

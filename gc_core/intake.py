@@ -371,8 +371,10 @@ class Intake:
         return attrs.evolve(item, policy=draft.policy or self._policy(item))
 
     def _policy(self, item: Item) -> GCPolicy:
-        """The plugins' strongest answer, else the configured policy of the tool, else the default."""
+        """The plugins' strongest answer, else the configured policy of the tool, else the default; LOCKED stays."""
         default = attrs.evolve(item, policy=self._configured(item) or default_policy(item))
+        if default.policy is GCPolicy.LOCKED:
+            return default.policy
         return self.classify(default) or default.policy
 
     def _configured(self, item: Item) -> GCPolicy | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,8 +40,8 @@ class MasterLog:
     Appends records to a file and reads single ones back.
 
     Without a directory the file is an anonymous temporary one that ends with the session. ``append`` returns after
-    the line has been written, so an acknowledged message survives the end of the process. In memory there are 16
-    bytes a message.
+    the lines have been written, so an acknowledged message survives the end of the process; when that fails, on a
+    full disk for instance, the file is as it was before. In memory there are 16 bytes a message.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -49,16 +50,16 @@ class MasterLog:
         self._first_items = array("q")
         self._offsets = array("q")
 
-    def append(self, record: LogRecord, first_item: int) -> None:
-        """Write one record; ``first_item`` is the number of its first item, from which ``find`` finds it."""
-        line = _line(record)
+    def append(self, records: Iterable[tuple[LogRecord, int]]) -> None:
+        """Write records, all or none; the number of its first item, from which ``find`` finds it, is beside each."""
         if self._file.closed:
             raise SessionClosedError("the session was closed; it takes no further messages")
-        self._file.write(line)
-        self._file.flush()
-        self._first_items.append(first_item)
-        self._offsets.append(self._size)
-        self._size += len(line)
+        lines = [(_line(record), first_item) for record, first_item in records]
+        self._write(b"".join(line for line, _ in lines))
+        for line, first_item in lines:
+            self._first_items.append(first_item)
+            self._offsets.append(self._size)
+            self._size += len(line)
 
     def find(self, number: int) -> LogRecord | None:
         """The record that holds the item with this number, or None."""
@@ -76,12 +77,22 @@ class MasterLog:
         """Close the file; a temporary one is gone then."""
         self._file.close()
 
+    def _write(self, lines: bytes) -> None:
+        """All of it, or an error and nothing."""
+        self._file.seek(self._size)
+        left = memoryview(lines)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._size)
+            raise
+
     def _read(self, place: int) -> LogRecord:
-        self._file.flush()
+        end = self._offsets[place + 1] if place + 1 < len(self._offsets) else self._size
         self._file.seek(self._offsets[place])
-        line = self._file.readline()
-        self._file.seek(0, os.SEEK_END)
-        saved = json.loads(line)
+        saved = json.loads(self._file.read(end - self._offsets[place]))
         return LogRecord(items=tuple(saved["items"]), role=saved["role"], payload=saved["payload"])
 
 
@@ -95,13 +106,13 @@ def _line(record: LogRecord) -> bytes:
 
 
 def _temporary() -> IO[bytes]:
-    return tempfile.TemporaryFile(prefix="gc-core-")
+    return tempfile.TemporaryFile(prefix="gc-core-", buffering=0)
 
 
 def _in(directory: Path) -> IO[bytes]:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(directory / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    return os.fdopen(handle, "r+b")
+    return os.fdopen(handle, "r+b", buffering=0)
 
 
 def _rightmost(numbers: array[int], number: int) -> int:

@@ -28,7 +28,10 @@ from gc_core.sources import InstructionSource
 _log = logger("gc_core.plugins")
 
 QUARANTINE_AFTER = 3
-"""Failures after which a strategy is no longer asked."""
+"""Failed collections after which a strategy is no longer asked."""
+
+MOST_FAILURES = 100
+"""Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
 
 
 @attrs.frozen(kw_only=True)
@@ -83,7 +86,7 @@ class Plugins:
     The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only NoGC.
 
     Attributes:
-        failures: Everything that plugins did wrong so far, oldest first.
+        failures: What plugins did wrong so far, oldest first; of very many, the first and the newest.
 
     """
 
@@ -92,7 +95,7 @@ class Plugins:
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._strategies: dict[str, tuple[str, type[GCStrategy]]] = {}
-        self._faults: Counter[str] = Counter()
+        self._faults: Counter[tuple[str, str]] = Counter()
         self.register(nogc, name="gc_core")
 
     @classmethod
@@ -100,23 +103,26 @@ class Plugins:
         """Load every entry point of the group, each on its own: one that fails is kept in ``failures``."""
         plugins = cls()
         for entry in sorted(importlib.metadata.entry_points(group=PROJECT), key=lambda entry: entry.name):
-            with plugins.guarded(entry.name, "loading"):
-                plugins.register(entry.load(), name=entry.name)
+            with plugins.guarded(entry.name, LOADING):
+                plugins.register(_loaded(entry), name=entry.name)
         return plugins
 
     def register(self, module: ModuleType | object, *, name: str | None = None) -> None:
         """
         Take part with a module or object that has ``@hookimpl`` functions.
 
-        Raises PluginError when it implements an unknown hook, or offers a strategy name that is taken; nothing of it
-        is registered then.
+        Raises PluginError when it or its name is registered already, implements an unknown hook, offers a strategy name
+        that is taken, or fails in doing so; nothing of it is registered then.
         """
+        key = name or repr(module)
+        if self._manager.is_registered(module) or self._manager.has_plugin(key):
+            raise PluginError(f"plugin {key!r} is registered already")
         known = dict(self._strategies)
-        key = self._manager.register(module, name) or name or repr(module)
         try:
+            self._manager.register(module, key)
             self._manager.check_pending()
             self._register_strategies(module, key)
-        except (pluggy.PluginValidationError, PluginError) as error:
+        except Exception as error:
             self._manager.unregister(module)
             self._strategies = known
             raise PluginError(f"plugin {key!r} cannot be registered: {error}") from error
@@ -132,7 +138,7 @@ class Plugins:
         """
         _, strategy = self._strategies.get(_short(name), ("", None))
         if strategy is None:
-            failed = [str(failure) for failure in self.failures if failure.doing == "loading"]
+            failed = [str(failure) for failure in self.failures if failure.doing == LOADING]
             raise UnknownStrategyError(
                 f"no strategy {name!r}; installed: {sorted(self._strategies)}, failed to load: {failed}"
             )
@@ -144,7 +150,7 @@ class Plugins:
 
     def is_quarantined(self, name: str) -> bool:
         """Whether a strategy failed so often that it is no longer asked."""
-        return self._faults[name] >= QUARANTINE_AFTER
+        return self._faults[name, COLLECT] >= QUARANTINE_AFTER
 
     # -- the border ----------------------------------------------------------------------------------------------
 
@@ -157,23 +163,29 @@ class Plugins:
         except Exception as error:  # noqa: BLE001 - the plugin border: any error of a plugin is kept, none goes further
             attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=error)
             self.failures.append(attempt.failure)
-            self._faults[plugin] += 1
+            if len(self.failures) > MOST_FAILURES:
+                del self.failures[MOST_FAILURES // 2]
+            self._faults[plugin, doing] += 1
             _log.warning("plugin failed", plugin=plugin, doing=doing, error=repr(error))
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 
     def classify(self, item: Item) -> GCPolicy | None:
         """The strongest answer of all plugins, or None."""
-        answers = [answer for answer in self._ask("gc_classify", item=item) if isinstance(answer, GCPolicy)]
-        return max(answers, key=lambda policy: policy.strength, default=None)
+        return max(self._ask("gc_classify", _policy, item=item), key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
-        """Sources that plugins bring."""
-        return tuple(source for answer in self._ask("gc_register_sources") for source in answer)
+        """Sources that plugins bring; of two that differ under one name, and of the core's own names, none is taken."""
+        sources = {source.name: source for source in BUILT_IN_SOURCES}
+        for source in self._ask("gc_register_sources", functools.partial(_all_of, InstructionSource)):
+            with self.guarded(source.name, "gc_register_sources"):
+                if sources.setdefault(source.name, source) != source:
+                    raise SourceError(f"source {source.name!r} is registered already as {sources[source.name]}")
+        return tuple(sources.values())
 
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
-        return tuple(refusal for answer in self._ask("gc_review_plan", plan=plan) for refusal in answer)
+        return tuple(self._ask("gc_review_plan", functools.partial(_all_of, Refusal), plan=plan))
 
     def collection_started(self, goal: Goal) -> None:
         """Tell observers that a collection begins."""
@@ -197,15 +209,17 @@ class Plugins:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _ask(self, hook: str, **arguments: Any) -> list[Any]:
-        """Every implementation on its own, so that one that fails breaks no other."""
-        answers = []
+    def _ask(self, hook: str, answers: Callable[[Any], Iterable[A]] = tuple, **arguments: Any) -> list[A]:
+        """
+        Every implementation on its own, so that one that fails breaks no other; ``answers`` reads what one returned,
+        unless that is None, and raises PluginError for rubbish.
+        """
+        found: list[A] = []
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             with self.guarded(implementation.plugin_name, hook):
                 answer = implementation.function(*(arguments[name] for name in implementation.argnames))
-                if answer is not None:
-                    answers.append(answer)
-        return answers
+                found.extend(() if answer is None else answers(answer))
+        return found
 
     def _register_strategies(self, module: object, plugin: str) -> None:
         def register(name: str, strategy: type[GCStrategy]) -> None:

@@ -123,10 +123,12 @@ class Format(Protocol):
 
     Attributes:
         name: What a session's ``format=`` argument names.
+        most_marks: Cache marks that a request may carry, 0 when the provider has none.
 
     """
 
     name: str
+    most_marks: int
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""

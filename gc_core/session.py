@@ -145,7 +145,7 @@ class GCSession:
             self.append(message, policy=policy)
 
     @_serialised
-    def system(self, *, policy: GCPolicy = GCPolicy.LOCKED, refresh: str = "break", **parts: str) -> None:
+    def system(self, /, *, policy: GCPolicy = GCPolicy.LOCKED, refresh: str = "break", **parts: str) -> None:
         """
         Set named parts of the system text; an empty text removes one.
 
@@ -175,7 +175,7 @@ class GCSession:
             self._changes.take_effect(self._context)
 
     @_serialised
-    def enrich(self, **texts: str) -> None:
+    def enrich(self, /, **texts: str) -> None:
         """
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
         there as sent; the next version of the same name goes to the new end, and the old one may be collected.
@@ -183,7 +183,7 @@ class GCSession:
         self._blocks.give(self._context, ENRICHMENT.name, texts, ItemKind.ENRICHMENT, self._counter)
 
     @_serialised
-    def memory(self, source: str, **blocks: str) -> None:
+    def memory(self, source: str, /, **blocks: str) -> None:
         """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
         self._blocks.give(self._context, source, blocks, ItemKind.MEMORY_BLOCK, self._counter)
 

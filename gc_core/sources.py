@@ -21,7 +21,7 @@ class InstructionSource:
     """
 
     name: str = attrs.field(validator=attrs.validators.min_len(1))
-    policy: GCPolicy
+    policy: GCPolicy = attrs.field(validator=attrs.validators.instance_of(GCPolicy))
     layer: int = attrs.field(default=50, validator=attrs.validators.ge(0))
     cap: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.gt(0)))
 

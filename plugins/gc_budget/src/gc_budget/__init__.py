@@ -15,7 +15,7 @@ import gc_core as gc
 _EXCLUDE = "exclude"
 
 
-def _shares(_: object, field: "attrs.Attribute[object]", shares: Mapping[str, object]) -> None:
+def _shares(_: object, field: "attrs.Attribute[Mapping[str, float | str]]", shares: Mapping[str, float | str]) -> None:
     for tool, share in shares.items():
         if share != _EXCLUDE and not (isinstance(share, (int, float)) and 0 <= share < 1):
             raise ValueError(f"{field.name}.{tool} = {share!r}: expected a share from 0 to below 1, or {_EXCLUDE!r}")

@@ -1,0 +1,231 @@
+"""Where a configuration comes from: Python beats the environment, which beats the file; typos are found."""
+
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+
+from gc_core import ConfigError, GCConfig, GCSession, Plugins, hookimpl, load_config
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "configuration.md"
+
+
+@pytest.fixture
+def toml(tmp_path):
+    def write(text):
+        path = tmp_path / "gc.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def load(path=None, environ=(), **values):
+    return load_config(path, environ=dict(environ), **values)
+
+
+# --- who wins ---------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_given_gives_the_defaults():
+    assert load() == GCConfig()
+
+
+def test_python_beats_the_environment_which_beats_the_file(toml):
+    path = toml("[gc]\nthreshold_percent = 70\ntarget_percent = 40\nmax_turns = 9\n")
+    environ = {"GC_TARGET_PERCENT": "45", "GC_MAX_TURNS": "8"}
+    config = load(path, environ, max_turns=7)
+    assert (config.threshold_percent, config.target_percent, config.max_turns) == (70, 45, 7)
+
+
+def test_the_processs_own_environment_is_read_unless_another_is_given(monkeypatch):
+    monkeypatch.setenv("GC_CONTEXT_LIMIT", "9000")
+    assert load_config().context_limit == 9_000
+    assert load_config(environ={}).context_limit == 128_000
+
+
+ENVIRONMENT = {
+    "GC_STRATEGY": ("gc_truncate, none", "strategy", ("gc_truncate", "none")),
+    "GC_CONTEXT_LIMIT": (" 9000 ", "context_limit", 9_000),
+    "GC_OUTPUT_RESERVATION": ("0", "output_reservation", 0),
+    "GC_THRESHOLD_PERCENT": ("82.5", "threshold_percent", 82.5),
+    "GC_TARGET_PERCENT": ("10", "target_percent", 10.0),
+    "GC_PRESSURE_PERCENT": ("none", "pressure_percent", None),
+    "GC_PRESERVE_RECENT_TURNS": ("0", "preserve_recent_turns", 0),
+    "GC_PRESERVE_RECENT_STEPS": ("4", "preserve_recent_steps", 4),
+    "GC_PINNED_TURN_INDICES": ("0, 3", "pinned_turn_indices", (0, 3)),
+    "GC_MAX_TURNS": ("", "max_turns", None),
+    "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
+    "GC_CHECK_BEFORE_SEND": ("1", "check_before_send", True),
+}
+
+
+@pytest.mark.parametrize("variable", ENVIRONMENT)
+def test_every_variable_is_read(variable):
+    text, key, value = ENVIRONMENT[variable]
+    assert getattr(load(environ={variable: text}), key) == value
+
+
+def test_no_key_lacks_a_variable_but_the_tables():
+    keys = {key for _, key, _ in ENVIRONMENT.values()}
+    assert {field.name for field in attrs.fields(GCConfig)} - keys == {"tools", "strategies"}
+
+
+# --- what is wrong is named -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [
+        ("GC_THRESHOLD_PERCENT", "high", "float"),
+        ("GC_CONTEXT_LIMIT", "128k", "int"),
+        ("GC_CONTEXT_LIMIT", "", "int"),
+        ("GC_AUTO_TRIGGER", "perhaps", "bool"),
+        ("GC_PINNED_TURN_INDICES", "first", "int"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named_with_its_value(variable, text, expected):
+    with pytest.raises(ConfigError, match=f"{variable} = {text!r}: expected .*{expected}"):
+        load(environ={variable: text})
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("GC_TARGET_PERCENT", "101", "target_percent = 101.0: expected a number of percent from 0 to 100"),
+        ("GC_THRESHOLD_PERCENT", "nan", "threshold_percent = nan: expected a number of percent"),
+        ("GC_PINNED_TURN_INDICES", "-1", "pinned_turn_indices = .*: expected turn numbers"),
+        ("GC_STRATEGY", "", "strategy = .*: expected a strategy's name"),
+    ],
+)
+def test_a_bad_value_in_the_environment_is_refused_as_anywhere_else(variable, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(environ={variable: text})
+
+
+@pytest.mark.parametrize("typo", ["GC_TRESHOLD_PERCENT", "GC_THRESHOLD_PERCENTS", "GC_THRESHOLDPERCENT"])
+def test_a_near_miss_in_the_environment_is_a_typo(typo):
+    with pytest.raises(ConfigError, match=f"{typo} = '75'; did you mean GC_THRESHOLD_PERCENT"):
+        load(environ={typo: "75"})
+
+
+def test_variables_of_other_programs_are_left_alone():
+    assert load(environ={"GC_DONT": "1", "GC_INITIAL_HEAP_SIZE": "1", "GCC": "x", "HOME": "/"}) == GCConfig()
+
+
+def test_an_unknown_key_in_the_file_is_named_with_those_that_there_are(toml):
+    with pytest.raises(ConfigError, match=r"unknown key 'treshold_percent' = 75; known: \['auto_trigger', .*'tools'\]"):
+        load(toml("[gc]\ntreshold_percent = 75\n"))
+
+
+def test_an_unknown_keyword_is_refused_alike():
+    with pytest.raises(ConfigError, match="unknown key 'treshold' = 75"):
+        load(treshold=75)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[gc]\nthreshold_percent = '80'\n", "threshold_percent = '80': expected a number"),
+        ("[gc]\nmax_turns = true\n", "max_turns = True: expected a whole number of at least 1"),
+        ("[gc.tools]\nread = 'keep'\n", "tools.read = 'keep': expected one of"),
+        ("[gc]\ntools = 'read'\n", "tools = 'read': expected a table"),
+        ("[gc]\nstrategies = {truncate = 5}\n", "strategies = .*: expected a table of options"),
+        ("gc = 5\n", r"gc = 5; expected a table \[gc\]"),
+        ("[gc\n", "cannot be read: "),
+    ],
+)
+def test_a_bad_value_in_the_file_is_named(toml, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(toml(text))
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.toml cannot be read"):
+        load(tmp_path / "nowhere.toml")
+    (tmp_path / "latin.toml").write_bytes(b"[gc]\nstrategy = '\xe9'\n")
+    with pytest.raises(ConfigError, match=r"latin\.toml cannot be read"):
+        load(tmp_path / "latin.toml")
+
+
+def test_a_missing_pressure_in_the_file_is_the_default_and_not_continuous_mode(toml):
+    """W39."""
+    assert load(toml("[gc]\nthreshold_percent = 70\n")).pressure_percent == 90
+
+
+# --- options of strategies --------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Fussy:
+    """Has an option."""
+
+    keep: int = attrs.field(default=1, validator=attrs.validators.ge(0))
+
+    def collect(self, context, goal):
+        return ()
+
+
+class Offer:
+    @hookimpl
+    def gc_register_strategies(self, register):
+        register("fussy", Fussy)
+
+
+def strategy_of(config):
+    plugins = Plugins()
+    plugins.register(Offer(), name="offer")
+    with GCSession(config, plugins=plugins) as session:
+        ((_, strategy),) = session._strategies
+    return strategy
+
+
+@pytest.mark.parametrize("chosen", ["fussy", "gc_fussy"])
+@pytest.mark.parametrize("named", ["fussy", "gc_fussy"])
+def test_options_in_the_file_reach_the_strategy_with_either_name(toml, chosen, named):
+    config = load(toml(f"[gc]\nstrategy = '{chosen}'\n[gc.strategies.{named}]\nkeep = 3\n"))
+    assert strategy_of(config) == Fussy(keep=3)
+
+
+def test_a_bad_option_dies_when_the_session_is_made(toml):
+    with pytest.raises(ConfigError, match=r"strategy 'fussy' refused its options \{'keep': -1\}.*'keep' must be >= 0"):
+        strategy_of(load(toml("[gc]\nstrategy = 'fussy'\n[gc.strategies.fussy]\nkeep = -1\n")))
+
+
+def test_an_unknown_option_is_named_with_those_that_there_are(toml):
+    with pytest.raises(ConfigError, match=r"strategy 'fussy' has no option 'keeps'; it has \['keep'\]"):
+        strategy_of(load(toml("[gc]\nstrategy = 'fussy'\n[gc.strategies.fussy]\nkeeps = 1\n")))
+
+
+# --- the document -----------------------------------------------------------------------------------------------------
+
+
+def rows():
+    found = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+? \| (?:`(\w+)`)? ?\|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    return {key: (default, variable) for key, default, variable in found}
+
+
+def written(value):
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(list(value) if isinstance(value, tuple) else value).replace("'", '"')
+
+
+def test_the_documents_table_is_what_the_code_has():
+    in_code = {
+        field.name: (
+            written(getattr(GCConfig(), field.name)),
+            "" if field.name in {"tools", "strategies"} else f"GC_{field.name.upper()}",
+        )
+        for field in attrs.fields(GCConfig)
+    }
+    assert rows() == in_code
+
+
+def test_the_documents_example_can_be_loaded(toml):
+    (example,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    config = load(toml(example))
+    assert (config.context_limit, config.threshold_percent, config.tools["get_licence"]) == (200_000, 75, "exclude")

@@ -3,7 +3,7 @@ What a model call costs beside the model, what a long session costs, and what a 
 
 The sessions are made of real messages where there is a corpus (see ``benchmarks.counting``), else of made ones. Times
 are wall time of this process, Python's own garbage collector included. A call is ``pre_send`` and ``post_turn``; taking
-in the reply, which the target leaves out, is part of ``post_turn`` and of the figures.
+in the reply is part of ``post_turn``. The target leaves that out, so it is measured alone as well, in a twin session.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import itertools
 import json
+import logging
 import os
 import platform
 import statistics
@@ -76,13 +77,12 @@ class Call:
 
 def main() -> None:
     """Print every figure with its target."""
+    logging.getLogger("gc_core").setLevel(logging.ERROR)  # recorded sessions have messages that need mending
     print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} CPUs; ms a call")
     print(f"{'':<52}{'calls':>7}{'median':>9}{'p99':>9}{'max':>9}")
     for name in ("openai", "anthropic"):
         known = list(exchanges(name))
-        print(
-            f"{name}: {len(known):,} {'real' if any(transcripts(name)) else 'MADE (no corpus; set GC_CORPUS)'} exchanges"
-        )
+        print(f"{name}: {len(known):,} exchanges, {'real' if any(transcripts(name)) else 'MADE: no corpus'}")
         print_full(name, known)
         print_long(name, known)
         print_memory(name, known)
@@ -94,16 +94,37 @@ def main() -> None:
 
 def print_full(name: str, known: Sequence[Exchange]) -> None:
     """Calls without a collection in a window that is large and full."""
-    config = GCConfig(context_limit=100 * TOKENS, auto_trigger=False)
     stream = evenly(known, TOKENS / MESSAGES)
-    with GCSession(config, format=name, strategy=Truncate()) as session:
+    with opened(name) as session, opened(name) as twin, opened(name) as first:
         fill(session, stream, lambda: session.budget.total < TOKENS)
         size = f"{session.budget.total:,} tokens in {len(session.pre_send().messages):,} messages"
         calls = list(itertools.islice(run(session, stream), CALLS))
+        beyond = list(itertools.islice(without_ingesting(session, twin, first, stream), CALLS))
     print_row(f"  pre_send, from {size} on", [call.before for call in calls])
     print_row("  post_turn, the reply taken in", [call.after for call in calls])
-    p99 = print_row("  both", [call.whole for call in calls])
-    print_verdict(f"p99 {p99:.2f} ms, target under {CALL_MS:g} ms", met=p99 < CALL_MS)
+    print_row("  both", [call.whole for call in calls])
+    p99 = print_row("  both, less taking in the reply", beyond)
+    print_verdict(f"p99 {p99:.2f} ms beyond ingesting, target under {CALL_MS:g} ms", met=p99 < CALL_MS)
+
+
+def without_ingesting(
+    session: GCSession, twin: GCSession, first: GCSession, stream: Iterable[Exchange]
+) -> Iterator[float]:
+    """Milliseconds of a call, less those of appending its reply to a twin; a third session counts the texts before."""
+    for message in itertools.chain.from_iterable(exchange.messages for exchange in stream):
+        first.append(message)
+        _, ingesting = timed(lambda said=message: twin.append(said))  # type: ignore[misc]  # the loop's own value
+        if message["role"] == "assistant":
+            _, before = timed(session.pre_send)
+            _, after = timed(lambda said=message: session.post_turn(said))  # type: ignore[misc]  # as above
+            yield before + after - ingesting
+        else:
+            session.append(message)
+
+
+def opened(name: str) -> GCSession:
+    """A session without a limit that matters."""
+    return GCSession(GCConfig(context_limit=10**9, auto_trigger=False), format=name, strategy=Truncate())
 
 
 # -- a long session in a small window --------------------------------------------------------------------------------
@@ -154,8 +175,7 @@ def long_session(name: str, known: Sequence[Exchange]) -> Iterator[Call]:
 
 def print_collection(name: str, known: Sequence[Exchange]) -> None:
     """One collection over many items, whole and in its parts."""
-    config = GCConfig(context_limit=10**9, auto_trigger=False)
-    with GCSession(config, format=name, strategy=Truncate()) as session:
+    with opened(name) as session:
         fill(session, evenly(known, 100), lambda: len(session.items()) < ITEMS)
         goal = Goal(target_tokens=session.budget.total // 2)
         runs = [timed(lambda: session.plan(goal=goal)) for _ in range(5)]
@@ -209,7 +229,7 @@ def run(session: GCSession, stream: Iterable[Exchange]) -> Iterator[Call]:
             continue
         collections.clear()
         _, before = timed(session.pre_send)
-        _, after = timed(lambda reply=message: session.post_turn(reply))
+        _, after = timed(lambda said=message: session.post_turn(said))  # type: ignore[misc]  # the loop's own value
         yield Call(before=before, after=after, collected=bool(collections))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
@@ -13,6 +15,8 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 
 _Key = tuple[str, str]
+
+_CLOSING = re.compile(r"<(\s*/\s*context)", re.IGNORECASE)
 
 
 @attrs.frozen(kw_only=True)
@@ -26,9 +30,9 @@ class _Block:
 
     @property
     def framed(self) -> str:
-        """What is sent; the text cannot close the frame by itself (rule A9)."""
-        inner = self.text.replace("</context", "<\\/context")
-        return f'<context source="{self.source}" name="{self.name}">\n{inner}\n</context>'
+        """What is sent; neither text nor name can close the frame by itself (rule A9)."""
+        inner = _CLOSING.sub(r"<\\\1", self.text)
+        return f'<context source="{html.escape(self.source)}" name="{html.escape(self.name)}">\n{inner}\n</context>'
 
 
 class Blocks:
@@ -46,19 +50,25 @@ class Blocks:
         self, context: Context, source: str, texts: Mapping[str, str], kind: ItemKind, counter: TokenCounter
     ) -> None:
         """
-        Take new versions; one that stands in the window already, word for word, is not sent again.
+        Take new versions in place of those that still wait; one that stands in the window already, word for word, is
+        not sent again, and an empty one never.
 
-        Raises SourceError for an unknown source, and when its newest versions together would pass its cap.
+        Raises SourceError for an unknown source, for what is no text, and when its newest versions together would pass
+        its cap.
         """
+        for name, text in texts.items():
+            if not isinstance(text, str):
+                raise SourceError(f"{source} {name} = {text!r:.200}: expected a text")
         blocks = [_Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
         self._check_cap(context, source, blocks, counter)
         for block in blocks:
+            self._waiting.pop((source, block.name), None)
             if block.text.strip() and not self._stands(context, block):
                 self._waiting[source, block.name] = block
 
     def due(self, context: Context) -> Iterator[tuple[str, Item]]:
         """Text and item, still without number and tokens, of every waiting block; call ``placed`` for each."""
-        for block in list(self._waiting.values()):
+        for block in self._waiting.values():
             yield block.framed, _item(block, context)
 
     def placed(self, context: Context, item: Item) -> None:
@@ -71,8 +81,6 @@ class Blocks:
         del self._waiting[key]
 
     def _stands(self, context: Context, block: _Block) -> bool:
-        if (block.source, block.name) in self._waiting:
-            return False
         item = context.find(self._newest.get((block.source, block.name), ""))
         return item is not None and item.text == block.framed
 

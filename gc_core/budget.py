@@ -86,6 +86,14 @@ class BudgetEntry:
             node._counts[place] += count
             node = node.parent
 
+    def copied(self, parent: BudgetEntry | None, twins: dict[BudgetEntry, BudgetEntry]) -> BudgetEntry:
+        """A copy of the node with everything below it; ``twins`` learns the copy of each node."""
+        twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, parent=parent, synthetic=self.synthetic)
+        twin._tokens, twin._counts = self._tokens.copy(), self._counts.copy()
+        twin.nodes = {key: node.copied(twin, twins) for key, node in self.nodes.items()}
+        twins[self] = twin
+        return twin
+
     def as_json(self) -> dict[str, Any]:
         """Plain JSON: tokens, policies (effective and stored), indicator, children."""
         return {
@@ -277,9 +285,15 @@ class InstructionBudget:
 
     def clone(self) -> InstructionBudget:
         """An independent copy."""
-        copy = self._empty()
-        for item in self._items():
-            copy._graft(item)
+        copy = InstructionBudget(
+            context_limit=self.context_limit,
+            output_reservation=self.output_reservation,
+            overhead=self.overhead,
+            sources=self.sources,
+        )
+        twins: dict[BudgetEntry, BudgetEntry] = {}
+        copy._root = self._root.copied(None, twins)
+        copy._leaves = {key: twins[leaf] for key, leaf in self._leaves.items()}
         return copy
 
     def snapshot(self) -> dict[str, Any]:
@@ -318,14 +332,6 @@ class InstructionBudget:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _empty(self) -> InstructionBudget:
-        return InstructionBudget(
-            context_limit=self.context_limit,
-            output_reservation=self.output_reservation,
-            overhead=self.overhead,
-            sources=self.sources,
-        )
-
     def _graft(self, item: BudgetItem) -> None:
         parent = self._group(item.source, item.group)
         leaf = BudgetEntry(
@@ -334,14 +340,6 @@ class InstructionBudget:
         parent.nodes[item.key] = leaf
         self._leaves[item.key] = leaf
         leaf.adjust(item.policy, item.tokens, 1)
-
-    def _items(self) -> Iterator[BudgetItem]:
-        for source in self._root.children:
-            for child in source.children:
-                if child.key in self._leaves and self._leaves[child.key] is child:
-                    yield _item(source.key, "", child)
-                else:
-                    yield from (_item(source.key, child.key, leaf) for leaf in child.children)
 
     def _group(self, source: str, group: str) -> BudgetEntry:
         parent = self.entry(source)
@@ -366,18 +364,6 @@ class InstructionBudget:
         del parent.nodes[node.key]
         if not parent.nodes:
             self._unlink(parent)
-
-
-def _item(source: str, group: str, leaf: BudgetEntry) -> BudgetItem:
-    return BudgetItem(
-        key=leaf.key,
-        source=source,
-        group=group,
-        tokens=leaf.tokens,
-        policy=leaf.policy,
-        label=leaf.label,
-        synthetic=leaf.synthetic,
-    )
 
 
 def _source(saved: Mapping[str, Any]) -> InstructionSource:

@@ -13,7 +13,7 @@ from gc_core.context import Context
 from gc_core.errors import PluginError, RuleError
 from gc_core.messages import Request
 from gc_core.planning import Plan, Planner, Rights
-from gc_core.plugins import Named, Plugins
+from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult, Goal
 from gc_core.rules import check_collection, check_request
@@ -94,7 +94,7 @@ class Collector:
             if self.plugins.is_quarantined(name):
                 failures.append(f"{name} is quarantined after repeated failures")
                 continue
-            with self.plugins.guarded(name, "collect") as attempt:
+            with self.plugins.guarded(name, COLLECT) as attempt:
                 self._pull(name, iter(strategy.collect(view, goal)), planner, view, rights)
             if attempt.failure is not None:
                 failures.append(str(attempt.failure))
@@ -167,7 +167,7 @@ _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub
 
 
 def _rights(goal: Goal) -> Rights:
-    zones = {Zone.OLD, Zone.RECENT} | ({Zone.PRESERVABLE} if goal.pressure else set())
+    zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
     return Rights(zones=frozenset(zones))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,6 +19,9 @@ from gc_core.references import Reference
 from gc_core.scan import scan
 from gc_core.sources import PLUGIN, SYSTEM
 from gc_core.tokens import part_tokens, schema_tokens
+
+_LEFT_OUT = "gc: tools left out"
+"""The part of the system text that names them."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,16 +42,18 @@ class Edits:
         dropped: Ids of items that leave.
         texts: Texts that stand in the place of items, by item id.
         traces: References that stand at the cuts; each by the id of the first item that left there.
+        schemas: Ids of tool schemas that leave; their names stay in one line of the system text.
 
     """
 
     dropped: frozenset[str] = frozenset()
     texts: Mapping[str, NewText] = attrs.field(factory=dict)
     traces: Mapping[str, Reference] = attrs.field(factory=dict)
+    schemas: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether anything changes."""
-        return bool(self.dropped or self.texts)
+        return bool(self.dropped or self.texts or self.schemas)
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +80,7 @@ class Context:
         self._places: dict[str, int] = {}
         self._system: dict[str, Item] = {}
         self._tools: tuple[Schema, ...] = ()
+        self._left_out: tuple[str, ...] = ()
         self._marked: list[int] = []
 
     # -- what is there -------------------------------------------------------------------------------------------
@@ -126,6 +132,15 @@ class Context:
         return tuple(
             _unit(number, items, overhead.get(number, 0), pending=number in pending)
             for number, items in grouped.items()
+        )
+
+    def unused_schemas(self) -> tuple[Unit, ...]:
+        """Discoverable tool schemas that no visible call uses, each as a unit of its own with a negative number."""
+        called = {item.name for message in self._messages for item in message.items if item.kind is ItemKind.TOOL_CALL}
+        return tuple(
+            Unit(number=-place, turn=-1, step=-1, items=(schema.item,), tokens=schema.item.tokens)
+            for place, schema in enumerate(self._tools, start=1)
+            if schema.item.policy is GCPolicy.EPHEMERAL and schema.item.name not in called
         )
 
     def newest_input(self) -> frozenset[int]:
@@ -203,6 +218,7 @@ class Context:
         for tool in tools:
             self.budget.add(_budget_item(tool.item))
         self._tools = tools
+        self._name_left_out(())
 
     # -- a collection's copy -------------------------------------------------------------------------------------
 
@@ -211,11 +227,17 @@ class Context:
         other = Context(intake=self._intake, budget=self.budget.clone())
         other.cursor = self.cursor
         other._system = dict(self._system)
-        other._tools = self._tools
+        other._tools, other._left_out = self._tools, self._left_out
+        other._leave_out(edits.schemas)
         for message in self._messages:
             other._take_edited(message, edits)
         other._refresh_results()
         return other
+
+    def without_thinking(self) -> Context:
+        """Another context without any thinking: what a model that binds it to its prefix needs after a change there."""
+        thinking = (item.id for message in self._messages for item in message.items if item.kind is ItemKind.THINKING)
+        return self.edited(Edits(dropped=frozenset(thinking)))
 
     def recounted(self, intake: Intake) -> Context:
         """Another context with the same content, counted by another counter."""
@@ -231,10 +253,26 @@ class Context:
         core = {schema.item.name for schema in self._tools if schema.item.policy is GCPolicy.LOCKED}
         names = frozenset(schema.item.name for schema in self._tools) - core
         other.set_tools([schema.payload for schema in self._tools], names)
+        other._left_out = self._left_out
         for message in self._messages:
             other._add(_recounted(message, intake))
         other._refresh_results()
         return other
+
+    def _leave_out(self, schemas: frozenset[str]) -> None:
+        """Schemas stand at position 0, so the system text may say what left: the prefix is broken there anyway."""
+        gone = [schema for schema in self._tools if schema.item.id in schemas]
+        if not gone:
+            return
+        for schema in gone:
+            self.budget.remove(schema.item.id)
+        self._tools = tuple(schema for schema in self._tools if schema.item.id not in schemas)
+        self._name_left_out((*self._left_out, *(schema.item.name for schema in gone)))
+
+    def _name_left_out(self, names: tuple[str, ...]) -> None:
+        if names or self._left_out:
+            self._left_out = names
+            self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
 
     def _take_edited(self, message: Message, edits: Edits) -> None:
         kept = tuple(_edited(item, edits) for item in message.items if item.id not in edits.dropped)
@@ -250,13 +288,15 @@ class Context:
             self._cut(cuts)
 
     def _keep_changed(self, message: Message, kept: tuple[Item, ...], edits: Edits) -> None:
-        payload = self._intake.format.edit(message.payload, _texts(message, edits, self._intake.format))
         for item in message.items:
             if item.id in edits.dropped:
                 self.budget.remove(item.id)
             elif item.id in edits.texts:
                 self.budget.update(item.id, edits.texts[item.id].tokens)
-        if payload is None or not kept:
+        # A message that leaves whole is not read again: that would be most of the time of a large collection.
+        texts = _texts(message, edits, self._intake.format) if kept else {}
+        payload = self._intake.format.edit(message.payload, texts) if kept else None
+        if payload is None:
             self.budget.overhead -= message.overhead
             return
         self._keep(attrs.evolve(message, payload=payload, items=kept))
@@ -347,6 +387,11 @@ def _recounted(message: Message, intake: Intake) -> Message:
         for item, part in zip(message.items, parts, strict=True)
     )
     return attrs.evolve(message, items=items, overhead=intake.counter.per_message)
+
+
+def left_out_text(names: Sequence[str]) -> str:
+    """The line that names the tools whose schemas left the window."""
+    return f"[gc: tools left out for room, not callable until they are given again: {', '.join(names)}]"
 
 
 def trace_item(reference: Reference) -> Item:

@@ -14,7 +14,7 @@ _WORD = re.compile(r"[A-Za-z0-9_#@~./+-]+")
 _SHORTEST, _LONGEST = 5, 200
 _SYMBOL = 6
 _EDGES = ".+-~"
-_FILE = re.compile(r"[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,4}", re.ASCII)
+_FILE = re.compile(r"[\w-]+(\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}", re.ASCII)
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _ESCAPED_BREAK = re.compile(r"\\[nt]")
 

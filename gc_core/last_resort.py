@@ -11,7 +11,7 @@ from gc_core.view import WindowView, Zone
 
 NAME = "last_resort"
 
-_ORDINARY = Rights(zones=frozenset({Zone.OLD, Zone.RECENT}))
+_ORDINARY = Rights(zones=frozenset({Zone.OLD, Zone.RECENT, Zone.SCHEMA}))
 _CUT = Rights(zones=frozenset(), stub_recent=True, stub_any_kind=True)
 _PRESERVABLE = Rights(zones=frozenset({Zone.PRESERVABLE}))
 _RESERVE = Rights(zones=frozenset({Zone.RESERVE}))

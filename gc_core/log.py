@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -46,6 +47,8 @@ class MasterLog:
 
     def __init__(self, directory: Path | None = None) -> None:
         self._file = _temporary() if directory is None else _in(directory)
+        # A session that nobody closes is no leak: the file goes when the log does.
+        weakref.finalize(self, self._file.close)
         self._size = self._file.seek(0, os.SEEK_END)
         self._first_items = array("q")
         self._offsets = array("q")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections import Counter
@@ -44,8 +45,8 @@ class Share:
     How much of something is there.
 
     Attributes:
-        kept: Tokens of it that stand in the prompt.
-        whole: Tokens of all of it.
+        kept: Tokens of it, or identifiers, that stand in the prompt.
+        whole: All of them.
 
     """
 
@@ -63,6 +64,70 @@ class Share:
 
 
 @attrs.frozen(kw_only=True)
+class Recovery:
+    """
+    What the references in a prompt bring back of the identifiers that it does not show.
+
+    A reference names the ids of what left; every id can be recalled. Nothing tells an agent yet which of them holds
+    what it misses, so the order of recalls is the newest item first.
+
+    Attributes:
+        missed: Identifiers that the next message uses from afar and the prompt does not show.
+        recovered: Those that the original of some item has which a reference in the prompt names.
+        first: Those that come with the first recall.
+        few: Those that come within three recalls.
+        tokens: Tokens of the items that have the recovered ones, the newest such item for each.
+        few_tokens: Tokens of all recalls up to the one that hits, for those that come within three.
+
+    """
+
+    missed: int = 0
+    recovered: int = 0
+    first: int = 0
+    few: int = 0
+    tokens: int = 0
+    few_tokens: int = 0
+
+    def plus(self, other: Recovery) -> Recovery:
+        """Both together."""
+        return Recovery(
+            missed=self.missed + other.missed,
+            recovered=self.recovered + other.recovered,
+            first=self.first + other.first,
+            few=self.few + other.few,
+            tokens=self.tokens + other.tokens,
+            few_tokens=self.few_tokens + other.few_tokens,
+        )
+
+    def percent(self, count: int) -> float | None:
+        """So many of the missed ones, in percent; None when nothing was missed."""
+        return 100.0 * count / self.missed if self.missed else None
+
+
+@attrs.frozen(kw_only=True)
+class Fit:
+    """
+    How far a prompt holds what the real next message uses, by name (TARGETS.md). A prompt that is larger than the
+    window, or that could not be sent, shows nothing.
+
+    Attributes:
+        far: Of the identifiers whose last earlier occurrence is more than 20 messages back, those that are visible;
+            measured where the whole history is above 80 % of the window.
+        far_lines: Those of them that stand on a whole original line.
+        near: Of all identifiers that stood in an earlier message; measured in the other calls.
+        recovery: What could be brought back of the far ones that are not visible.
+        missed: The far ones that are not visible.
+
+    """
+
+    far: Share = Share()
+    far_lines: Share = Share()
+    near: Share = Share()
+    recovery: Recovery = Recovery()
+    missed: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Sent:
     """
     A request as it was rendered, judged by what the transcript says and by nothing that the session says.
@@ -74,8 +139,11 @@ class Sent:
         whole: The previous request stands whole at its head.
         breaches: What the provider would refuse, in words.
         locked_missing: Bytes of LOCKED texts and schemas that are not in it.
-        user_text: Of what the user typed so far; texts over 2,000 tokens left aside.
-        first_request: Of the first run of user messages.
+        user_text: Of what the user typed so far: every text block of a message in the user's role that the transcript
+            has, in which no tool answers, up to 2,000 tokens long (a larger one was pasted). A block is kept when it
+            stands whole and unchanged in the prompt, as often as it was said; what a recorder or a harness wrote in the
+            user's role cannot be told apart and counts.
+        first_request: Of the first run of user messages, pastes included.
 
     """
 
@@ -130,6 +198,7 @@ class CallMeasures:
         sent: The request, or None when there was none.
         overflow: Why there was none.
         without: The prompt that it would have been without any collection.
+        fit: How far it held what its reply uses.
         collections: Why collections ran that changed something, before the call and after it.
         deferred: Collections that were tried and not worth it.
         tried: A collection was tried, whatever came of it.
@@ -145,6 +214,7 @@ class CallMeasures:
     sent: Sent | None
     overflow: Overflow | None = None
     without: Prompt
+    fit: Fit = Fit()
     collections: tuple[GCTriggerReason, ...] = ()
     deferred: int = 0
     tried: bool = False
@@ -205,6 +275,16 @@ class ReplaySummary:
         cost: Price of the prompts relative to no collection; None when nothing was sent.
         user_text_kept: Percent of what the user typed, over all calls.
         first_request_kept: Percent of the first run of user messages, over all calls.
+        far_fit: Percent of what next messages use from afar that was visible; None where nothing is used so.
+        far_lines: Percent of it that stood on a whole original line.
+        far_uses: How many such uses there were.
+        near: Percent of all that was used again in the calls below 80 % of the window; None where nothing was.
+        near_uses: How many such uses there were.
+        recovered: Percent of what was used from afar and not visible that references in the prompt bring back; None
+            where nothing was missed.
+        recovered_first: Percent that comes with the first recall, the newest item first.
+        recovered_few: Percent that comes within three recalls.
+        recall_tokens: Mean tokens of the item that brings one back.
         repeats: Collections after which a second one with the same goal was tried.
         repeats_not_empty: Those in which the second one found something; to be 0.
         collecting: Time of the calls in which a collection was tried.
@@ -228,6 +308,15 @@ class ReplaySummary:
     cost: float | None
     user_text_kept: float
     first_request_kept: float
+    far_fit: float | None
+    far_lines: float | None
+    far_uses: int
+    near: float | None
+    near_uses: int
+    recovered: float | None
+    recovered_first: float | None
+    recovered_few: float | None
+    recall_tokens: float | None
     repeats: int
     repeats_not_empty: int
     collecting: Timing
@@ -292,6 +381,9 @@ def pooled(reports: Sequence[ReplayReport]) -> ReplaySummary:
 
 def summary_of(calls: Sequence[CallMeasures], *, window: int) -> ReplaySummary:
     """The figures of these calls in a window of so many tokens."""
+    fits = [call.fit for call in calls]
+    far, near = _share(fit.far for fit in fits), _share(fit.near for fit in fits)
+    back = functools.reduce(Recovery.plus, (fit.recovery for fit in fits), Recovery())
     pairs = [(call, call.sent) for call in calls if call.sent is not None]
     sent = [request for _, request in pairs]
     reasons = Counter(reason for call in calls for reason in call.collections)
@@ -312,6 +404,15 @@ def summary_of(calls: Sequence[CallMeasures], *, window: int) -> ReplaySummary:
         cost=_relative_cost([call for call, _ in pairs]),
         user_text_kept=_share(request.user_text for request in sent).percent,
         first_request_kept=_share(request.first_request for request in sent).percent,
+        far_fit=_percent(far),
+        far_lines=_percent(_share(fit.far_lines for fit in fits)),
+        far_uses=far.whole,
+        near=_percent(near),
+        near_uses=near.whole,
+        recovered=back.percent(back.recovered),
+        recovered_first=back.percent(back.first),
+        recovered_few=back.percent(back.few),
+        recall_tokens=back.tokens / back.recovered if back.recovered else None,
         repeats=sum(call.repeats for call in calls),
         repeats_not_empty=sum(call.repeats_not_empty for call in calls),
         collecting=_timing([call.seconds for call in calls if call.tried]),
@@ -333,6 +434,10 @@ def _share(shares: Iterable[Share]) -> Share:
     for share in shares:
         total = total.plus(share)
     return total
+
+
+def _percent(share: Share) -> float | None:
+    return share.percent if share.whole else None
 
 
 def _timing(seconds: Sequence[float]) -> Timing:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
-from gc_core.context import Context, Edits, NewText
+from gc_core.context import Context, Edits, NewText, left_out_text
 from gc_core.errors import RemovalError
 from gc_core.items import Item, ItemKind, Part, Unit
 from gc_core.policy import GCPolicy
@@ -76,8 +76,10 @@ class Planner:
         self._dropped: set[int] = set()
         self._limits: dict[str, int] = {}
         self._now = {unit.number: unit.tokens for unit in view.units}
-        self._old = {unit.number: unit.tokens for unit in view.in_zone(Zone.OLD)}
-        self._open_old = sum(self._old.values())
+        self._schemas = {unit.number: unit for unit in view.schemas}
+        self._now.update({unit.number: unit.tokens for unit in view.schemas})
+        self._open = {zone: sum(u.tokens for u in view.in_zone(zone)) for zone in (Zone.OLD, Zone.RECENT)}
+        self._forgotten: set[int] = set()
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
         self._later: list[tuple[GCRemovalItem, Rights]] = []
@@ -144,6 +146,7 @@ class Planner:
                 for key, text in texts.items()
             },
             traces=traces,
+            schemas=frozenset(unit.items[0].id for number, unit in self._schemas.items() if number in self._dropped),
         )
         kept = tuple(removal for removal in removals if removal.tokens_freed > 0)
         return Plan(goal=self.goal, removals=kept, refusals=tuple(self._refusals), edits=edits)
@@ -155,13 +158,16 @@ class Planner:
         units = []
         for number in dict.fromkeys(numbers):
             try:
-                units.append(self._view.units[self._view.position(number)])
+                units.append(self._unit(number))
             except KeyError:
                 raise RemovalError(f"{removal.action} names unit {number}, which is not in this window") from None
         ids = tuple(item.id for unit in units for item in unit.items)
         if removal.items != ids:
             raise RemovalError(f"{removal.action} names items {removal.items}; those units hold {ids}")
         return units
+
+    def _unit(self, number: int) -> Unit:
+        return self._schemas[number] if number < 0 else self._view.units[self._view.position(number)]
 
     def _offer_drop(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> bool:
         fresh = [unit for unit in units if unit.number not in self._dropped]
@@ -171,11 +177,12 @@ class Planner:
             why = self._holds(unit, rights)
             if why:
                 return self._refuse(removal, why)
-        if any(self._zone(unit) is Zone.RECENT for unit in fresh) and not self._needs_recent():
-            return self._postpone(removal, rights, "the old turns suffice")
+        for zone, why in ((Zone.RECENT, "the old turns suffice"), (Zone.SCHEMA, "the conversation suffices")):
+            if any(self._view.zone(unit) is zone for unit in fresh) and not self._needs(zone):
+                return self._postpone(removal, rights, why)
         if self._gain(fresh) <= 0:
             for unit in fresh:
-                self._forget_old(unit)
+                self._forget(unit)
             return self._postpone(removal, rights, "smaller than the trace that would stand for it")
         for unit in fresh:
             self._drop(unit)
@@ -184,7 +191,7 @@ class Planner:
 
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
-        zone = self._zone(unit)
+        zone = self._view.zone(unit)
         if zone in rights.zones:
             return ""
         if unit.pinned:
@@ -195,34 +202,47 @@ class Planner:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
 
-    def _zone(self, unit: Unit) -> Zone:
-        return self._view.zones[self._view.position(unit.number)]
+    def _needs(self, zone: Zone) -> bool:
+        """Whether the target would be missed even if everything that goes before this zone were dropped."""
+        before = [Zone.OLD] if zone is Zone.RECENT else [Zone.OLD, Zone.RECENT]
+        return self._total - sum(self._open[earlier] for earlier in before) > self.goal.target_tokens
 
-    def _needs_recent(self) -> bool:
-        """Whether the target would be missed even if everything old were dropped."""
-        return self._total - self._open_old > self.goal.target_tokens
-
-    def _forget_old(self, unit: Unit) -> None:
-        """An old unit that is dropped, or cannot be with profit, no longer stands before the recent ones."""
-        self._open_old -= self._old.pop(unit.number, 0)
+    def _forget(self, unit: Unit) -> None:
+        """A unit that is dropped, or cannot be with profit, no longer stands before those that go after it."""
+        zone = self._view.zone(unit)
+        if zone in self._open and unit.number not in self._forgotten:
+            self._forgotten.add(unit.number)
+            self._open[zone] -= self._now[unit.number]
 
     def _gain(self, units: list[Unit]) -> int:
-        """Tokens that dropping these together would free, what traces cost taken off."""
-        places = {self._view.position(unit.number) for unit in units}
+        """Tokens that dropping these together would free, what stands for them taken off."""
+        places = {self._view.position(unit.number) for unit in units if unit.number > 0}
         runs = sum(1 for place in places if place - 1 not in places)
-        touching = sum(
-            1 for place in places for near in (place - 1, place + 1) if near not in places and self._is_cut(near)
-        )
-        return sum(self._now[unit.number] for unit in units) - self._trace_cost * max(0, runs - touching)
+        beside = (near for place in places for near in (place - 1, place + 1) if near not in places)
+        cost = self._trace_cost * max(0, runs - sum(map(self._is_cut, beside)))
+        named = [unit for unit in units if unit.number < 0]
+        return sum(self._now[unit.number] for unit in units) - cost - (self._line_cost(named) if named else 0)
+
+    def _line_cost(self, more: Iterable[Unit]) -> int:
+        """What the line with the names of left-out tools grows by, at most."""
+        names = [unit.items[0].name for unit in more]
+        first = 0 if any(number < 0 for number in self._dropped) else self._counter.per_message
+        return self._counter.count(left_out_text(names)) + first
 
     def _is_cut(self, place: int) -> bool:
         return 0 <= place < len(self._gone) and (self._gone[place] or self._view.units[place].is_trace)
 
     def _drop(self, unit: Unit) -> None:
-        self._forget_old(unit)
+        self._forget(unit)
+        if unit.number < 0:
+            self._total += self._line_cost([unit])
         self._dropped.add(unit.number)
         self._total -= self._now[unit.number]
         self._now[unit.number] = 0
+        if unit.number > 0:
+            self._cut_out(unit)
+
+    def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
         self._gone[place] = True
         self._total += self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
@@ -281,9 +301,9 @@ class Planner:
         self._limits[item.id] = limit
         self._total -= gain
         self._now[unit.number] -= gain
-        if unit.number in self._old:
-            self._old[unit.number] -= gain
-            self._open_old -= gain
+        zone = self._view.zone(unit)
+        if zone in self._open and unit.number not in self._forgotten:
+            self._open[zone] -= gain
 
     # -- refusals ------------------------------------------------------------------------------------------------
 
@@ -335,7 +355,7 @@ class Planner:
 
     def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, StubText]) -> frozenset[str]:
         changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]
-        first = min(changed, default=len(self._gone))
+        first = -1 if any(number < 0 for number in self._dropped) else min(changed, default=len(self._gone))
         later = (item for unit in self._view.units[first + 1 :] for item in unit.items)
         return frozenset(item.id for item in later if item.kind is ItemKind.THINKING)
 
@@ -353,7 +373,7 @@ class Planner:
     def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, StubText]) -> GCRemovalItem:
         action = removal.action
         if isinstance(action, Drop):
-            units = [self._view.units[self._view.position(number)] for number in action.units]
+            units = [self._unit(number) for number in action.units]
             return attrs.evolve(removal, tokens_freed=sum(unit.tokens for unit in units))
         key = removal.items[0]
         text = unclaimed.pop(key, None)  # a second stub of the same item in one pass frees nothing more

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import pluggy
 
 from gc_core import hookspecs, nogc
 from gc_core.budget import InstructionBudget
-from gc_core.errors import ConfigError, PluginError, UnknownStrategyError
+from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
 from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
 from gc_core.logs import logger
@@ -23,9 +24,14 @@ from gc_core.planning import Plan
 from gc_core.policy import GCPolicy
 from gc_core.protocols import GCStrategy
 from gc_core.results import GCResult, Goal, Refusal
-from gc_core.sources import InstructionSource
+from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 
 _log = logger("gc_core.plugins")
+
+LOADING, COLLECT = "loading", "collect"
+"""What a plugin may be doing when it fails; hooks have their own names."""
+
+A = TypeVar("A")
 
 QUARANTINE_AFTER = 3
 """Failed collections after which a strategy is no longer asked."""
@@ -175,13 +181,16 @@ class Plugins:
         return max(self._ask("gc_classify", _policy, item=item), key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
-        """Sources that plugins bring; of two that differ under one name, and of the core's own names, none is taken."""
-        sources = {source.name: source for source in BUILT_IN_SOURCES}
-        for source in self._ask("gc_register_sources", functools.partial(_all_of, InstructionSource)):
+        """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""
+        offered = dict.fromkeys(self._ask("gc_register_sources", functools.partial(_all_of, InstructionSource)))
+        taken = []
+        for source in sorted(offered, key=lambda source: (source.layer, source.name)):
             with self.guarded(source.name, "gc_register_sources"):
-                if sources.setdefault(source.name, source) != source:
-                    raise SourceError(f"source {source.name!r} is registered already as {sources[source.name]}")
-        return tuple(sources.values())
+                others = [other for other in (*BUILT_IN_SOURCES, *offered) if other.name == source.name]
+                if any(other != source for other in others):
+                    raise SourceError(f"source {source.name!r} is offered in several ways: {others}")
+                taken.append(source)
+        return tuple(taken)
 
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
@@ -223,6 +232,8 @@ class Plugins:
 
     def _register_strategies(self, module: object, plugin: str) -> None:
         def register(name: str, strategy: type[GCStrategy]) -> None:
+            if not isinstance(name, str) or not name or not callable(strategy):
+                raise PluginError(f"offered {name!r}, {strategy!r}; expected a name and a strategy class")
             if _short(name) in self._strategies:
                 raise PluginError(f"strategy {name!r} is offered already by {self._strategies[_short(name)][0]!r}")
             self._strategies[_short(name)] = (plugin, strategy)
@@ -239,13 +250,40 @@ class Plugins:
             raise ConfigError(f"strategy {name!r} has no option {unknown[0]!r}; it has {allowed}")
         built: GCStrategy | None = None
         with self.guarded(name, "its constructor") as attempt:
-            built = strategy(**options)
+            built = _checked(strategy(**options))
         if built is None:
             failure = attempt.failure
             raise ConfigError(f"strategy {name!r} refused its options {options}: {failure}") from (
                 failure.error if failure else None
             )
         return built
+
+
+def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except SystemExit as error:
+        raise PluginError(f"it ended the process when it was imported: SystemExit({error})") from error
+
+
+def _policy(answer: Any) -> tuple[GCPolicy]:
+    if not isinstance(answer, GCPolicy):
+        raise PluginError(f"answered {answer!r:.200}; expected a GCPolicy or None")
+    return (answer,)
+
+
+def _all_of(kind: type[A], answer: Iterable[Any]) -> list[A]:
+    answers = list(answer)
+    for each in answers:
+        if not isinstance(each, kind):
+            raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
+    return answers
+
+
+def _checked(built: Any) -> GCStrategy:
+    if not isinstance(built, GCStrategy):
+        raise PluginError(f"{built!r:.200} is no strategy: it has no method collect")
+    return built
 
 
 def _short(name: str) -> str:

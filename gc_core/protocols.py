@@ -45,7 +45,8 @@ class ContextView(Protocol):
         Units that may be dropped or summarised, oldest first.
 
         Units outside the recent turns come first; the older steps of the recent turns follow, and are accepted only
-        once everything before them has been taken or would not suffice. Nothing LOCKED, PRESERVABLE, pinned or pending.
+        once everything before them has been taken or would not suffice; so are, last, discoverable tool schemas that no
+        visible call uses. Nothing LOCKED, PRESERVABLE, pinned or pending.
         """
 
     @property
@@ -64,7 +65,7 @@ class ContextView(Protocol):
         """Steps that have been taken since the unit."""
 
     def is_recent(self, unit: Unit) -> bool:
-        """Whether the unit is a step of the recent turns, which goes only when nothing else suffices."""
+        """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
 
 
 @runtime_checkable

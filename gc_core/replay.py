@@ -7,18 +7,22 @@ from collections.abc import Callable, Iterable
 
 import attrs
 
+from gc_core.baselines import Baseline, BaselineSession
 from gc_core.config import GCConfig
 from gc_core.errors import ContextOverflowError
 from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted, Event
 from gc_core.formats import format_named
-from gc_core.measures import CallMeasures, Overflow, Owner, ReplayReport, Sent
-from gc_core.messages import Payload, Role
+from gc_core.measures import CallMeasures, Overflow, Owner, ReplayReport
+from gc_core.messages import Payload, Request, Role
 from gc_core.meter import Meter
 from gc_core.plugins import Plugins
 from gc_core.protocols import GCStrategy
 from gc_core.results import GCTriggerReason, Goal
 from gc_core.session import GCSession
+from gc_core.sight import Recall, Sight
+from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript
+from gc_core.uses import Uses, uses_of
 
 OnCall = Callable[[int, int], None]
 """Told after every model call: calls done, and calls that there are in all."""
@@ -35,6 +39,7 @@ def replay(
     model: str | None = None,
     plugins: Plugins | None = None,
     check_repeat: bool = False,
+    uses: Uses | None = None,
     on_call: OnCall | None = None,
 ) -> ReplayReport:
     """
@@ -49,6 +54,7 @@ def replay(
         model: Whose tokens are counted, by default the format's usual model.
         plugins: By default those that are installed.
         check_repeat: Try a second collection with the same goal behind each one, as a dry run.
+        uses: What the session's messages use again, where that is known already (``uses_of``).
         on_call: Told of the progress.
 
     Raises:
@@ -62,9 +68,66 @@ def replay(
         config, format=transcript.format, model=model, strategy=strategy, plugins=plugins, on_event=events
     )
     with session:
-        run = _Run(session=session, events=events, meter=Meter(transcript, model=model), repeat=check_repeat)
-        run.open(transcript)
+        run = _Run(
+            session=session,
+            events=events,
+            meter=Meter(transcript, model=model),
+            sight=_sight(transcript, uses, config, model, session.recall),
+            again=(lambda goal: session.plan(goal=goal).result.changed) if check_repeat else None,
+        )
         calls = run.calls(transcript, on_call)
+    return _report(transcript, config, calls)
+
+
+def replay_baseline(
+    transcript: Transcript,
+    *,
+    config: GCConfig,
+    baseline: Baseline,
+    model: str | None = None,
+    uses: Uses | None = None,
+    on_call: OnCall | None = None,
+) -> ReplayReport:
+    """
+    Replay a session as a baseline would keep it, which obeys no protection and leaves no reference.
+
+    Args:
+        transcript: What to replay.
+        config: The window, and the percentages at which it is collected and down to which.
+        baseline: What is kept.
+        model: As for ``replay``.
+        uses: As for ``replay``.
+        on_call: As for ``replay``.
+
+    Raises:
+        MessageError: A message cannot be read in the transcript's format.
+
+    """
+    config = attrs.evolve(config, output_reservation=0)
+    known = uses or uses_of(transcript)
+    run = _Run(
+        session=BaselineSession(baseline, config=config, format=transcript.format, model=model, uses=known),
+        events=_Events(),
+        meter=Meter(transcript, model=model),
+        sight=_sight(transcript, known, config, model, None),
+        again=None,
+    )
+    return _report(transcript, config, run.calls(transcript, on_call))
+
+
+def _sight(
+    transcript: Transcript, uses: Uses | None, config: GCConfig, model: str | None, recall: Recall | None
+) -> Sight:
+    return Sight(
+        uses or uses_of(transcript),
+        format=transcript.format,
+        window=config.usable,
+        recall=recall,
+        counter=counter_for(model, transcript.format),
+    )
+
+
+def _report(transcript: Transcript, config: GCConfig, calls: tuple[CallMeasures, ...]) -> ReplayReport:
     return ReplayReport(
         session=transcript.path.name,
         format=transcript.format,
@@ -105,10 +168,12 @@ class _Events:
 class _Run:
     """One replay under way."""
 
-    session: GCSession
+    session: GCSession | BaselineSession
     events: _Events
     meter: Meter
-    repeat: bool
+    sight: Sight
+    again: Callable[[Goal], bool] | None
+    _place: int = attrs.field(default=0, init=False)
     _collected: bool = attrs.field(default=False, init=False)
     _ingest: float = attrs.field(default=0.0, init=False)
 
@@ -123,6 +188,7 @@ class _Run:
 
     def calls(self, transcript: Transcript, on_call: OnCall | None) -> tuple[CallMeasures, ...]:
         """Every call, measured."""
+        self.open(transcript)
         form = format_named(transcript.format)
         roles = [form.role(message) for message in transcript.messages]
         calls: list[CallMeasures] = []
@@ -140,13 +206,20 @@ class _Run:
         started = time.perf_counter()
         self.session.append(message)
         self._ingest += time.perf_counter() - started
-        self.meter.hear(message)
+        self._hear(message)
 
     def call(self, number: int, reply: Payload) -> CallMeasures:
         """One model call and its reply."""
         without = self.meter.without()
-        sent, overflow, before_seconds = self._send(number)
+        request, overflow, before_seconds = self._send(number)
+        sent = None if request is None else self.meter.measure(request)
         before = self.events.take()
+        fit = self.sight.fit(
+            self._place,
+            request,
+            tokens=0 if sent is None else sent.prompt.tokens,
+            without=without.tokens,
+        )
         collected = self._collected or bool(before.finished)
         repeats = [self._finds_more(before)]
         started = time.perf_counter()
@@ -154,7 +227,7 @@ class _Run:
         after_seconds = time.perf_counter() - started
         after = self.events.take()
         repeats.append(self._finds_more(after))
-        self.meter.hear(reply)
+        self._hear(reply)
         ingest, self._ingest = self._ingest, 0.0
         self._collected = bool(after.finished) or (sent is None and collected)
         return CallMeasures(
@@ -162,6 +235,7 @@ class _Run:
             sent=sent,
             overflow=overflow,
             without=without,
+            fit=fit,
             collections=tuple(goal.reason for goal in (*before.finished, *after.finished)),
             deferred=before.deferred + after.deferred,
             tried=bool(before.goals or after.goals),
@@ -172,15 +246,18 @@ class _Run:
             ingest_seconds=ingest,
         )
 
-    def _send(self, number: int) -> tuple[Sent | None, Overflow | None, float]:
-        """The request judged, or why there is none, and the seconds that ``pre_send`` took."""
+    def _hear(self, message: Payload) -> None:
+        self.meter.hear(message)
+        self._place += 1
+
+    def _send(self, number: int) -> tuple[Request | None, Overflow | None, float]:
+        """The request, or why there is none, and the seconds that ``pre_send`` took."""
         started = time.perf_counter()
         try:
             request = self.session.pre_send()
         except ContextOverflowError as error:
             return None, self._overflow(number, error), time.perf_counter() - started
-        seconds = time.perf_counter() - started
-        return self.meter.measure(request), None, seconds
+        return request, None, time.perf_counter() - started
 
     def _overflow(self, number: int, error: ContextOverflowError) -> Overflow:
         counted = sum(error.owners.values())
@@ -198,6 +275,4 @@ class _Run:
     def _finds_more(self, told: _Events) -> bool | None:
         """Whether a second collection right behind the last one would find more; None when it is not tried."""
         goals = [goal for goal in told.finished if goal.reason not in _NEVER_REPEATED]
-        if not goals or not self.repeat:
-            return None
-        return self.session.plan(goal=goals[-1]).result.changed
+        return self.again(goals[-1]) if goals and self.again is not None else None

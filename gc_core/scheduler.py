@@ -54,7 +54,9 @@ class Scheduler:
         return self._due(moment, 0.0 if crossed else self.config.threshold_percent)
 
     def manual(self, moment: Moment, target_percent: float | None = None) -> Goal:
-        """The goal of a collection that the host asks for."""
+        """The goal of a collection that the host asks for. Raises ConfigError for a target that is no percentage."""
+        if target_percent is not None:
+            attrs.evolve(self.config, target_percent=target_percent, threshold_percent=100.0, pressure_percent=100.0)
         return self._goal(moment, GCTriggerReason.MANUAL, target_percent)
 
     def overflow(self, moment: Moment, reason: GCTriggerReason = GCTriggerReason.CONTEXT_LIMIT) -> Goal:

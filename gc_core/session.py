@@ -116,6 +116,7 @@ class GCSession:
         self._pinned_turns = frozenset(self._config.pinned_turn_indices)
         self._changes = Changes()
         self._blocks = Blocks()
+        self._limited_turn = -1
         self._thinking: list[str] = []
         self._sent = False
         self._raw_sent = 0
@@ -136,7 +137,9 @@ class GCSession:
         came. Raises MessageError, naming the field, when the message is malformed; nothing has changed then.
         """
         payload = _plain(message)
-        return self._accept(self._intake.take(payload, self._context.cursor, policy=policy), payload)
+        if policy is not None:
+            _check_policy(policy, MessageError)
+        return self._accept((self._intake.take(payload, self._context.cursor, policy=policy), payload))
 
     @_serialised
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
@@ -150,35 +153,35 @@ class GCSession:
         Set named parts of the system text; an empty text removes one.
 
         Before the first request this takes effect at once; later it would break the prompt cache from position 0 on,
-        so it waits for the next collection, unless ``refresh="now"``.
+        so it waits for the next collection, unless ``refresh="now"``. Raises SourceError, with nothing changed, for
+        what is no text or no policy.
         """
-        _check_refresh(refresh)
-        self._changes.system(parts, policy)
-        if refresh == "now" or not self._sent:
-            self._changes.take_effect(self._context)
+        _check_texts(parts)
+        _check_policy(policy, SourceError)
+        self._change(self._changes.system(parts, policy), refresh)
 
     @_serialised
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
         """
         Set all tool schemas. Core ones are LOCKED; the ``discoverable`` ones, by name, are EPHEMERAL.
 
-        Takes effect as ``system`` does.
+        Takes effect as ``system`` does. Raises SourceError, with nothing changed, for a name twice, and for a
+        discoverable one without a schema.
         """
-        _check_refresh(refresh)
         plain = tuple(_plain(schema) for schema in schemas)
         names = {self._format.schema_name(schema) for schema in plain}
-        unknown = sorted(set(discoverable) - names)
+        discoverable = frozenset(discoverable)
+        unknown = sorted(discoverable - names)
         if unknown:
             raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(names)}")
-        self._changes.tools(plain, frozenset(discoverable))
-        if refresh == "now" or not self._sent:
-            self._changes.take_effect(self._context)
+        self._change(self._changes.tools(plain, discoverable), refresh)
 
     @_serialised
     def enrich(self, /, **texts: str) -> None:
         """
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
-        there as sent; the next version of the same name goes to the new end, and the old one may be collected.
+        there as sent; the next version of the same name goes to the new end, and the old one may be collected. An empty
+        text takes a version back that has not been sent yet.
         """
         self._blocks.give(self._context, ENRICHMENT.name, texts, ItemKind.ENRICHMENT, self._counter)
 
@@ -205,6 +208,7 @@ class GCSession:
     @_serialised
     def set_policy(self, item: str, policy: GCPolicy) -> None:
         """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
+        _check_policy(policy, SourceError)
         self._resident(item)
         self._context.set_policy(item, policy)
         self._tell_budget()
@@ -222,11 +226,7 @@ class GCSession:
 
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit.
         """
-        self._accept(self._intake.close(self._context.cursor))
-        for text, item in self._blocks.due(self._context):
-            arrival = self._intake.framed(text, self._context.cursor, item)
-            self._blocks.placed(self._context, arrival.items()[0])
-            self._accept(arrival, arrival.messages[0].payload)
+        self._prepare()
         self._collect_if_due(self._scheduler.before_send(self._moment()))
         self._make_fit()
         return self._rendered()
@@ -238,10 +238,8 @@ class GCSession:
 
         Returns whether the threshold has been crossed in this call; the event comes at most once a model call.
         """
-        if usage is not None:
-            reported = self._format.usage(usage)
-            self._streamed = reported.output_tokens
-        self._streamed += self._counter.count(text) if text else 0
+        streamed = self._streamed if usage is None else self._format.usage(usage).output_tokens
+        self._streamed = streamed + (self._counter.count(text) if text else 0)
         moment = attrs.evolve(self._moment(), tokens=self._context.budget.total + self._streamed)
         if not self._crossed and self._scheduler.crossed(moment):
             self._crossed = True
@@ -257,7 +255,7 @@ class GCSession:
         """
         payload = _plain(self._format.reply(reply))
         reported = None if usage is None else self._format.usage(usage)
-        self._accept(self._intake.take(payload, self._context.cursor), payload)
+        self._accept((self._intake.take(payload, self._context.cursor), payload))
         if reported is not None and self._raw_sent:
             self._calibration = self._calibration.observed(self._raw_sent, reported.input_tokens)
         goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
@@ -266,7 +264,11 @@ class GCSession:
 
     @_serialised
     def collect_now(self, *, target_percent: float | None = None) -> GCResult:
-        """Collect down to the target (by default the configured one), whatever the usage."""
+        """
+        Collect down to the target (by default the configured one), whatever the usage.
+
+        Raises ConfigError for a target that is no percentage.
+        """
         return self._collect(self._scheduler.manual(self._moment(), target_percent))
 
     @_serialised
@@ -281,29 +283,32 @@ class GCSession:
             raise error
         sent, allowed = sizes
         if allowed is not None and allowed < self._config.context_limit:
-            self._configure(context_limit=allowed)
+            self._allow(allowed)
         if self._raw_sent:
             # A refusal that names no size says at least that the request was larger than the window.
             self._calibration = self._calibration.observed(self._raw_sent, sent or self._config.context_limit + 1)
         before = self._context
-        self._collect(self._scheduler.overflow(self._moment()))
+        self._collect_if_due(self._scheduler.overflow(self._moment()))
         if self._context is before:
             self._last_resort(self._scheduler.overflow(self._moment()).target_tokens)
         self._make_fit()
         if self._context is before:
-            raise ContextOverflowError(
-                limit=self._config.usable, needed=self._moment().estimated, owners=self._owners()
-            )
+            raise self._overflow()
         return self._rendered()
 
     @_serialised
     def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
-        """Go on with another model or window; the next ``pre_send`` makes the request fit."""
+        """
+        Go on with another model or window; the next ``pre_send`` makes the request fit.
+
+        Raises ConfigError, with nothing changed, for a window that cannot be.
+        """
+        config = self._config
         if context_limit is not None:
-            self._configure(context_limit=context_limit)
+            config = attrs.evolve(config, context_limit=context_limit)
         if model is not None and model != self._model:
-            self._model = model
             self._recount_for(model)
+        self._configure(config)
 
     @_serialised
     def close(self) -> None:
@@ -402,13 +407,15 @@ class GCSession:
         return result
 
     def _collect(self, goal: Goal) -> GCResult:
+        if goal.reason is GCTriggerReason.TURN_LIMIT:
+            self._limited_turn = self._context.cursor.turn
         collected = self._attempt(goal, fit=None)
         result = collected.result
         moment = self._moment()
         if result.changed and self._scheduler.is_worth(moment, result.tokens_freed, goal):
             self._commit(collected)
             return result
-        if goal.reason is not GCTriggerReason.MANUAL:
+        if goal.reason is GCTriggerReason.THRESHOLD:
             self._waits_above = self._scheduler.next_try(moment)
         note = result.note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
         deferred = attrs.evolve(result, removals=(), tokens_after=result.tokens_before, earliest_change=-1, note=note)
@@ -416,11 +423,13 @@ class GCSession:
         return deferred
 
     def _make_fit(self) -> None:
-        """The last resort; raises ContextOverflowError when even that does not help."""
-        if self._scheduler.fits(self._moment()):
-            return
-        if self._config.auto_trigger:
-            self._last_resort(self._scheduler.fit(self._moment()))
+        """
+        The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
+        for a break takes effect with the first, and may be large.
+        """
+        for _ in range(2 * self._config.auto_trigger):
+            if not self._scheduler.fits(self._moment()):
+                self._last_resort(self._scheduler.fit(self._moment()))
         if not self._scheduler.fits(self._moment()):
             raise self._overflow()
 
@@ -434,20 +443,22 @@ class GCSession:
             self._commit(collected)
 
     def _attempt(self, goal: Goal, *, fit: int | None) -> Collected:
-        """A collection that has not changed anything yet; an error is told and goes on."""
+        """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
         self._tell(CollectionStarted(goal=goal))
         self.plugins.collection_started(goal)
         try:
-            return self._collector.collect(self._context, goal, self._protection, fit=fit)
-        except GCError as error:
+            collected = self._collector.collect(self._context, goal, self._protection, fit=fit)
+            if collected.context is self._context:
+                return collected
+            return attrs.evolve(collected, context=self._changes.applied_to(collected.context))
+        except Exception as error:
             self._tell(CollectionFailed(goal=goal, error=error))
             self.plugins.collection_failed(goal, error)
             raise
 
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
-        self._changes.take_effect(collected.context)
-        self._context = collected.context
+        self._context, self._changes = collected.context, Changes()
         self._waits_above = 0
         self._last = collected.result
         _log.info("collected", reason=collected.result.reason.value, freed=collected.result.tokens_freed)
@@ -467,11 +478,35 @@ class GCSession:
 
     # -- inside: what arrives ------------------------------------------------------------------------------------
 
-    def _accept(self, arrival: Arrival, payload: Payload | None = None) -> tuple[str, ...]:
-        """Log first, then the window: an acknowledged message is never lost. Returns the ids of its items."""
+    def _prepare(self) -> None:
+        """Before a model call: open calls are closed and waiting blocks stand at the end, all of it or nothing."""
+        arrivals: list[tuple[Arrival, Payload | None]] = [(self._intake.close(self._context.cursor), None)]
+        for text, item in self._blocks.due(self._context):
+            arrival = self._intake.framed(text, arrivals[-1][0].cursor, item)
+            arrivals.append((arrival, arrival.messages[0].payload))
+        self._accept(*arrivals)
+        for arrival, _ in arrivals[1:]:
+            self._blocks.placed(self._context, arrival.items()[0])
+
+    def _accept(self, *arrivals: tuple[Arrival, Payload | None]) -> tuple[str, ...]:
+        """
+        Log first, then the window: an acknowledged message is never lost. Each stands with its payload, if it is to be
+        logged. Returns the ids of the logged items.
+        """
+        number = self._context.cursor.items
+        records = []
+        for arrival, payload in arrivals:
+            if payload is not None:
+                records.append(self._record(payload, _new(arrival, number), number))
+            number = arrival.cursor.items
+        self._log.append(records)
+        for arrival, _ in arrivals:
+            self._take_in(arrival)
+        return tuple(key for record, _ in records for key in record.items if key)
+
+    def _take_in(self, arrival: Arrival) -> None:
         before = self._context.cursor
-        new = [item for item in arrival.items() if int(item.id[1:]) > before.items]
-        ids = () if payload is None else self._record(payload, new, before.items)
+        new = _new(arrival, before.items)
         self._context.apply(arrival)
         for repair in arrival.repairs:
             _log.warning("message repaired", kind=repair.kind, text=repair.text)
@@ -479,15 +514,12 @@ class GCSession:
         self._note_thinking(new, turned=arrival.cursor.turn != before.turn)
         if new:
             self._tell_budget()
-        return tuple(key for key in ids if key)
 
-    def _record(self, payload: Payload, new: Sequence[Item], before: int) -> tuple[str, ...]:
-        parts = self._format.read(self._format.normalise(payload))
-        ids = _ids_of(parts, new)
+    def _record(self, payload: Payload, new: Sequence[Item], before: int) -> tuple[LogRecord, int]:
+        """A line of the log, and the number of its first item."""
+        ids = _ids_of(self._format.read(self._format.normalise(payload)), new)
         known = [int(key[1:]) for key in ids if key]
-        record = LogRecord(items=ids, role=str(payload.get("role", "")), payload=payload)
-        self._log.append(record, min(known, default=before))
-        return ids
+        return LogRecord(items=ids, role=str(payload.get("role", "")), payload=payload), min(known, default=before)
 
     def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
         """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
@@ -543,7 +575,7 @@ class GCSession:
 
     def _moment(self) -> Moment:
         turns: tuple[int, ...] = ()
-        if self._config.max_turns is not None:
+        if self._config.max_turns is not None and self._limited_turn != self._context.cursor.turn:
             turns = self._live_turns()
         return Moment(
             tokens=self._context.budget.total,
@@ -553,10 +585,10 @@ class GCSession:
         )
 
     def _live_turns(self) -> tuple[int, ...]:
-        """Tokens of model and tools by turn, for the turns that still have some."""
+        """Tokens of model and tools that could go, by turn, for the turns that still have some."""
         tokens: dict[int, int] = {}
-        for unit in self._context.units():
-            if unit.is_step:
+        for unit in self.view().units:
+            if unit.is_step and not unit.pinned and unit.policy.strength < GCPolicy.PRESERVABLE.strength:
                 tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
         return tuple(tokens[turn] for turn in sorted(tokens))
 
@@ -576,17 +608,37 @@ class GCSession:
         mode = "after each call" if self._config.continuous else "when reached"
         return f"collects at {percent:g} % ({mode}) down to {self._config.target_percent:g} %"
 
-    def _configure(self, *, context_limit: int) -> None:
-        self._config = attrs.evolve(self._config, context_limit=context_limit)
-        self._context.budget.context_limit = context_limit
+    def _change(self, changes: Changes, refresh: str) -> None:
+        """Try the changes at once, so that what cannot be is refused now; keep that, or let them wait for a break."""
+        if refresh not in {"break", "now"}:
+            raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
+        changed = changes.applied_to(self._context)
+        if refresh == "break" and self._sent:
+            self._changes = changes
+            return
+        self._context, self._changes = changed, Changes()
+        self._tell_budget()
+
+    def _configure(self, config: GCConfig) -> None:
+        self._config = config
+        self._context.budget.context_limit = config.context_limit
+        self._context.budget.output_reservation = config.output_reservation
         self._waits_above = 0
+
+    def _allow(self, tokens: int) -> None:
+        """The provider's own word for the window; where nothing could be reserved in it, nothing is."""
+        reservation = self._config.output_reservation if tokens > self._config.output_reservation else 0
+        self._configure(attrs.evolve(self._config, context_limit=max(1, tokens), output_reservation=reservation))
 
     def _recount_for(self, model: str) -> None:
         """Another model counts otherwise: every resident item is counted again, once."""
-        if self._own_counter is None:
-            self._counter = counter_for(model, self._format.name)
-            self._context = self._context.recounted(self._intake)
-        self._calibration = Calibration(exact=self._counter.exact)
+        counter = self._own_counter or counter_for(model, self._format.name)
+        recounted = self._context.recounted(attrs.evolve(self._intake, counter=counter))
+        self._model, self._counter, self._context = model, counter, recounted
+        self._calibration = Calibration(exact=counter.exact)
+        thinking = [item for item in recounted.items() if item.kind is ItemKind.THINKING]
+        self._thinking = [item.id for item in thinking if item.turn < recounted.cursor.turn]
+        self._note_thinking((item for item in thinking if item.turn == recounted.cursor.turn), turned=True)
 
     def _set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
         if (turn is None) == (item is None):
@@ -628,15 +680,16 @@ def _plain(message: object) -> Payload:
     if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
         raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
     try:
-        plain = json.loads(json.dumps(message, default=_as_dict, ensure_ascii=False))
-    except (TypeError, ValueError) as error:
+        plain = json.loads(json.dumps(message, default=_as_dict, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
         raise MessageError(f"message is not JSON: {error}") from error
     return plain  # type: ignore[no-any-return]  # JSON of a mapping is a dict
 
 
 def _as_dict(value: Any) -> Any:
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_none=True)
+        # The SDKs' models hold values that pydantic never validated; its warnings about them say nothing.
+        return value.model_dump(mode="json", exclude_none=True, warnings=False)
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
@@ -663,6 +716,17 @@ def _became(part: Part, item: Item) -> bool:
     )
 
 
-def _check_refresh(refresh: str) -> None:
-    if refresh not in {"break", "now"}:
-        raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
+def _new(arrival: Arrival, before: int) -> list[Item]:
+    """The items of an arrival that have not been numbered before."""
+    return [item for item in arrival.items() if int(item.id[1:]) > before]
+
+
+def _check_policy(policy: object, error: type[GCError]) -> None:
+    if not isinstance(policy, GCPolicy):
+        raise error(f"policy = {policy!r}: expected a GCPolicy")
+
+
+def _check_texts(texts: Mapping[str, object]) -> None:
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise SourceError(f"{name} = {text!r:.200}: expected a text")

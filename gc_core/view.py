@@ -22,13 +22,15 @@ class Zone(enum.Enum):
 
     OLD may go. RECENT are the older steps of the recent turns: they fall only when everything OLD would not suffice.
     PRESERVABLE goes under pressure, RESERVE (recent, but behind the newest exchange) only in the last resort.
-    HELD never goes: LOCKED, pinned, pending, traces, and what the model is to answer next.
+    SCHEMA is a discoverable tool's schema that no visible call uses: last of all that may go, for it stands at the head
+    of the prefix. HELD never goes: LOCKED, pinned, pending, traces, and what the model is to answer next.
     """
 
     OLD = "old"
     RECENT = "recent"
     PRESERVABLE = "preservable"
     RESERVE = "reserve"
+    SCHEMA = "schema"
     HELD = "held"
 
 
@@ -79,8 +81,13 @@ class WindowView:
 
     @cached_property
     def collectable(self) -> tuple[Unit, ...]:
-        """Units that may be dropped or summarised: the old ones, then the older steps of recent turns."""
-        return (*self._in(Zone.OLD), *self._in(Zone.RECENT))
+        """Units that may be dropped or summarised: the old ones, the older steps of recent turns, unused schemas."""
+        return (*self._in(Zone.OLD), *self._in(Zone.RECENT), *self.schemas)
+
+    @cached_property
+    def schemas(self) -> tuple[Unit, ...]:
+        """Discoverable tool schemas that no visible call uses."""
+        return self._context.unused_schemas()
 
     @cached_property
     def preservable(self) -> tuple[Unit, ...]:
@@ -95,7 +102,7 @@ class WindowView:
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
-        return self._steps_after[self.position(unit.number)]
+        return self._steps_after[self.position(unit.number)] if unit.number > 0 else 0
 
     @cached_property
     def liveness(self) -> Liveness:
@@ -103,8 +110,8 @@ class WindowView:
         return Liveness([item for unit in self.units for item in unit.items])
 
     def is_recent(self, unit: Unit) -> bool:
-        """Whether the unit is a step of the recent turns, which goes only when nothing else suffices."""
-        return self.zones[self.position(unit.number)] is Zone.RECENT
+        """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
+        return self.zone(unit) in {Zone.RECENT, Zone.SCHEMA}
 
     # -- for the core --------------------------------------------------------------------------------------------
 
@@ -112,6 +119,10 @@ class WindowView:
     def zones(self) -> tuple[Zone, ...]:
         """What protection says of every unit, by position."""
         return tuple(self._zone(place, unit) for place, unit in enumerate(self.units))
+
+    def zone(self, unit: Unit) -> Zone:
+        """What protection says of a unit."""
+        return Zone.SCHEMA if unit.number < 0 else self.zones[self.position(unit.number)]
 
     def position(self, number: int) -> int:
         """Where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""

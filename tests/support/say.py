@@ -36,7 +36,8 @@ def use(*named, text=None, thinking=None):
     blocks += [] if text is None else [{"type": "text", "text": text}]
     return {
         "role": "assistant",
-        "content": blocks + [{"type": "tool_use", "id": key, "name": name, "input": value} for key, name, value in named],
+        "content": blocks
+        + [{"type": "tool_use", "id": key, "name": name, "input": value} for key, name, value in named],
     }
 
 

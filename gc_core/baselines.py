@@ -1,0 +1,291 @@
+"""
+What a strategy is compared with: request makers that obey no protection, leave no reference and lose for good.
+
+They keep whole units, so that their requests are valid: system texts, tool schemas, the original request and the
+newest exchange always, of the rest what each one says. They collect before a call, at the configuration's threshold
+(80 %) down to its target (60 %).
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from gc_core.budget import InstructionBudget
+from gc_core.config import GCConfig
+from gc_core.context import Context, Edits, NewText
+from gc_core.formats import format_named
+from gc_core.identifiers import identifiers
+from gc_core.intake import Intake
+from gc_core.items import Form, Item, ItemKind, Part, Unit
+from gc_core.messages import Payload, Request
+from gc_core.policy import GCPolicy
+from gc_core.protocols import TokenCounter
+from gc_core.sources import BUILT_IN_SOURCES
+from gc_core.stubs import reference_to
+from gc_core.tokens import counter_for, part_tokens
+from gc_core.uses import Uses
+from gc_core.view import Protection, WindowView, Zone
+
+MASK = "[tool result left out]"
+"""What mask-then-drop puts in the place of a tool result."""
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    """
+    What a baseline chooses from, when the window is full.
+
+    Attributes:
+        free: The units that may go, oldest first.
+        held: The units that stay.
+        excess: Tokens that have to go.
+        place: Messages that the session has had so far; those from here on are the future.
+        uses: What the session's messages use; only the oracle may look at it.
+        mask: The text in the place of a tool result.
+
+    """
+
+    free: tuple[Unit, ...]
+    held: tuple[Unit, ...]
+    excess: int
+    place: int
+    uses: Uses
+    mask: Callable[[Item], NewText]
+
+    @property
+    def room(self) -> int:
+        """Tokens of free units that may stay."""
+        return sum(unit.tokens for unit in self.free) - self.excess
+
+
+class Baseline(Protocol):
+    """Says what leaves a full window; without knowing the future, but for the oracle."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    def edits(self, choice: Choice) -> Edits:
+        """What leaves; units go whole."""
+
+
+@attrs.frozen(kw_only=True)
+class NoCollection:
+    """Nothing ever leaves; calls that are too large are counted as such."""
+
+    name: str = "no collection"
+
+    def edits(self, choice: Choice) -> Edits:  # noqa: ARG002 - the contract
+        """Nothing."""
+        return Edits()
+
+
+@attrs.frozen(kw_only=True)
+class KeepLast:
+    """The newest units that fit stay: the longest end of the session."""
+
+    name: str = "keep last"
+
+    def edits(self, choice: Choice) -> Edits:
+        """The oldest units, as many as there must be."""
+        return Edits(dropped=_items(_as_many(choice.free, choice.excess)))
+
+
+@attrs.frozen(kw_only=True)
+class MaskThenDrop:
+    """The oldest tool results become one line each; when that is not enough, the oldest units go."""
+
+    name: str = "mask then drop"
+
+    def edits(self, choice: Choice) -> Edits:
+        """Masks, oldest first, and then units."""
+        texts: dict[str, NewText] = {}
+        saved: dict[int, int] = {}
+        for unit, item in _whole_results(choice.free):
+            if sum(saved.values()) >= choice.excess:
+                break
+            text = choice.mask(item)
+            if text.tokens < item.tokens:
+                texts[item.id] = text
+                saved[unit.number] = saved.get(unit.number, 0) + item.tokens - text.tokens
+        smaller = [attrs.evolve(unit, tokens=unit.tokens - saved.get(unit.number, 0)) for unit in choice.free]
+        dropped = _items(_as_many(smaller, choice.excess - sum(saved.values())))
+        return Edits(dropped=dropped, texts={key: text for key, text in texts.items() if key not in dropped})
+
+
+@attrs.frozen(kw_only=True)
+class RandomUnits:
+    """Units leave by lot, as many as there must be; what a choice is worth is its distance to this."""
+
+    name: str = "random units"
+    seed: int = 0
+
+    def edits(self, choice: Choice) -> Edits:
+        """Units by lot; the same ones in every run."""
+        lot = random.Random(f"{self.seed} {choice.place}")  # noqa: S311 - no secret hangs on it
+        return Edits(dropped=_items(_as_many(lot.sample(choice.free, len(choice.free)), choice.excess)))
+
+
+@attrs.frozen(kw_only=True)
+class Oracle:
+    """
+    Knows the future and is greedy: keeps the units with the most identifiers, per token, that an assistant message will
+    use before anything else shows them again; then the newest.
+
+    It is no upper bound. It keeps units whole, so a collector that keeps lines can hold more of what is used in the
+    same room; greed is not the optimum even for units; and it gives no thought to the cost of a break.
+    """
+
+    name: str = "oracle (greedy)"
+
+    def edits(self, choice: Choice) -> Edits:
+        """All but the best units that fit."""
+        needed = set(choice.uses.wanted(choice.place)) - {name for unit in choice.held for name in _names(unit)}
+        kept: set[int] = set()
+        room = choice.room
+        for unit in (*_greedily(choice.free, needed, room), *reversed(choice.free)):
+            if unit.number not in kept and unit.tokens <= room:
+                kept.add(unit.number)
+                room -= unit.tokens
+        return Edits(dropped=_items([unit for unit in choice.free if unit.number not in kept]))
+
+
+BASELINES: tuple[Baseline, ...] = (NoCollection(), KeepLast(), MaskThenDrop(), RandomUnits(), Oracle())
+"""All of them, as tables list them."""
+
+
+class BaselineSession:
+    """
+    A session kept by a baseline, with the calls of a ``GCSession`` that a replay needs.
+
+    What no provider would accept is mended as a session mends it. Nothing is logged, so nothing can be recalled.
+
+    Args:
+        baseline: What leaves.
+        config: The window and its percentages.
+        format: Name of the messages' format.
+        model: Whose tokens are counted.
+        uses: What the messages use, for the oracle.
+
+    """
+
+    def __init__(
+        self,
+        baseline: Baseline,
+        *,
+        config: GCConfig,
+        format: str,  # noqa: A002 - the word users know it by
+        model: str | None,
+        uses: Uses,
+    ) -> None:
+        self._baseline = baseline
+        self._config = config
+        self._uses = uses
+        self._heard = 0
+        self._counter: TokenCounter = counter_for(model, format)
+        self._intake = Intake(format=format_named(format), counter=self._counter, classify=lambda _: None)
+        budget = InstructionBudget(
+            context_limit=config.context_limit,
+            output_reservation=config.output_reservation,
+            overhead=self._counter.per_request,
+            sources=BUILT_IN_SOURCES,
+        )
+        self._context = Context(intake=self._intake, budget=budget)
+
+    def system(self, **parts: str) -> None:
+        """Set the system texts."""
+        self._context.set_system({name: (text, GCPolicy.LOCKED) for name, text in parts.items()})
+
+    def tools(self, schemas: Sequence[Payload]) -> None:
+        """Set the tool schemas."""
+        self._context.set_tools(schemas, frozenset())
+
+    def append(self, message: Payload) -> None:
+        """A message that the model did not say."""
+        self._context.apply(self._intake.take(message, self._context.cursor))
+        self._heard += 1
+
+    def post_turn(self, reply: Payload) -> None:
+        """The model's reply."""
+        self.append(reply)
+
+    def pre_send(self) -> Request:
+        """The request; it may be larger than the window when what every baseline holds is."""
+        self._context.apply(self._intake.close(self._context.cursor))
+        limit = self._config.usable
+        if 100 * self._context.budget.total >= self._config.threshold_percent * limit:
+            self._collect(self._context.budget.total - int(limit * self._config.target_percent / 100))
+        return self._context.render()
+
+    def _collect(self, excess: int) -> None:
+        view = WindowView(self._context, Protection(recent_turns=0, recent_steps=0))
+        zones = list(zip(view.units, view.zones, strict=True))
+        choice = Choice(
+            free=tuple(unit for unit, zone in zones if zone is not Zone.HELD),
+            held=tuple(unit for unit, zone in zones if zone is Zone.HELD),
+            excess=excess,
+            place=self._heard,
+            uses=self._uses,
+            mask=self._mask,
+        )
+        edits = self._baseline.edits(choice)
+        if edits:
+            self._context = self._context.edited(edits)
+
+    def _mask(self, item: Item) -> NewText:
+        tokens = part_tokens(Part(kind=item.kind, place=(), text=MASK), self._counter)
+        return NewText(text=MASK, tokens=tokens, reference=reference_to(item))
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _as_many(units: Sequence[Unit], excess: int) -> Iterator[Unit]:
+    """Units in this order until so many tokens have gone."""
+    for unit in units:
+        if excess <= 0:
+            return
+        excess -= unit.tokens
+        yield unit
+
+
+def _items(units: Iterator[Unit] | Sequence[Unit]) -> frozenset[str]:
+    return frozenset(item.id for unit in units for item in unit.items)
+
+
+def _whole_results(units: Sequence[Unit]) -> Iterator[tuple[Unit, Item]]:
+    for unit in units:
+        for item in unit.items:
+            if item.kind is ItemKind.TOOL_RESULT and item.form is Form.WHOLE:
+                yield unit, item
+
+
+def _greedily(units: Sequence[Unit], needed: set[str], room: int) -> Iterator[Unit]:
+    """
+    Units by how many of the needed identifiers each token brings, those that a better unit brings already left aside.
+
+    What a unit brings only shrinks while others are taken, so it is looked at again only when it comes to the top.
+    """
+    brings: Mapping[int, frozenset[str]] = {place: _names(unit) & needed for place, unit in enumerate(units)}
+    heap = [(-len(names) / units[place].tokens, -place) for place, names in brings.items() if names]
+    heapq.heapify(heap)
+    while heap:
+        worth, back = heapq.heappop(heap)
+        unit, fresh = units[-back], len(brings[-back] & needed)
+        if unit.tokens > room or not fresh:
+            continue
+        if -fresh / unit.tokens > worth:
+            heapq.heappush(heap, (-fresh / unit.tokens, back))
+            continue
+        needed -= brings[-back]
+        room -= unit.tokens
+        yield unit
+
+
+def _names(unit: Unit) -> frozenset[str]:
+    return frozenset(name for item in unit.items for text in (item.name, item.text) for name in identifiers(text))

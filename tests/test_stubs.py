@@ -1,0 +1,134 @@
+"""Stubs keep what is alive, in whole lines and in order, and are never larger than what they replace."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gc_core import GCPolicy, Item, ItemKind
+from gc_core.scan import scan
+from gc_core.stubs import GAP, smallest_stub, write_stub
+from gc_core.tokens import counter_for, part_tokens
+from gc_core.items import Part
+
+COUNTER = counter_for(None, "openai")
+
+
+def item_of(text, kind=ItemKind.TOOL_RESULT, name="bash"):
+    called = name if kind is ItemKind.TOOL_CALL else ""
+    tokens = part_tokens(Part(kind=kind, place=(), text=text, name=called), COUNTER)
+    return Item(
+        id="i7", kind=kind, source="conversation", policy=GCPolicy.EPHEMERAL, tokens=tokens, original_tokens=tokens,
+        text=text, unit=1, turn=0, step=0, name=name, scan=scan(text),
+    )  # fmt: skip
+
+
+def stub(text, keep=0.35, shown=(), **kwargs):
+    item = item_of(text, **kwargs)
+    return item, write_stub(item, int(keep * item.tokens), COUNTER, set(shown))
+
+
+LOG = "\n".join(f"step {number} of the build went on as it should" for number in range(200))
+
+
+def test_lines_that_are_the_last_carrier_stay_whole_and_in_order():
+    text = f"{LOG}\nfound alpha_one at src/app.py\n{LOG}\nand beta_two\n{LOG}"
+    _, written = stub(text)
+    lines = written.text.split("\n")
+    assert lines == [GAP, "found alpha_one at src/app.py", GAP, "and beta_two", GAP, lines[-1]]
+    assert lines[-1].startswith("[gc: ")
+    assert " i7 bash]" in lines[-1]
+
+
+def test_names_shown_elsewhere_keep_nothing():
+    text = f"{LOG}\nfound alpha_one\n{LOG}"
+    _, written = stub(text, shown={"alpha_one"})
+    assert "alpha_one" not in written.text
+    assert "\n" not in written.text
+
+
+def test_of_two_lines_with_the_same_name_one_is_enough():
+    _, written = stub(f"alpha_one first\n{LOG}\nalpha_one second\n{LOG}")
+    assert written.text.count("alpha_one") == 1
+
+
+def test_errors_and_outcomes_stay():
+    _, written = stub(f"{LOG}\nFatal: disk is full\n{LOG}\n3 passed, 1 failed\n{LOG}")
+    assert "Fatal: disk is full" in written.text
+    assert "3 passed, 1 failed" in written.text
+
+
+def test_a_paste_keeps_its_first_and_last_line():
+    text = f"Please look at this log:\n{LOG}\nWhat is wrong with it?"
+    _, written = stub(text, kind=ItemKind.USER_TEXT, name="")
+    assert written.text.startswith("Please look at this log:\n")
+    assert "What is wrong with it?" in written.text
+
+
+def test_long_strings_in_arguments_are_cut_and_short_ones_stay():
+    arguments = {"path": "src/app.py", "mode": 3, "content": f"{LOG}\ndef alpha_one():\n{LOG}", "tags": ["a", "b"]}
+    _, written = stub(json.dumps(arguments), kind=ItemKind.TOOL_CALL, name="write")
+    short = json.loads(written.text)
+    assert {key: short[key] for key in ("path", "mode", "tags")} == {
+        "path": "src/app.py",
+        "mode": 3,
+        "tags": ["a", "b"],
+    }
+    assert "def alpha_one():" in short["content"]
+    assert short["content"].endswith("i7 arguments of write]")
+
+
+HARD = {
+    "a minified line of 1 MB": '{"k":' + '"value",' * 125_000 + "0}",
+    "200,000 short lines": "ok\n" * 200_000,
+    "binary noise": "\x00\x07\x1b\ufffd" * 50_000,
+    "no names at all": "nothing here is named\n" * 5_000,
+    "every line the same": "src/app.py: error in get_user\n" * 20_000,
+    "one row of JSON": json.dumps([{"id": f"order_{n}", "state": "open"} for n in range(5_000)]),
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+@pytest.mark.parametrize("kind", [ItemKind.TOOL_RESULT, ItemKind.USER_TEXT])
+def test_hard_input_gets_a_valid_stub_with_a_reference(text, kind):
+    item, written = stub(text, kind=kind)
+    assert written.tokens <= 0.35 * item.tokens
+    assert "tokens left out: i7" in written.text
+
+
+def test_arguments_that_are_no_json_are_cut_as_text():
+    item, written = stub("*** Begin Patch\n" + LOG * 20, kind=ItemKind.TOOL_CALL, name="apply_patch")
+    assert written.tokens <= 0.35 * item.tokens
+    assert "tokens left out: i7 arguments of apply_patch" in written.text
+
+
+words = st.sampled_from(
+    ["alpha_one", "src/app.py", "Error: bad", "plain words", "order_48213", "\n", "\n\n", " ", "x" * 300]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(pieces=st.lists(words, min_size=1, max_size=120), keep=st.floats(0, 0.9), shown=st.sets(words))
+def test_kept_lines_are_lines_of_the_original_and_the_limit_holds(pieces, keep, shown):
+    item, written = stub(" ".join(pieces), keep, shown)
+    assert written.tokens <= max(int(keep * item.tokens), smallest_stub(item, COUNTER))
+    *kept, reference = written.text.split("\n")
+    assert reference.startswith("[gc: ")
+    place = 0
+    for line in "\n".join(kept).replace(GAP, "\n").split("\n"):
+        place = item.text.find(line, place)
+        assert place >= 0, f"{line!r} is not where it should be"
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    arguments=st.dictionaries(
+        st.text(max_size=8), st.recursive(words.map(lambda w: w * 20) | st.integers() | st.none(),
+                                          lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)),
+        min_size=1, max_size=6), keep=st.floats(0, 0.9))  # fmt: skip
+def test_stubbed_arguments_are_a_json_object_with_a_reference(arguments, keep):
+    item, written = stub(json.dumps(arguments), keep, kind=ItemKind.TOOL_CALL, name="write")
+    assert isinstance(json.loads(written.text), dict)
+    assert "left out: i7" in written.text
+    assert written.tokens <= max(int(keep * item.tokens), smallest_stub(item, COUNTER))

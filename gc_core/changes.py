@@ -8,6 +8,7 @@ from typing import Self
 import attrs
 
 from gc_core.context import Context, Edits
+from gc_core.items import ItemKind
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
 
@@ -38,15 +39,17 @@ class Changes:
         """These, with other tool schemas."""
         return attrs.evolve(self, schemas=(schemas, discoverable))
 
-    def applied_to(self, context: Context) -> Context:
+    def applied_to(self, context: Context, *, unbind: bool = False) -> Context:
         """
         Another context in which they are carried out, or the same one when nothing waits.
 
-        Raises SourceError when they cannot be; the context given is never changed.
+        With ``unbind``, all thinking goes: it was bound to the head of the request as it was (rule N3b). Raises
+        SourceError when they cannot be carried out; the context given is never changed.
         """
         if not self:
             return context
-        changed = context.edited(Edits())
+        bound = (item.id for item in context.items() if unbind and item.kind is ItemKind.THINKING)
+        changed = context.edited(Edits(dropped=frozenset(bound)))
         changed.set_system(self.parts)
         if self.schemas is not None:
             changed.set_tools(*self.schemas)

@@ -21,7 +21,8 @@ def compact(
     """
     The messages in at most ``budget`` tokens, valid for the provider; unchanged when they fit.
 
-    The last messages stand as they are: the final user message or tool results are what the model is to answer.
+    The last messages stand as they are: the final user message or tool results are what the model is to answer, and
+    calls that still wait for their results go on waiting.
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
     message, UnknownStrategyError for a strategy that is not installed.
     """
@@ -30,4 +31,4 @@ def compact(
     )
     with GCSession(config, strategy=strategy, format=format, model=model) as session:
         session.extend(messages)
-        return list(session.pre_send().messages)
+        return list(session._fitting().messages)

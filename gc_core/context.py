@@ -16,7 +16,7 @@ from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
-from gc_core.scan import scan
+from gc_core.scan import Scan
 from gc_core.sources import PLUGIN, SYSTEM
 from gc_core.tokens import part_tokens, schema_tokens
 
@@ -26,11 +26,12 @@ _LEFT_OUT = "gc: tools left out"
 
 @attrs.frozen(kw_only=True)
 class NewText:
-    """The final text of a stub, its tokens, and what it stands for."""
+    """The final text of a stub, its tokens, what it stands for, and the names in it."""
 
     text: str = attrs.field(repr=False)
     tokens: int
     reference: Reference
+    scan: Scan = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -454,9 +455,7 @@ def _edited(item: Item, edits: Edits) -> Item:
     new = edits.texts.get(item.id)
     if new is None:
         return item
-    return attrs.evolve(
-        item, text=new.text, tokens=new.tokens, form=Form.STUB, reference=new.reference, scan=scan(new.text)
-    )
+    return attrs.evolve(item, text=new.text, tokens=new.tokens, form=Form.STUB, reference=new.reference, scan=new.scan)
 
 
 def _texts(message: Message, edits: Edits, format_: Format) -> dict[tuple[str | int, ...], str | None]:

@@ -8,6 +8,7 @@ nothing else. Measured: of the simple tests of liveness, *last carrier* is the b
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,10 @@ from typing import Any
 from gc_core.items import Item, ItemKind
 
 _PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "absolute_path", "target_file")
+_PATH = re.compile(rf'"(?:{"|".join(_PATH_KEYS)})"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_PATH_WITHIN = 4_000
+"""Characters of the arguments in which the path is looked for: it stands before the content, which may be large."""
+
 _WRITES = ("write", "edit", "create", "replace", "patch", "insert", "update")
 _AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
@@ -74,7 +79,7 @@ class Liveness:
                 stale.add(result.id)
             if not result.is_error:
                 seen.add((call.name, call.text))
-                if path and (_is_write(call) or _is_whole_read(call)):
+                if path and path not in written and (_is_write(call) or _is_whole_read(call)):
                     written.add(path)
         return frozenset(stale)
 
@@ -93,8 +98,8 @@ def _arguments(call: Item) -> dict[str, Any]:
 
 def _path_of(call: Item) -> str:
     """The file that a call is about, "" when it names none under the usual keys."""
-    arguments = _arguments(call)
-    return next((value for key in _PATH_KEYS if isinstance(value := arguments.get(key), str)), "")
+    found = _PATH.search(call.text, 0, _PATH_WITHIN)
+    return found.group(1) if found else ""
 
 
 def _is_write(call: Item) -> bool:

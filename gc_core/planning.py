@@ -15,7 +15,7 @@ from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
 from gc_core.scan import scan
-from gc_core.stubs import StubText, smallest_stub, write_stub
+from gc_core.stubs import smallest_stub, write_stub
 from gc_core.tokens import part_tokens
 from gc_core.view import WindowView, Zone, is_stubbable
 
@@ -141,10 +141,7 @@ class Planner:
         bound = self._bound_thinking(dropped, texts) if binds_thinking else frozenset()
         edits = Edits(
             dropped=dropped | bound,
-            texts={
-                key: NewText(text=text.text, tokens=text.tokens, reference=text.reference)
-                for key, text in texts.items()
-            },
+            texts=texts,
             traces=traces,
             schemas=frozenset(unit.items[0].id for number, unit in self._schemas.items() if number in self._dropped),
         )
@@ -317,7 +314,7 @@ class Planner:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def _written(self) -> dict[str, StubText]:
+    def _written(self) -> dict[str, NewText]:
         """
         The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
 
@@ -326,17 +323,21 @@ class Planner:
         if not self._limits:
             return {}
         shown = set(self._locked_names())
-        texts: dict[str, StubText] = {}
+        texts: dict[str, NewText] = {}
         for unit, gone in zip(reversed(self._view.units), reversed(self._gone), strict=True):
             if gone:
                 continue
             for item in reversed(unit.items):
                 scanned = item.scan
                 if item.id in self._limits:
-                    texts[item.id] = write_stub(item, self._limits[item.id], self._counter, shown)
-                    scanned = scan(texts[item.id].text)
+                    texts[item.id] = self._stubbed(item, shown)
+                    scanned = texts[item.id].scan
                 shown.update(name for span in scanned.spans for name in span.names)
         return texts
+
+    def _stubbed(self, item: Item, shown: set[str]) -> NewText:
+        stub = write_stub(item, self._limits[item.id], self._counter, shown)
+        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _locked_names(self) -> Iterator[str]:
         for item in self.context.items():
@@ -353,7 +354,7 @@ class Planner:
             traces[items[0].id] = _reference(items)
         return frozenset(dropped), traces
 
-    def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, StubText]) -> frozenset[str]:
+    def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, NewText]) -> frozenset[str]:
         changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]
         first = -1 if any(number < 0 for number in self._dropped) else min(changed, default=len(self._gone))
         later = (item for unit in self._view.units[first + 1 :] for item in unit.items)
@@ -370,7 +371,7 @@ class Planner:
         if run:
             yield run
 
-    def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, StubText]) -> GCRemovalItem:
+    def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, NewText]) -> GCRemovalItem:
         action = removal.action
         if isinstance(action, Drop):
             units = [self._unit(number) for number in action.units]

@@ -227,9 +227,7 @@ class GCSession:
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit.
         """
         self._prepare()
-        self._collect_if_due(self._scheduler.before_send(self._moment()))
-        self._make_fit()
-        return self._rendered()
+        return self._fitting()
 
     @_serialised
     def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:
@@ -422,6 +420,12 @@ class GCSession:
         self._tell(CollectionDeferred(result=deferred))
         return deferred
 
+    def _fitting(self) -> Request:
+        """The request after the collection that is due; what waits, a call for its result for instance, goes on so."""
+        self._collect_if_due(self._scheduler.before_send(self._moment()))
+        self._make_fit()
+        return self._rendered()
+
     def _make_fit(self) -> None:
         """
         The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
@@ -450,7 +454,7 @@ class GCSession:
             collected = self._collector.collect(self._context, goal, self._protection, fit=fit)
             if collected.context is self._context:
                 return collected
-            return attrs.evolve(collected, context=self._changes.applied_to(collected.context))
+            return attrs.evolve(collected, context=self._changed(self._changes, collected.context))
         except Exception as error:
             self._tell(CollectionFailed(goal=goal, error=error))
             self.plugins.collection_failed(goal, error)
@@ -612,12 +616,16 @@ class GCSession:
         """Try the changes at once, so that what cannot be is refused now; keep that, or let them wait for a break."""
         if refresh not in {"break", "now"}:
             raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
-        changed = changes.applied_to(self._context)
+        changed = self._changed(changes, self._context)
         if refresh == "break" and self._sent:
             self._changes = changes
             return
         self._context, self._changes = changed, Changes()
         self._tell_budget()
+
+    def _changed(self, changes: Changes, context: Context) -> Context:
+        binds = family(self._model, self._format.name).binds_thinking
+        return changes.applied_to(context, unbind=self._sent and binds)
 
     def _configure(self, config: GCConfig) -> None:
         self._config = config
@@ -643,6 +651,8 @@ class GCSession:
     def _set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
         if (turn is None) == (item is None):
             raise SourceError(f"pin takes a turn or an item; got turn={turn!r}, item={item!r}")
+        if turn is not None and (type(turn) is not int or turn < 0):
+            raise SourceError(f"turn = {turn!r}: expected a turn's number, counted from 0")
         if turn is not None:
             self._pinned_turns = self._pinned_turns | {turn} if pinned else self._pinned_turns - {turn}
         if item is not None:

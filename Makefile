@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus lint types bench clean
+.PHONY: help demo test corpus lint tables types bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ lint: .venv/installed ## Check style and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
+	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget --markdown
 
 types: .venv/installed ## Check types
 	$(BIN)/mypy

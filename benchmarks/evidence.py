@@ -11,9 +11,11 @@ import enum
 import hashlib
 import itertools
 import json
+import logging
 import platform
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
@@ -47,11 +49,14 @@ HOSTS = (
 
 STRATEGIES = ("gc_truncate", "gc_budget")
 NO_COLLECTION = "no collection"
-COMPARED = (NO_COLLECTION, "keep last", "mask then drop", "random units")
+COMPARED = ("keep last", "mask then drop", "random units")
 """The baselines; the oracle is left out, for what it knows is which names will be used."""
 
 FACT_WINDOWS, LABEL_WINDOWS = (16_000, 32_000), (8_000, 16_000, 32_000)
 
+ALL = "all"
+
+_NAME = re.compile(r"\d|_|\w/\w|\w\.\w|[a-z][A-Z]")
 _REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out(?: here: turns? [\d-]+,|:) i(\d+)(?:-i(\d+))?")
 _FROM_NOTHING = Uses(far={}, near={}, lines={}, names=(), spoken=frozenset())
 
@@ -129,13 +134,15 @@ class Finding:
     Attributes:
         groups: The probe's.
         verdict: Where its text is.
-        stale: What it was before is visible, and it is not.
+        replaced: It had an older text, which does not count any more.
+        stale: The older text is visible, and the newer is not.
         history: Tokens of the request; without a collection, of the whole history.
 
     """
 
     groups: tuple[str, ...]
     verdict: Verdict
+    replaced: bool
     stale: bool
     history: int
 
@@ -150,6 +157,10 @@ class Task:
     window: int
 
 
+Material = tuple[Transcript, tuple[Probe, ...]]
+"""A session and what is looked for in it."""
+
+
 def main() -> None:
     """Print a table for each window: planted facts first, then labelled lines."""
     if not corpus().is_dir():
@@ -158,15 +169,20 @@ def main() -> None:
     packages = ", ".join(f"{name} {version(name)}" for name in ("gc-core", "gc-truncate", "gc-budget", "tiktoken"))
     print(f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, {packages}")
     print("percent visible / visible or recalled through a reference that stands in the request; (n) judged")
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(initializer=_quiet) as pool:
         print_tables("planted facts", list(fact_tasks()), FACT_WINDOWS, pool)
         print_tables("labelled lines", list(label_tasks()), LABEL_WINDOWS, pool)
+
+
+def _quiet() -> None:
+    """What is mended in a message is no news here."""
+    logging.getLogger("gc_core").setLevel(logging.ERROR)
 
 
 # -- what is looked for ----------------------------------------------------------------------------------------------
 
 
-def fact_tasks() -> Iterator[tuple[Transcript, tuple[Probe, ...]]]:
+def fact_tasks() -> Iterator[Material]:
     """The sessions with planted facts, each looked for in the last request."""
     for session in plant([read_transcript(corpus() / f"{name}.jsonl") for name in HOSTS]):
         yield session.transcript, tuple(_fact_probes(session))
@@ -186,8 +202,9 @@ def _fact_probes(session: PlantedSession) -> Iterator[Probe]:
 
 def _fact_groups(planted: Planted) -> tuple[str, ...]:
     fact = planted.fact
-    by_name = () if fact.place is Place.USER else ("not named" if fact.plain else "named",)
-    return (fact.place.value, *by_name, "all")
+    if fact.place not in {Place.LOG, Place.ROW}:
+        return (fact.place.value, ALL)
+    return (f"{fact.place.value}, {'without' if fact.plain else 'with'} a name", ALL)
 
 
 def labels() -> tuple[Label, ...]:
@@ -196,7 +213,7 @@ def labels() -> tuple[Label, ...]:
     return tuple(Label(**{**row, "columns": tuple(row["columns"]) if "columns" in row else None}) for row in rows)
 
 
-def label_tasks() -> Iterator[tuple[Transcript, tuple[Probe, ...]]]:
+def label_tasks() -> Iterator[Material]:
     """The sessions with labels, cut behind the last call that needed one."""
     for file, group in itertools.groupby(labels(), key=lambda label: label.file):
         transcript = read_transcript(corpus() / file)
@@ -209,11 +226,13 @@ def label_tasks() -> Iterator[tuple[Transcript, tuple[Probe, ...]]]:
 def _label_probe(label: Label, transcript: Transcript, shift: int) -> Probe:
     """System texts at the head are no messages of a transcript: indexes are those of the file."""
     role = str(transcript.messages[label.message - shift]["role"])
+    text = label.text(transcript, shift=shift)
+    by_name = f"by {role}, {'with' if _NAME.search(text) else 'without'} a name"
     return Probe(
-        text=label.text(transcript, shift=shift),
+        text=text,
         message=label.message - shift,
         needed=label.needed - shift,
-        groups=(f"by {role}", label.kind, "all"),
+        groups=(by_name, label.kind, ALL),
     )
 
 
@@ -275,8 +294,13 @@ def _findings(
     text = _text(request, task.window) if probes else ""
     for probe in probes:
         verdict = _verdict(probe, text, session, items[probe.message])
-        stale = bool(probe.old) and probe.old in text and verdict is not Verdict.VISIBLE
-        yield Finding(groups=probe.groups, verdict=verdict, stale=stale, history=request.tokens)
+        yield Finding(
+            groups=probe.groups,
+            verdict=verdict,
+            replaced=bool(probe.old),
+            stale=bool(probe.old) and probe.old in text and verdict is not Verdict.VISIBLE,
+            history=request.tokens,
+        )
 
 
 def _text(request: Request, window: int) -> str:
@@ -315,50 +339,57 @@ def _recalls(session: GCSession, number: int, text: str) -> bool:
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
-def print_tables(
-    title: str,
-    material: Sequence[tuple[Transcript, tuple[Probe, ...]]],
-    windows: Sequence[int],
-    pool: ProcessPoolExecutor,
-) -> None:
+def print_tables(title: str, material: Sequence[Material], windows: Sequence[int], pool: ProcessPoolExecutor) -> None:
     """A table a window; calls whose whole history is below the threshold are left out, for all alike."""
     whole = list(pool.map(judge, _tasks(material, NO_COLLECTION, windows[-1])))
     for window in windows:
-        above = [[finding.history > _threshold(window) for finding in findings] for findings in whole]
-        rows = {}
-        for name in (*COMPARED, *STRATEGIES):
-            found = pool.map(judge, _tasks(material, name, window))
-            rows[name] = [
-                each for its, keep in zip(found, above, strict=True) for each in itertools.compress(its, keep)
-            ]
-        print_table(f"{title}, window {window:,}", rows)
+        least = window * GCConfig().threshold_percent / 100
+        above = [[finding.history > least for finding in findings] for findings in whole]
+        kept = {name: pool.map(judge, _tasks(material, name, window)) for name in (*COMPARED, *STRATEGIES)}
+        columns = {NO_COLLECTION: [_none(finding, window) for finding in _above(whole, above)]}
+        print_table(
+            f"{title}, window {window:,}",
+            columns | {name: list(_above(found, above)) for name, found in kept.items()},
+        )
 
 
-def _tasks(material: Sequence[tuple[Transcript, tuple[Probe, ...]]], name: str, window: int) -> Iterator[Task]:
+def _tasks(material: Sequence[Material], name: str, window: int) -> Iterator[Task]:
     return (Task(transcript=each, probes=probes, keeper=name, window=window) for each, probes in material)
 
 
-def _threshold(window: int) -> float:
-    return window * GCConfig(context_limit=window, output_reservation=0).threshold_percent / 100
+def _above(found: Iterable[Sequence[Finding]], above: Sequence[Sequence[bool]]) -> Iterator[Finding]:
+    for its, keep in zip(found, above, strict=True):
+        yield from itertools.compress(its, keep)
 
 
-def print_table(title: str, rows: Mapping[str, Sequence[Finding]]) -> None:
-    """A row a keeper, a column a group; what is stale and what a trace alone leads to at the end."""
-    columns = list(dict.fromkeys(group for found in rows.values() for each in found for group in each.groups))
-    columns = [*(column for column in columns if column != "all"), "all"]
-    counts = [sum(column in each.groups for each in next(iter(rows.values()))) for column in columns]
-    heads = [f"{column} ({count})" for column, count in zip(columns, counts, strict=True)]
-    print(f"\n{title}")
-    print(f"{'':<16}" + "".join(f"{head:>18}" for head in heads) + f"{'by trace':>10}{'stale':>7}{'tokens':>9}")
-    for name, found in rows.items():
-        cells = "".join(f"{_shares(found, column):>18}" for column in columns)
-        traced = _percent(found, lambda each: each.verdict is Verdict.TRACED)
-        mean = sum(each.history for each in found) // max(1, len(found))
-        print(f"{name:<16}{cells}{traced:>10}{sum(each.stale for each in found):>7}{mean:>9,}")
+def _none(finding: Finding, window: int) -> Finding:
+    """Without a collection everything is visible as long as it can be sent."""
+    return attrs.evolve(finding, verdict=Verdict.VISIBLE if finding.history <= window else Verdict.LOST, stale=False)
 
 
-def _shares(found: Sequence[Finding], column: str) -> str:
-    own = [each for each in found if column in each.groups]
+def print_table(title: str, columns: Mapping[str, Sequence[Finding]]) -> None:
+    """A row a group, a column for each who keeps; counts and means at the end."""
+    every = next(iter(columns.values()))
+    groups = Counter(group for each in every for group in each.groups)
+    print(f"\n{title:<34}{'n':>5}" + "".join(f"{name:>16}" for name in columns))
+    for group in sorted(groups, key=lambda group: (group == ALL, group)):
+        print_row(f"  {group}", groups[group], (_shares(found, group) for found in columns.values()))
+    traced = (_percent(found, lambda each: each.verdict is Verdict.TRACED) for found in columns.values())
+    print_row("  only through a trace, percent", len(every), traced)
+    if any(each.replaced for each in every):
+        stale = (str(sum(each.stale for each in found)) for found in columns.values())
+        print_row("  old statement alone, count", sum(each.replaced for each in every), stale)
+    means = (f"{sum(each.history for each in found) // max(1, len(found)):,}" for found in columns.values())
+    print_row("  mean tokens of these requests", len(every), means)
+
+
+def print_row(head: str, count: int, cells: Iterable[str]) -> None:
+    """One line of a table."""
+    print(f"{head:<34}{count:>5}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def _shares(found: Sequence[Finding], group: str) -> str:
+    own = [each for each in found if group in each.groups]
     visible = _percent(own, lambda each: each.verdict is Verdict.VISIBLE)
     return f"{visible} / {_percent(own, lambda each: each.verdict is not Verdict.LOST)}"
 

@@ -135,7 +135,7 @@ class RandomUnits:
 class Oracle:
     """
     Knows the future and is greedy: keeps the units with the most identifiers, per token, that an assistant message will
-    use before anything else shows them again; then the newest.
+    use from afar before anything else shows them again; then the newest.
 
     It is no upper bound. It keeps units whole, so a collector that keeps lines can hold more of what is used in the
     same room; greed is not the optimum even for units; and it gives no thought to the cost of a break.

@@ -30,7 +30,7 @@ class BudgetEntry:
 
     """
 
-    __slots__ = ("_counts", "_tokens", "key", "label", "nodes", "parent", "stored", "synthetic")
+    __slots__ = ("_sums", "key", "label", "nodes", "parent", "stored", "synthetic")
 
     def __init__(
         self, *, key: str, label: str, stored: GCPolicy, parent: BudgetEntry | None, synthetic: bool = False
@@ -41,8 +41,7 @@ class BudgetEntry:
         self.stored = stored
         self.parent = parent
         self.nodes: dict[str, BudgetEntry] = {}
-        self._tokens = [0, 0, 0, 0]
-        self._counts = [0, 0, 0, 0]
+        self._sums = [0] * (2 * len(_POLICIES))  # tokens by policy, then items by policy: one list, for quick copies
 
     @property
     def children(self) -> tuple[BudgetEntry, ...]:
@@ -52,27 +51,27 @@ class BudgetEntry:
     @property
     def tokens(self) -> int:
         """Tokens of everything below it."""
-        return sum(self._tokens)
+        return sum(self._sums[: len(_POLICIES)])
 
     @property
     def locked(self) -> int:
         """Tokens that are LOCKED."""
-        return self._tokens[_LOCKED]
+        return self._sums[_LOCKED]
 
     @property
     def preservable(self) -> int:
         """Tokens that leave only under pressure."""
-        return self._tokens[_PRESERVABLE]
+        return self._sums[_PRESERVABLE]
 
     @property
     def eligible(self) -> int:
         """Tokens that any collection may take: EPHEMERAL items, and PARTIAL ones that leave with their unit."""
-        return self._tokens[_PARTIAL] + self._tokens[_EPHEMERAL]
+        return self._sums[_PARTIAL] + self._sums[_EPHEMERAL]
 
     @property
     def policy(self) -> GCPolicy:
         """The effective policy: what all items below agree on, else PARTIAL; without items the stored one."""
-        held = [place for place, count in enumerate(self._counts) if count]
+        held = [place for place, count in enumerate(self._sums[len(_POLICIES) :]) if count]
         if not held:
             return self.stored
         return _POLICIES[held[0]] if len(held) == 1 else GCPolicy.PARTIAL
@@ -82,15 +81,16 @@ class BudgetEntry:
         place = _PLACE[policy]
         node: BudgetEntry | None = self
         while node is not None:
-            node._tokens[place] += tokens
-            node._counts[place] += count
+            node._sums[place] += tokens
+            node._sums[len(_POLICIES) + place] += count
             node = node.parent
 
     def copied(self, parent: BudgetEntry | None, twins: dict[BudgetEntry, BudgetEntry]) -> BudgetEntry:
         """A copy of the node with everything below it; ``twins`` learns the copy of each node."""
         twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, parent=parent, synthetic=self.synthetic)
-        twin._tokens, twin._counts = self._tokens.copy(), self._counts.copy()
-        twin.nodes = {key: node.copied(twin, twins) for key, node in self.nodes.items()}
+        twin._sums = self._sums.copy()
+        if self.nodes:
+            twin.nodes = {key: node.copied(twin, twins) for key, node in self.nodes.items()}
         twins[self] = twin
         return twin
 

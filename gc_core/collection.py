@@ -14,6 +14,7 @@ from gc_core.errors import PluginError, RuleError
 from gc_core.messages import Request
 from gc_core.planning import Plan, Planner, Rights
 from gc_core.plugins import COLLECT, Named, Plugins
+from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult, Goal
 from gc_core.rules import check_collection, check_request
@@ -72,7 +73,7 @@ class Collector:
         Raises RuleError when the edited request would break a provider's rule; the window given is never changed.
         """
         started = self.clock()
-        view = WindowView(context, protection, pressure=goal.pressure)
+        view = self._viewed(context, goal, protection)
         planner = Planner(context, view, goal, self.counter)
         failures: tuple[str, ...] = ()
         if fit is None:
@@ -81,6 +82,19 @@ class Collector:
             last_resort.run(planner, view, fit=context.budget.total if fit is None else fit)
         plan = self._reviewed(planner, view, goal)
         return self._carried_out(context, plan, failures, started, last_resort=fit is not None)
+
+    def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:
+        """The window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
+        view = WindowView(context, protection, pressure=goal.pressure)
+        if not self.plugins.classifies:
+            return view
+        policies = {}
+        for unit in view.units:
+            for item in unit.items:
+                answer = self.plugins.classify(item, view.age(unit), view.liveness.reuse(item))
+                if answer is not None and item.policy is not GCPolicy.LOCKED:
+                    policies[item.id] = answer
+        return WindowView(context, protection, pressure=goal.pressure, policies=policies)
 
     # -- asking --------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib.metadata
 import json
 import logging
+import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,14 +17,21 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from gc_core.comparison import Comparison
+from gc_core.comparison import compare as compared
 from gc_core.config import GCConfig
 from gc_core.errors import ConfigError, GCError
 from gc_core.formats import format_named
+from gc_core.hookspecs import PROJECT
 from gc_core.measures import ReplayReport, pooled
 from gc_core.plugins import Plugins, named
 from gc_core.presentation import (
     FileFailure,
+    Made,
     chart,
+    comparison_document,
+    comparison_markdown,
+    comparison_table,
     document_text,
     failure_lines,
     headline,
@@ -125,6 +134,49 @@ def replay_sessions(
     raise typer.Exit(code=1 if replayer.failures else 0)
 
 
+@app.command("compare")
+def compare_strategies(
+    *,
+    session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
+    strategy: Annotated[str, typer.Option(help="Strategies by name, with commas between them.")] = "gc_truncate",
+    window: Annotated[str, typer.Option(help="Tokens that a request may have: one or more windows.")] = "32000,100000",
+    config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
+    sized: Annotated[
+        bool,
+        typer.Option(
+            "--sized", help="Only sessions longer than the window, at most four windows long, of at most 500 calls."
+        ),
+    ] = False,
+    workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
+) -> None:
+    """Replay sessions with several strategies and the baselines: one table for each window."""
+    plugins = Plugins.discover()
+    names = tuple(strategy.split(","))
+    try:
+        chosen = _config(config, {"strategy": names}, [])
+        named(chosen.strategy, plugins, chosen.strategies)
+        windows = _windows(window)
+    except ConfigError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(code=2) from error
+    _LOGGER.setLevel(logging.ERROR)
+    with _progress() as progress:
+        bar = progress.add_task("replays", total=None)
+        comparison = compared(
+            list(_files(session)),
+            config=chosen,
+            strategies=names,
+            windows=windows,
+            sized=sized,
+            workers=workers,
+            on_done=lambda done, all_: progress.update(bar, completed=done, total=all_),
+        )
+    _show_comparison(comparison, as_json=as_json, as_markdown=as_markdown)
+    raise typer.Exit(code=1 if comparison.failures else 0)
+
+
 # -- replaying files -------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +266,16 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
+def _windows(text: str) -> tuple[int, ...]:
+    try:
+        windows = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        windows = ()
+    if not windows or min(windows) < 1:
+        raise ConfigError(f"--window {text!r}: expected numbers of tokens with commas between them")
+    return tuple(dict.fromkeys(windows))
+
+
 # -- where it goes ---------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +293,28 @@ def _show(reports: Sequence[ReplayReport], config: GCConfig, *, charted: bool) -
                 chart(report, config, encoding=console.encoding),
             )
         _say(console, *troubles(report))
+
+
+def _show_comparison(comparison: Comparison, *, as_json: bool, as_markdown: bool) -> None:
+    made = Made(date=dt.datetime.now(tz=dt.UTC).date().isoformat(), versions=tuple(_versions()))
+    if as_json:
+        typer.echo(comparison_document(comparison, made))
+    elif as_markdown:
+        typer.echo(comparison_markdown(comparison, made))
+    else:
+        console = _stdout()
+        for table in comparison.tables:
+            console.print(comparison_table(table), "")
+    for failure in comparison.failures:
+        typer.echo(f"error: {failure}", err=True)
+
+
+def _versions() -> Iterator[str]:
+    """Of everything that the figures depend on."""
+    plugins = {entry.dist.name for entry in importlib.metadata.entry_points(group=PROJECT) if entry.dist is not None}
+    for name in ("gc-core", *sorted(plugins), "tiktoken"):
+        yield f"{name} {importlib.metadata.version(name)}"
+    yield f"Python {platform.python_version()}"
 
 
 def _say(console: Console, *lines: str) -> None:

@@ -16,7 +16,7 @@ from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
-from gc_core.scan import Scan
+from gc_core.scan import NOTHING, Scan
 from gc_core.sources import PLUGIN, SYSTEM
 from gc_core.tokens import part_tokens, schema_tokens
 
@@ -31,7 +31,7 @@ class NewText:
     text: str = attrs.field(repr=False)
     tokens: int
     reference: Reference
-    scan: Scan = attrs.field(repr=False)
+    scan: Scan = attrs.field(default=NOTHING, repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -44,6 +44,7 @@ class Edits:
         texts: Texts that stand in the place of items, by item id.
         traces: References that stand at the cuts; each by the id of the first item that left there.
         schemas: Ids of tool schemas that leave; their names stay in one line of the system text.
+        policies: How strongly items are held from now on, by item id.
 
     """
 
@@ -51,6 +52,7 @@ class Edits:
     texts: Mapping[str, NewText] = attrs.field(factory=dict)
     traces: Mapping[str, Reference] = attrs.field(factory=dict)
     schemas: frozenset[str] = frozenset()
+    policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
 
     def __bool__(self) -> bool:
         """Whether anything changes."""
@@ -233,6 +235,9 @@ class Context:
         for message in self._messages:
             other._take_edited(message, edits)
         other._refresh_results()
+        for key, policy in edits.policies.items():
+            if key in other._places and key in other.budget:
+                other.set_policy(key, policy)
         return other
 
     def without_thinking(self) -> Context:
@@ -276,15 +281,15 @@ class Context:
             self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
 
     def _take_edited(self, message: Message, edits: Edits) -> None:
+        if not any(item.id in edits.dropped or item.id in edits.texts for item in message.items):
+            self._keep(message)
+            return
         kept = tuple(_edited(item, edits) for item in message.items if item.id not in edits.dropped)
         cuts = [edits.traces[item.id] for item in message.items if item.id in edits.traces]
         leads = bool(message.items) and message.items[0].id in edits.dropped
         if leads:
             self._cut(cuts)
-        if len(kept) == len(message.items) and all(a is b for a, b in zip(kept, message.items, strict=True)):
-            self._keep(message)
-        else:
-            self._keep_changed(message, kept, edits)
+        self._keep_changed(message, kept, edits)
         if not leads:
             self._cut(cuts)
 

@@ -36,8 +36,13 @@ def gc_register_sources() -> Iterable[InstructionSource]:  # type: ignore[empty-
 
 
 @hookspec
-def gc_classify(item: Item) -> GCPolicy | None:
-    """How strongly an item that arrives is to be held, or None; the strongest answer of all plugins wins."""
+def gc_classify(item: Item, age: int, reuse: int) -> GCPolicy | None:
+    """
+    How strongly an item is to be held, or None; the strongest answer of all plugins wins, and LOCKED is never lowered.
+
+    Asked when an item arrives (``age`` and ``reuse`` are 0 then) and again at every collection: ``age`` is the number
+    of steps since, ``reuse`` how many of the item's names the agent has used since.
+    """
 
 
 @hookspec

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import attrs
+
 from gc_core.actions import GCRemovalItem
 from gc_core.items import Item, ItemKind
 from gc_core.planning import Planner, Rights, is_cuttable
 from gc_core.view import WindowView, Zone
 
 NAME = "last_resort"
+"""What a report calls it, where the name of a strategy stands."""
 
 _ORDINARY = Rights(zones=frozenset({Zone.OLD, Zone.RECENT, Zone.SCHEMA}))
 _CUT = Rights(zones=frozenset(), stub_recent=True, stub_any_kind=True)
@@ -57,7 +60,7 @@ def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, un
     for offer in offers:
         if planner.reaches(until):
             return
-        planner.offer(offer, rights)
+        planner.offer(attrs.evolve(offer, strategy=NAME), rights)
 
 
 def _newest(view: WindowView) -> list[Item]:
@@ -72,4 +75,5 @@ def _cut(planner: Planner, items: Iterable[Item], fit: int) -> None:
         if missing <= 0:
             return
         keep = max(0.0, (item.tokens - missing - _SLACK) / max(1, item.tokens))
-        planner.offer(GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut"), _CUT)
+        offer = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
+        planner.offer(attrs.evolve(offer, strategy=NAME), _CUT)

@@ -72,7 +72,8 @@ class Recovery:
     what it misses, so the order of recalls is the newest item first.
 
     Attributes:
-        missed: Identifiers that the next message uses from afar and the prompt does not show.
+        missed: Identifiers that the next message uses from afar and the prompt does not show; names of tools are none
+            of them, since every schema tells its tool's name.
         recovered: Those that the original of some item has which a reference in the prompt names.
         first: Those that come with the first recall.
         few: Those that come within three recalls.

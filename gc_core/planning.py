@@ -22,6 +22,10 @@ from gc_core.view import WindowView, Zone, is_stubbable
 _LONGEST_TRACE = Reference(tokens=10**7, first="i1000000", last="i1000001", first_turn=10**5, last_turn=10**5 + 1)
 
 
+_WRITINGS = 3
+"""Times that one plan writes its stubs before it counts new ones at their limit."""
+
+
 @attrs.frozen(kw_only=True)
 class Rights:
     """
@@ -62,8 +66,7 @@ class Planner:
     """
     Takes proposals one by one, checks each against the protection, and keeps the running total.
 
-    The total is never below what the request will really have: traces are counted at their longest and stubs at their
-    limit, so a goal that is met here is met.
+    Traces are counted at their longest, stubs by what is alive in them until their texts are written.
     """
 
     def __init__(self, context: Context, view: WindowView, goal: Goal, counter: TokenCounter) -> None:
@@ -75,6 +78,10 @@ class Planner:
         self._gone = [False] * len(view.units)
         self._dropped: set[int] = set()
         self._limits: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
+        self._texts: dict[str, NewText] = {}
+        self._changed = False
+        self._writings = 0
         self._now = {unit.number: unit.tokens for unit in view.units}
         self._schemas = {unit.number: unit for unit in view.schemas}
         self._now.update({unit.number: unit.tokens for unit in view.schemas})
@@ -97,10 +104,17 @@ class Planner:
     @property
     def met(self) -> bool:
         """Whether the goal is reached."""
-        return self._total <= self.goal.target_tokens
+        return self.reaches(self.goal.target_tokens)
 
     def reaches(self, tokens: int) -> bool:
-        """Whether the request will have at most this many tokens."""
+        """
+        Whether the request will have at most this many tokens.
+
+        Stubs are estimated while proposals come in. When the estimate says yes, their texts are written and counted:
+        so a goal that is met is really met, and little more is taken than it needs.
+        """
+        if self._total <= tokens:
+            self._write()
         return self._total <= tokens
 
     def offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
@@ -134,7 +148,8 @@ class Planner:
 
         Where a model binds thinking to its prefix, all thinking behind the first change goes in the same pass (N3b).
         """
-        texts = {key: text for key, text in self._written().items() if text.tokens < self._items[key][0].tokens}
+        self._write()
+        texts = {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
         dropped, traces = self._cuts()
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
@@ -143,6 +158,7 @@ class Planner:
             dropped=dropped | bound,
             texts=texts,
             traces=traces,
+            policies=self._view.policies,
             schemas=frozenset(unit.items[0].id for number, unit in self._schemas.items() if number in self._dropped),
         )
         kept = tuple(removal for removal in removals if removal.tokens_freed > 0)
@@ -234,6 +250,7 @@ class Planner:
         if unit.number < 0:
             self._total += self._line_cost([unit])
         self._dropped.add(unit.number)
+        self._changed = self._changed or bool(self._limits)
         self._total -= self._now[unit.number]
         self._now[unit.number] = 0
         if unit.number > 0:
@@ -269,12 +286,30 @@ class Planner:
         if why:
             return self._refuse(removal, why)
         limit = max(int(action.keep * item.tokens), smallest_stub(item, self._counter))
-        gain = self._limits.get(item.id, item.tokens) - limit
-        if gain <= 0:
+        if limit >= self._sizes.get(item.id, item.tokens):
             return self._refuse(removal, "a stub would not be smaller")
-        self._shrink(item, unit, limit)
+        self._limits[item.id] = limit
+        self._resize(item, unit, min(limit, self._estimate(item, limit, rights)))
+        self._changed = True
         self._removals.append(removal)
         return True
+
+    def _estimate(self, item: Item, limit: int, rights: Rights) -> int:
+        """Tokens that a stub will have: what is alive in it. Where exactness matters more than thrift, its limit."""
+        if rights.stub_any_kind or self._writings >= _WRITINGS:
+            return limit
+        alive = self._view.liveness.last_carried(item)
+        chars = sum(span.end - span.start for span in item.scan.spans if not alive.isdisjoint(span.names))
+        return smallest_stub(item, self._counter) + int(item.tokens * chars / max(1, len(item.text)))
+
+    def _resize(self, item: Item, unit: Unit, size: int) -> None:
+        gain = self._sizes.get(item.id, item.tokens) - size
+        self._sizes[item.id] = size
+        self._total -= gain
+        self._now[unit.number] -= gain
+        zone = self._view.zone(unit)
+        if zone in self._open and unit.number not in self._forgotten:
+            self._open[zone] -= gain
 
     def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
         """Why the item may not be stubbed, or ""."""
@@ -293,15 +328,6 @@ class Planner:
             return is_cuttable(item)
         return is_stubbable(item) and item.id not in self._limits
 
-    def _shrink(self, item: Item, unit: Unit, limit: int) -> None:
-        gain = self._limits.get(item.id, item.tokens) - limit
-        self._limits[item.id] = limit
-        self._total -= gain
-        self._now[unit.number] -= gain
-        zone = self._view.zone(unit)
-        if zone in self._open and unit.number not in self._forgotten:
-            self._open[zone] -= gain
-
     # -- refusals ------------------------------------------------------------------------------------------------
 
     def _refuse(self, removal: GCRemovalItem, why: str) -> bool:
@@ -314,14 +340,23 @@ class Planner:
 
     # -- results -------------------------------------------------------------------------------------------------
 
+    def _write(self) -> None:
+        """Write and count the texts of all stubs, unless nothing has changed since."""
+        if not self._changed:
+            return
+        self._changed = False
+        self._writings += 1
+        self._texts = self._written()
+        for key, text in self._texts.items():
+            item, place = self._items[key]
+            self._resize(item, self._view.units[place], min(text.tokens, item.tokens))
+
     def _written(self) -> dict[str, NewText]:
         """
         The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
 
         What is LOCKED shows its names wherever it stands.
         """
-        if not self._limits:
-            return {}
         shown = set(self._locked_names())
         texts: dict[str, NewText] = {}
         for unit, gone in zip(reversed(self._view.units), reversed(self._gone), strict=True):

@@ -176,9 +176,15 @@ class Plugins:
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 
-    def classify(self, item: Item) -> GCPolicy | None:
+    @property
+    def classifies(self) -> bool:
+        """Whether any plugin classifies items."""
+        return bool(self._manager.hook.gc_classify.get_hookimpls())
+
+    def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
         """The strongest answer of all plugins, or None."""
-        return max(self._ask("gc_classify", _policy, item=item), key=lambda policy: policy.strength, default=None)
+        answers = self._ask("gc_classify", _policy, item=item, age=age, reuse=reuse)
+        return max(answers, key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
         """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""

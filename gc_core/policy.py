@@ -17,6 +17,8 @@ class GCPolicy(enum.Enum):
     PARTIAL = "partial"
     EPHEMERAL = "ephemeral"
 
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code, and sums look policies up
+
     @property
     def indicator(self) -> str:
         """One character for a panel or a terminal."""

@@ -14,7 +14,7 @@ from gc_core.identifiers import identifiers
 from gc_core.measures import Fit, Recovery, Share
 from gc_core.messages import Payload, Request
 from gc_core.protocols import Format, TokenCounter
-from gc_core.uses import Uses, lines_of, message_texts
+from gc_core.uses import Line, Uses, lines_of, message_texts
 
 THRESHOLD_PERCENT = 80
 """Far uses are measured in the calls whose whole history is above this share of the window, near ones in the others."""
@@ -34,7 +34,7 @@ class _Shown:
 
     payload: Payload
     names: frozenset[str]
-    lines: frozenset[str]
+    lines: frozenset[Line]
     left_out: tuple[tuple[int, int], ...]
 
 
@@ -66,7 +66,7 @@ class Sight:
         self._archive = _Archive(recall=recall, counter=counter, wanted=frozenset(uses.lines))
         self._lines = frozenset(line for lines in uses.lines.values() for line in lines)
         self._known: dict[int, _Shown] = {}
-        self._texts: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._texts: dict[str, tuple[frozenset[str], frozenset[Line]]] = {}
 
     def fit(self, place: int, request: Request | None, *, tokens: int, without: int) -> Fit:
         """
@@ -92,7 +92,7 @@ class Sight:
         return Fit(
             far=kept,
             far_lines=Share(kept=sum(self._has_line(name, seen) for name in visible), whole=len(used)),
-            recovery=self._archive.recovery(used - visible, shown),
+            recovery=self._archive.recovery(used - visible - self._uses.tools, shown),
             missed=tuple(sorted(used - visible)),
         )
 
@@ -115,7 +115,7 @@ class Sight:
             left_out=tuple(ids for text in texts for ids in _left_out(text)),
         )
 
-    def _of_text(self, text: str) -> tuple[frozenset[str], frozenset[str]]:
+    def _of_text(self, text: str) -> tuple[frozenset[str], frozenset[Line]]:
         """Names and wanted lines of a text; most texts stay the same from call to call."""
         known = self._texts.get(text)
         if known is None:

@@ -57,13 +57,13 @@ class StubText:
     reference: Reference
 
 
-@attrs.frozen(order=True)
+@attrs.frozen
 class _Kept:
     """A stretch of text that may be kept, and how much it is worth."""
 
     start: int
     end: int
-    score: float = attrs.field(order=False)
+    score: float
 
 
 def smallest_stub(item: Item, counter: TokenCounter) -> int:
@@ -152,7 +152,7 @@ def _live_text(text: str, scanned: Scan, chars: int, shown: AbstractSet[str], *,
         if cost <= room:
             chosen.append(kept)
             room -= cost
-    return _joined(text, sorted(chosen))
+    return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)))
 
 
 def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
@@ -177,7 +177,7 @@ def _told(text: str) -> list[_Kept]:
             stop = text.find("\n", place)
             end = min(len(text) if stop < 0 else stop, place + LONG_LINE // 2)
             lines[start] = _Kept(start, end, _TOLD_SCORE)
-    return sorted(lines.values())[-_MOST_TOLD:]
+    return [lines[start] for start in sorted(lines)[-_MOST_TOLD:]]
 
 
 def _last_places(text: str, word: str) -> Iterator[int]:

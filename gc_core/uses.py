@@ -27,6 +27,10 @@ COMMON_PERCENT = 20
 """Identifiers in more than this share of a session's messages are left out: they are never far."""
 
 
+Line = tuple[bool, str]
+"""A line, and whether it stands in a string inside JSON: one is not the other, else a bare name would pass for a line."""
+
+
 @attrs.frozen(kw_only=True)
 class Uses:
     """
@@ -40,23 +44,22 @@ class Uses:
         near: Used at this place, and standing somewhere before; the far ones are among them.
         lines: The original lines that carry an identifier which is used from afar, white space at their ends left out.
         names: The identifiers of every message.
-        spoken: Places of the assistant's messages.
+        tools: Names of the tools that are called; their schemas tell them too.
 
     """
 
     far: Mapping[int, frozenset[str]]
     near: Mapping[int, frozenset[str]]
-    lines: Mapping[str, frozenset[str]]
+    lines: Mapping[str, frozenset[Line]]
     names: Sequence[frozenset[str]]
-    spoken: frozenset[int]
+    tools: frozenset[str]
 
     def wanted(self, place: int) -> frozenset[str]:
-        """What the future needs, seen from this place: identifiers whose next occurrence is in an assistant message."""
+        """What the future needs, seen from this place: identifiers whose next occurrence is a far use."""
         seen: set[str] = set()
         wanted: set[str] = set()
         for later in range(place, len(self.names)):
-            if later in self.spoken:
-                wanted |= self.names[later] - seen
+            wanted |= self.far.get(later, frozenset()) - seen
             seen |= self.names[later]
         return frozenset(wanted)
 
@@ -75,7 +78,7 @@ def uses_of(transcript: Transcript) -> Uses:
         near={place - len(opening): used for place, used in near.items()},
         lines=_carriers([*transcript.system, *(text for parts in texts for text in parts)], wanted),
         names=names[len(opening) :],
-        spoken=frozenset(places),
+        tools=frozenset(_called(transcript.messages, form)),
     )
 
 
@@ -94,16 +97,16 @@ def part_texts(part: Part) -> Iterator[str]:
         yield part.text
 
 
-def lines_of(text: str) -> Iterator[str]:
+def lines_of(text: str) -> Iterator[Line]:
     """
     The lines of a text, white space at their ends left out.
 
-    Of a JSON object or list, as arguments of a call are, also the lines of the strings inside, and the whole.
+    Of a JSON object or list, as arguments of a call are, also the lines of the strings inside.
     """
-    yield from map(str.strip, text.split("\n"))
+    yield from ((False, line.strip()) for line in text.split("\n"))
     if text[:1] in {"{", "["}:
         for string in _strings(_json(text)):
-            yield from map(str.strip, string.split("\n"))
+            yield from ((True, line.strip()) for line in string.split("\n"))
 
 
 def _json(text: str) -> Any:
@@ -119,6 +122,11 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
+
+
+def _called(messages: Iterable[Payload], form: Format) -> Iterator[str]:
+    for message in messages:
+        yield from (part.name for part in form.read(message) if part.kind is ItemKind.TOOL_CALL)
 
 
 def _names(texts: Iterable[str]) -> frozenset[str]:
@@ -146,13 +154,13 @@ def _far_and_near(
     return far, near
 
 
-def _carriers(texts: Iterable[str], wanted: frozenset[str]) -> dict[str, frozenset[str]]:
+def _carriers(texts: Iterable[str], wanted: frozenset[str]) -> dict[str, frozenset[Line]]:
     """The lines that carry each of these identifiers."""
-    carriers: dict[str, set[str]] = {name: set() for name in wanted}
+    carriers: dict[str, set[Line]] = {name: set() for name in wanted}
     for text in set(texts):
         if wanted.isdisjoint(identifiers(text)):
             continue
         for line in set(lines_of(text)):
-            for name in identifiers(line) & wanted:
+            for name in identifiers(line[1]) & wanted:
                 carriers[name].add(line)
     return {name: frozenset(lines) for name, lines in carriers.items()}

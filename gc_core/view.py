@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import attrs
@@ -52,12 +52,25 @@ class Protection:
 
 
 class WindowView:
-    """The read-only answers of one collection; a ``ContextView``."""
+    """
+    The read-only answers of one collection; a ``ContextView``.
 
-    def __init__(self, context: Context, protection: Protection, *, pressure: bool = False) -> None:
+    ``policies`` are what plugins say of resident items now, by item id; they hold for this collection, and for good
+    when it changes something.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        protection: Protection,
+        *,
+        pressure: bool = False,
+        policies: Mapping[str, GCPolicy] | None = None,
+    ) -> None:
         self._context = context
         self._protection = protection
         self._pressure = pressure
+        self.policies = policies or {}
 
     @property
     def tokens(self) -> int:
@@ -69,6 +82,8 @@ class WindowView:
         """The resident units, oldest first."""
         pinned = self._protection.pinned_turns
         units = self._context.units()
+        if self.policies:
+            units = tuple(_reclassified(unit, self.policies) for unit in units)
         return tuple(attrs.evolve(unit, pinned=True) if unit.turn in pinned else unit for unit in units)
 
     @cached_property
@@ -203,6 +218,11 @@ class WindowView:
         if not recent and place < self._recent_from:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
+
+
+def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
+    items = (attrs.evolve(item, policy=policies.get(item.id, item.policy)) for item in unit.items)
+    return attrs.evolve(unit, items=tuple(items))
 
 
 def is_stubbable(item: Item) -> bool:

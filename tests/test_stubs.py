@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, Item, ItemKind
+from gc_core.items import Part
 from gc_core.scan import scan
 from gc_core.stubs import GAP, smallest_stub, write_stub
 from gc_core.tokens import counter_for, part_tokens
-from gc_core.items import Part
 
 COUNTER = counter_for(None, "openai")
 

@@ -63,6 +63,8 @@ def said_in(message: Payload) -> tuple[list[object], list[object]]:
 def thinking_runs(messages: Sequence[Payload]) -> Iterator[tuple[int, str]]:
     """Each run of thinking blocks as canonical JSON, with the index of its message."""
     for index, message in enumerate(messages):
+        if not isinstance(message.get("content"), list):
+            continue
         run: list[Payload] = []
         for block in (*blocks_of(message), {}):
             if block.get("type") in THINKING:

@@ -10,10 +10,11 @@ help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 .venv/installed: pyproject.toml requirements-dev.txt constraints.txt $(wildcard plugins/*/pyproject.toml)
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
+	@echo "Making .venv and installing what is needed; this takes a minute or two."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
+	@touch $@
 
 demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k window
 	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_truncate --window 16000
@@ -35,7 +36,7 @@ tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes
 types: .venv/installed ## Check types
 	$(BIN)/mypy
 
-bench: .venv/installed ## Measure counting error and speed
+bench: .venv/installed ## Measure counting error, and the time of calls and collections
 	$(BIN)/python -m benchmarks
 
 clean: ## Remove the virtual environment and caches

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import counting
+from benchmarks import counting, turns
 
-BENCHES = (counting,)
+BENCHES = (counting, turns)
 """Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
 
 

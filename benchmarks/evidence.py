@@ -29,7 +29,7 @@ from benchmarks.planted import Place, Planted, PlantedSession, plant
 from gc_core import ContextOverflowError, GCConfig, GCSession, Request, SourceError
 from gc_core.baselines import BASELINES, BaselineSession
 from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import Uses
+from gc_core.uses import uses_of
 
 LABELS = Path(__file__).with_name("labels.json")
 
@@ -58,7 +58,6 @@ ALL = "all"
 
 _NAME = re.compile(r"\d|_|\w/\w|\w\.\w|[a-z][A-Z]")
 _REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out(?: here: turns? [\d-]+,|:) i(\d+)(?:-i(\d+))?")
-_FROM_NOTHING = Uses(far={}, near={}, lines={}, names=(), spoken=frozenset())
 
 
 class Verdict(enum.Enum):
@@ -241,7 +240,7 @@ def _label_probe(label: Label, transcript: Transcript, shift: int) -> Probe:
 
 def judge(task: Task) -> list[Finding]:
     """Replay the session up to the last call that matters, and look for every probe in its request."""
-    session = keeper(task.keeper, task.window)
+    session = keeper(task.keeper, task.window, task.transcript)
     holders = {probe.message for probe in task.probes}
     items: dict[int, range] = {}
     found: list[Finding] = []
@@ -258,12 +257,17 @@ def judge(task: Task) -> list[Finding]:
     return found
 
 
-def keeper(name: str, window: int) -> GCSession | BaselineSession:
-    """A session that a strategy or a baseline keeps; nothing is reserved for replies, which are known."""
+def keeper(name: str, window: int, transcript: Transcript) -> GCSession | BaselineSession:
+    """
+    A session that a strategy or a baseline keeps; nothing is reserved for replies, which are known.
+
+    What the transcript uses is not told: only the oracle would ask.
+    """
     config = GCConfig(context_limit=window, output_reservation=0, strategy=STRATEGIES[0])
     for baseline in BASELINES:
         if baseline.name == name:
-            return BaselineSession(baseline, config=config, format="openai", model=None, uses=_FROM_NOTHING)
+            nothing = uses_of(attrs.evolve(transcript, messages=()))
+            return BaselineSession(baseline, config=config, format="openai", model=None, uses=nothing)
     return GCSession(attrs.evolve(config, strategy=(name,)), format="openai")
 
 

@@ -78,15 +78,17 @@ class Call:
 def main() -> None:
     """Print every figure with its target."""
     logging.getLogger("gc_core").setLevel(logging.ERROR)  # recorded sessions have messages that need mending
-    print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} CPUs; ms a call")
+    where = f"{platform.machine()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+    print(f"Python {platform.python_version()} on {where}; milliseconds")
     print(f"{'':<52}{'calls':>7}{'median':>9}{'p99':>9}{'max':>9}")
     for name in ("openai", "anthropic"):
         known = list(exchanges(name))
         print(f"{name}: {len(known):,} exchanges, {'real' if any(transcripts(name)) else 'MADE: no corpus'}")
         print_full(name, known)
         print_long(name, known)
-        print_memory(name, known)
         print_collection(name, known)
+        if name == "openai":
+            print_memory(name, known)  # minutes under tracemalloc, and no matter of the format
 
 
 # -- a call in a full window -----------------------------------------------------------------------------------------

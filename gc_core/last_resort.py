@@ -9,6 +9,7 @@ import attrs
 from gc_core.actions import GCRemovalItem
 from gc_core.items import Item, ItemKind
 from gc_core.planning import Planner, Rights, is_cuttable
+from gc_core.policy import GCPolicy
 from gc_core.view import WindowView, Zone
 
 NAME = "last_resort"
@@ -32,7 +33,7 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
-    _cut(planner, _newest(view), fit)
+    _cut(planner, [item for item in _newest(view) if item.policy is not GCPolicy.PRESERVABLE], fit)
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
     _cut(planner, _newest(view), fit)

@@ -85,7 +85,10 @@ class Liveness:
 
 
 def _last_places(placed: Iterable[tuple[int, Item]]) -> dict[str, int]:
-    return {name: place for place, item in placed for span in item.scan.spans for name in span.names}
+    last: dict[str, int] = {}
+    for place, item in placed:
+        last.update(dict.fromkeys(item.scan.names, place))
+    return last
 
 
 def _arguments(call: Item) -> dict[str, Any]:

@@ -357,7 +357,10 @@ class Planner:
 
         What is LOCKED shows its names wherever it stands.
         """
-        shown = set(self._locked_names())
+        shown: set[str] = set()
+        for item in self.context.items():
+            if item.policy is GCPolicy.LOCKED:
+                shown |= item.scan.names
         texts: dict[str, NewText] = {}
         for unit, gone in zip(reversed(self._view.units), reversed(self._gone), strict=True):
             if gone:
@@ -367,17 +370,12 @@ class Planner:
                 if item.id in self._limits:
                     texts[item.id] = self._stubbed(item, shown)
                     scanned = texts[item.id].scan
-                shown.update(name for span in scanned.spans for name in span.names)
+                shown |= scanned.names
         return texts
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
         stub = write_stub(item, self._limits[item.id], self._counter, shown)
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
-
-    def _locked_names(self) -> Iterator[str]:
-        for item in self.context.items():
-            if item.policy is GCPolicy.LOCKED:
-                yield from (name for span in item.scan.spans for name in span.names)
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
         """Ids of the items that leave, and one trace for every run of them."""

@@ -45,14 +45,15 @@ class Scan:
 
     Attributes:
         spans: The lines that name something, in their order.
+        names: All names of the text; made once, for every collection asks.
 
     """
 
     spans: tuple[Span, ...] = ()
+    names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """All names of the text."""
+    @names.default
+    def _all_names(self) -> frozenset[str]:
         return frozenset(name for span in self.spans for name in span.names)
 
 

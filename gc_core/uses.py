@@ -28,7 +28,7 @@ COMMON_PERCENT = 20
 
 
 Line = tuple[bool, str]
-"""A line, and whether it stands in a string inside JSON: one is not the other, else a bare name would pass for a line."""
+"""Whether it stands in a string inside JSON, and the line: were they one, a list of bare names would pass for lines."""
 
 
 @attrs.frozen(kw_only=True)
@@ -44,6 +44,7 @@ class Uses:
         near: Used at this place, and standing somewhere before; the far ones are among them.
         lines: The original lines that carry an identifier which is used from afar, white space at their ends left out.
         names: The identifiers of every message.
+        spoken: Places of the assistant's messages.
         tools: Names of the tools that are called; their schemas tell them too.
 
     """
@@ -52,7 +53,8 @@ class Uses:
     near: Mapping[int, frozenset[str]]
     lines: Mapping[str, frozenset[Line]]
     names: Sequence[frozenset[str]]
-    tools: frozenset[str]
+    spoken: frozenset[int] = frozenset()
+    tools: frozenset[str] = frozenset()
 
     def wanted(self, place: int) -> frozenset[str]:
         """What the future needs, seen from this place: identifiers whose next occurrence is a far use."""
@@ -78,6 +80,7 @@ def uses_of(transcript: Transcript) -> Uses:
         near={place - len(opening): used for place, used in near.items()},
         lines=_carriers([*transcript.system, *(text for parts in texts for text in parts)], wanted),
         names=names[len(opening) :],
+        spoken=frozenset(places),
         tools=frozenset(_called(transcript.messages, form)),
     )
 

@@ -64,9 +64,7 @@ def test_the_anthropic_client_sends_a_real_session_with_thinking_without_a_refus
         anthropic_client(server) as client,
         GCSession(GCConfig(context_limit=32_000), format="anthropic", model=CLAUDE) as session,
     ):
-        drive(
-            session, transcript, lambda r: client.messages.create(model=CLAUDE, max_tokens=4_096, **r.kwargs())
-        )
+        drive(session, transcript, lambda r: client.messages.create(model=CLAUDE, max_tokens=4_096, **r.kwargs()))
         assert server.refusals == []
         assert len(server.requests) == len(replies_of(transcript))
         assert session.last_result is not None
@@ -137,7 +135,7 @@ def test_the_openai_client_streams_and_the_session_watches():
         openai_client(server) as client,
         GCSession(GCConfig(context_limit=6_000, output_reservation=1_000), model="gpt-5") as session,
     ):
-        session.append({"role": "user", "content": lines(600)})
+        session.append({"role": "user", "content": lines(560)})
         stream = client.chat.completions.create(
             model="gpt-5", stream=True, stream_options={"include_usage": True}, **session.pre_send().kwargs()
         )

@@ -224,7 +224,9 @@ def fill(session, number=12):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bad_strategy_is_recorded_and_replaced_by_the_last_resort_for_that_pass(kind):
-    with GCSession(GCConfig(context_limit=4_000, output_reservation=0), strategy=Bad(kind), plugins=Plugins()) as session:
+    with GCSession(
+        GCConfig(context_limit=4_000, output_reservation=0), strategy=Bad(kind), plugins=Plugins()
+    ) as session:
         fill(session)
         found = session.collect_now(target_percent=40)
         assert session.budget.total <= 1_600
@@ -245,7 +247,9 @@ def test_proposals_made_for_another_session_are_rubbish_here():
         def collect(self, context, goal):  # noqa: ARG002 - the contract
             return foreign
 
-    with GCSession(GCConfig(context_limit=4_000, output_reservation=0), strategy=Foreign(), plugins=Plugins()) as session:
+    with GCSession(
+        GCConfig(context_limit=4_000, output_reservation=0), strategy=Foreign(), plugins=Plugins()
+    ) as session:
         fill(session, 6)
         found = session.collect_now(target_percent=20)
         assert len(found.failures) == 1

@@ -150,7 +150,13 @@ def test_a_closed_session_refuses_every_call_and_says_which():
     session = small()
     session.append(user("a"))
     session.close()
-    for name, arguments in {"append": (user("b"),), "pre_send": (), "collect_now": (), "items": (), "close": ()}.items():
+    for name, arguments in {
+        "append": (user("b"),),
+        "pre_send": (),
+        "collect_now": (),
+        "items": (),
+        "close": (),
+    }.items():
         with pytest.raises(SessionClosedError, match=rf"{name}\(\) on a closed session"):
             getattr(session, name)(*arguments)
 
@@ -626,7 +632,9 @@ def test_a_wrong_source_is_refused_at_once_and_changes_nothing(case, sent):
 
 
 def blocks_in(request):
-    return [m["content"] for m in request.messages if isinstance(m["content"], str) and m["content"].startswith("<context")]
+    return [
+        m["content"] for m in request.messages if isinstance(m["content"], str) and m["content"].startswith("<context")
+    ]
 
 
 def test_enrichment_stands_at_the_end_and_stays_where_it_was_sent():
@@ -1117,7 +1125,9 @@ def test_wherever_something_fails_the_session_is_as_before_and_goes_on(where, mo
                 assert outcome(session) == expected
             request = session.pre_send()
             assert complaints("openai", request.kwargs()) == []
-            assert [session.recall(item.id) for item in session.items() if item.kind is ItemKind.USER_TEXT][0] == "Do it."
+            assert [session.recall(item.id) for item in session.items() if item.kind is ItemKind.USER_TEXT][
+                0
+            ] == "Do it."
     assert raised or where not in {"counter", "log"}  # elsewhere it is guarded: the host's call goes on
 
 

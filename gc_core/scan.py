@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
@@ -14,8 +13,8 @@ LONG_LINE = 600
 _PIECE = 240
 _PIECE_END = re.compile(r"[}\])][,;]?\s*|[,;]\s+|[,;](?=[\"'{\[(])|\s")
 
-_NAME_CHARS = r"A-Za-z0-9_#@~./+\-"
-_TOKEN = re.compile(rf"(?<![{_NAME_CHARS}])[{_NAME_CHARS}]{{5,200}}(?![{_NAME_CHARS}])")
+_TOKEN = re.compile(r"[A-Za-z0-9_#@~./+\-]{5,}")
+_LONGEST = 200
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _FILE = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _EDGE = ".+-~"
@@ -70,21 +69,15 @@ def scan(text: str) -> Scan:
     separate names.
     """
     flat = text.replace("\\n", "  ").replace("\\t", "  ") if "\\" in text else text
-    found: list[Span] = []
-    names: dict[str, None] = {}
-    pieces = spans_of(text)
-    start, end = next(pieces)
-    for token in _TOKEN.finditer(flat):
-        while token.start() >= end:
-            if names:
-                found.append(Span(start=start, end=end, names=tuple(names)))
-                names = {}
-            start, end = next(pieces)
-        for name in _names_in(token.group()):
-            names[name] = None
-    if names:
-        found.append(Span(start=start, end=end, names=tuple(names)))
-    return Scan(spans=tuple(found)) if found else NOTHING
+    find = _TOKEN.findall
+    spans = []
+    for start, end in spans_of(text):
+        names: list[str] = []
+        for token in find(flat, start, end):
+            names += _KNOWN[token]
+        if names:
+            spans.append(Span(start=start, end=end, names=tuple(dict.fromkeys(names))))
+    return Scan(spans=tuple(spans)) if spans else NOTHING
 
 
 def spans_of(text: str) -> Iterator[tuple[int, int]]:
@@ -101,19 +94,35 @@ def spans_of(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """A long line cut behind brackets, commas or blanks; where there is none, at twice the wanted length."""
+    """A long line cut behind brackets, commas or blanks, and nowhere else: half a token would be another name."""
     while stop - start > 2 * _PIECE:
-        cut = _PIECE_END.search(text, start + _PIECE, start + 2 * _PIECE)
-        end = cut.end() if cut else start + 2 * _PIECE
-        yield start, end
-        start = end
+        cut = _PIECE_END.search(text, start + _PIECE, stop)
+        if cut is None:
+            break
+        yield start, cut.end()
+        start = cut.end()
     yield start, stop
 
 
-@functools.lru_cache(maxsize=200_000)
-def _names_in(word: str) -> tuple[str, ...]:
-    """The names in a token, remembered: most tokens of a session come again and again."""
-    return tuple(dict.fromkeys(_names(word.strip(_EDGE))))
+class _Known(dict[str, tuple[str, ...]]):
+    """
+    The names in each token seen so far: most tokens of a session come again and again.
+
+    A dict and no lru_cache, because a hit costs half as much here and scanning is on the path of every message
+    (``python -m benchmarks.liveness``). Bounded: it starts anew when it is full.
+    """
+
+    most = 200_000
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        if len(self) >= self.most:
+            self.clear()
+        names = tuple(dict.fromkeys(_names(token.strip(_EDGE)))) if len(token) <= _LONGEST else ()
+        self[token] = names
+        return names
+
+
+_KNOWN = _Known()
 
 
 def _names(word: str) -> Iterator[str]:

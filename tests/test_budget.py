@@ -1,4 +1,4 @@
-"""The budget is the sum of its items, whatever is added, changed and removed; and it can be written down and read back."""
+"""The budget is the sum of its items, whatever is added, changed and removed; and it can be written and read back."""
 
 import json
 

@@ -97,7 +97,7 @@ def test_a_reservation_as_large_as_the_window_is_refused(reservation):
 
 @pytest.mark.parametrize("value", ["", [], [""], 5, None, ["a", 5], {"a": 1}], ids=repr)
 def test_a_strategy_is_a_name_or_names(value):
-    with pytest.raises(ConfigError, match="strategy = .*: expected a strategy's name or a list of names"):
+    with pytest.raises(ConfigError, match=r"strategy = .*: expected a strategy's name or a list of names"):
         GCConfig(strategy=value)
 
 
@@ -108,7 +108,7 @@ def test_a_single_strategy_may_be_given_as_a_string():
 
 @pytest.mark.parametrize("value", [5, "0", [-1], [True], ["0"], [1.0], None], ids=repr)
 def test_pinned_turns_are_numbers_from_0_on(value):
-    with pytest.raises(ConfigError, match="pinned_turn_indices = .*: expected turn numbers, counted from 0"):
+    with pytest.raises(ConfigError, match=r"pinned_turn_indices = .*: expected turn numbers, counted from 0"):
         GCConfig(pinned_turn_indices=value)
 
 
@@ -123,11 +123,11 @@ def test_the_policy_of_a_tool_is_a_policy_or_exclude(value):
 
 @pytest.mark.parametrize("value", [5, ["read"], "read", None], ids=repr)
 def test_tools_and_strategies_are_tables(value):
-    with pytest.raises(ConfigError, match="tools = .*: expected a table"):
+    with pytest.raises(ConfigError, match=r"tools = .*: expected a table"):
         GCConfig(tools=value)
-    with pytest.raises(ConfigError, match="strategies = .*: expected a table of options"):
+    with pytest.raises(ConfigError, match=r"strategies = .*: expected a table of options"):
         GCConfig(strategies=value)
-    with pytest.raises(ConfigError, match="strategies = .*: expected a table of options"):
+    with pytest.raises(ConfigError, match=r"strategies = .*: expected a table of options"):
         GCConfig(strategies={"truncate": value})
 
 

@@ -23,8 +23,8 @@ from tests.support.say import answer, call, lines, rendered, result, results, sc
 LOCKED, PRESERVABLE, PARTIAL, EPHEMERAL = GCPolicy
 
 
-def session_with(*messages, format="openai", plugins=None, **config):
-    session = GCSession(GCConfig(output_reservation=0, **config), format=format, plugins=plugins or Plugins.discover())
+def session_with(*messages, form="openai", plugins=None, **config):
+    session = GCSession(GCConfig(output_reservation=0, **config), format=form, plugins=plugins or Plugins.discover())
     session.extend(messages)
     return session
 
@@ -38,9 +38,9 @@ def policies(session, kind):
     return [item.policy for item in session.items() if item.kind is kind]
 
 
-def repairs_of(format, *messages):
+def repairs_of(form, *messages):
     told = []
-    with GCSession(format=format, on_event=told.append) as session:
+    with GCSession(format=form, on_event=told.append) as session:
         session.extend(messages)
         repairs = [event.kind for event in told if isinstance(event, MessageRepaired)]
         return repairs, session._context.render()
@@ -62,14 +62,14 @@ def test_a_turn_starts_at_a_user_message_that_follows_no_user_message():
         ]
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic"])
-def test_a_result_never_starts_a_turn_and_lives_in_the_unit_of_its_call(format):
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_a_result_never_starts_a_turn_and_lives_in_the_unit_of_its_call(form):
     """J28."""
     pair = {
         "openai": [call(("c1", "read", {}), ("c2", "grep", {}), text="I look."), result("c1", "x"), result("c2", "y")],
         "anthropic": [use(("c1", "read", {}), ("c2", "grep", {}), text="I look."), results(("c1", "x"), ("c2", "y"))],
-    }[format]
-    with session_with(user("a"), *pair, answer("done"), format=format) as session:
+    }[form]
+    with session_with(user("a"), *pair, answer("done"), form=form) as session:
         units = session.view().units
         assert [[item.kind.value for item in unit.items] for unit in units] == [
             ["user_text"],
@@ -83,7 +83,7 @@ def test_a_result_never_starts_a_turn_and_lives_in_the_unit_of_its_call(format):
 
 
 def test_results_and_user_text_in_one_message_are_two_units_and_a_new_turn():
-    with session_with(user("a"), use(("c1", "read", {})), results(("c1", "x"), text="Go on."), format="anthropic") as s:
+    with session_with(user("a"), use(("c1", "read", {})), results(("c1", "x"), text="Go on."), form="anthropic") as s:
         assert place_of(s)[1:] == [(0, 0, 2, "tool_call"), (0, 0, 2, "tool_result"), (1, -1, 3, "user_text")]
 
 
@@ -134,7 +134,7 @@ def test_every_openai_message_is_rendered_as_it_came_in(messages):
 @settings(max_examples=40)
 @given(anthropic_sessions_strategy())
 def test_numbers_of_turns_and_units_only_grow(messages):
-    with session_with(*messages, format="anthropic") as session:
+    with session_with(*messages, form="anthropic") as session:
         units = session.view().units
         assert [unit.number for unit in units] == sorted({unit.number for unit in units})
         assert [unit.turn for unit in units] == sorted(unit.turn for unit in units)
@@ -178,7 +178,7 @@ def test_results_thinking_and_attachments_are_ephemeral():
         answer("b"),
         {"role": "user", "content": [picture, {"type": "text", "text": "See?"}]},
     ]
-    with session_with(*messages, format="anthropic") as session:
+    with session_with(*messages, form="anthropic") as session:
         for kind in (ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT):
             assert policies(session, kind) == [EPHEMERAL]
 
@@ -280,8 +280,8 @@ def test_a_plugin_lowers_nothing_that_core_or_host_locked():
 # --- repairs ----------------------------------------------------------------------------------------------------------
 
 
-def accepted(format, request):
-    return complaints(format, request.kwargs()) == []
+def accepted(form, request):
+    return complaints(form, request.kwargs()) == []
 
 
 def test_a_dead_call_gets_a_synthetic_result_right_behind_it():
@@ -304,12 +304,12 @@ def test_all_results_of_a_batch_stand_in_one_anthropic_message_the_synthetic_one
     assert kinds == ["tool_result", "tool_result", "text"]
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic"])
-def test_a_result_without_its_call_is_told_as_text(format):
-    late = result("c9", "secret") if format == "openai" else results(("c9", "secret"))
-    repairs, request = repairs_of(format, user("a"), answer("b"), late)
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_a_result_without_its_call_is_told_as_text(form):
+    late = result("c9", "secret") if form == "openai" else results(("c9", "secret"))
+    repairs, request = repairs_of(form, user("a"), answer("b"), late)
     assert repairs == ["late_result"]
-    assert accepted(format, request)
+    assert accepted(form, request)
     assert request.messages[-1]["role"] == "user"
     assert "c9" in request.messages[-1]["content"]
     assert "secret" in request.messages[-1]["content"]
@@ -362,7 +362,7 @@ def test_results_split_over_messages_are_joined_where_the_provider_wants_one():
 
 def test_what_was_pinned_or_held_survives_a_join():
     asked = use(("c1", "read", {}), ("c2", "ls", {}))
-    with session_with(user("a"), asked, format="anthropic") as session:
+    with session_with(user("a"), asked, form="anthropic") as session:
         (first,) = session.append(results(("c1", "x")))
         session.pin(item=first)
         session.set_policy(first, LOCKED)
@@ -372,15 +372,15 @@ def test_what_was_pinned_or_held_survives_a_join():
         assert kept.policy is LOCKED
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic"])
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
 @pytest.mark.parametrize(
     "content", ["", [], "  \n ", [{"type": "text", "text": ""}], [{"type": "text", "text": " "}]], ids=repr
 )
-def test_a_message_without_content_is_left_out_and_said_so(format, content):
-    repairs, request = repairs_of(format, user("a"), answer("b"), user(content), user("c"))
+def test_a_message_without_content_is_left_out_and_said_so(form, content):
+    repairs, request = repairs_of(form, user("a"), answer("b"), user(content), user("c"))
     assert repairs[0] in {"empty_message", "empty_text"}
     assert len(request.messages) == 3
-    assert accepted(format, request)
+    assert accepted(form, request)
 
 
 def test_an_empty_text_block_is_left_out_and_its_neighbours_stay():
@@ -426,10 +426,10 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic"])
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
 @pytest.mark.parametrize(("message", "field"), MALFORMED, ids=str)
-def test_a_malformed_message_is_refused_with_its_field_and_changes_nothing(format, message, field):
-    with session_with(user("a"), format=format) as session:
+def test_a_malformed_message_is_refused_with_its_field_and_changes_nothing(form, message, field):
+    with session_with(user("a"), form=form) as session:
         before, budget = rendered(session), session.budget.snapshot()
         with pytest.raises(MessageError, match=field):
             session.append(message)
@@ -454,7 +454,7 @@ def test_a_message_nested_without_end_is_refused():
 def test_a_policy_that_is_none_is_refused_and_changes_nothing(policy):
     with session_with(user("a")) as session:
         before = session.budget.snapshot()
-        with pytest.raises(MessageError, match="policy = .*: expected a GCPolicy"):
+        with pytest.raises(MessageError, match=r"policy = .*: expected a GCPolicy"):
             session.append(user("b"), policy=policy)
         assert session.budget.snapshot() == before
         assert session.append(user("b")) == ("i2",)

@@ -464,7 +464,7 @@ def test_pins_survive_the_last_resort():
 
 @pytest.mark.parametrize("wrong", [{}, {"turn": 1, "item": "i1"}, {"turn": -1}, {"turn": "1"}, {"turn": True}], ids=str)
 def test_a_pin_takes_a_turn_or_an_item(wrong):
-    with small() as session, pytest.raises(SourceError, match="pin takes|turn = "):
+    with small() as session, pytest.raises(SourceError, match=r"pin takes|turn = "):
         session.pin(**wrong)
 
 
@@ -481,9 +481,9 @@ def test_a_policy_that_is_none_is_refused_and_changes_nothing(policy):
     with small() as session:
         session.append(user("a"))
         before = session.budget.snapshot()
-        with pytest.raises(SourceError, match="policy = .*: expected a GCPolicy"):
+        with pytest.raises(SourceError, match=r"policy = .*: expected a GCPolicy"):
             session.set_policy("i1", policy)
-        with pytest.raises(SourceError, match="policy = .*: expected a GCPolicy"):
+        with pytest.raises(SourceError, match=r"policy = .*: expected a GCPolicy"):
             session.system(base="x", policy=policy)
         assert session.budget.snapshot() == before
 
@@ -706,7 +706,7 @@ def test_a_cap_counts_the_newest_versions_alone():
             session.memory("team", notes=f"{place} " + "word " * 20)
             session.pre_send()
             session.post_turn(answer("b"))
-        with pytest.raises(SourceError, match="'team' would hold .* its cap is 60"):
+        with pytest.raises(SourceError, match=r"'team' would hold .* its cap is 60"):
             session.memory("team", more="word " * 30)
 
 
@@ -749,10 +749,10 @@ def test_what_was_never_logged_cannot_be_recalled(key):
             session.recall(key)
 
 
-@pytest.mark.parametrize("format", ["openai", "anthropic"])
-def test_parts_of_repaired_messages_are_recalled_too(format):
-    with small(format=format) as session:
-        if format == "openai":
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_parts_of_repaired_messages_are_recalled_too(form):
+    with small(format=form) as session:
+        if form == "openai":
             session.extend([user("a"), call(("c1", "read", "not json"), ("c2", "ls", {})), result("c2", "y")])
             (late,) = session.append(result("c9", "late"))
         else:
@@ -1125,9 +1125,8 @@ def test_wherever_something_fails_the_session_is_as_before_and_goes_on(where, mo
                 assert outcome(session) == expected
             request = session.pre_send()
             assert complaints("openai", request.kwargs()) == []
-            assert [session.recall(item.id) for item in session.items() if item.kind is ItemKind.USER_TEXT][
-                0
-            ] == "Do it."
+            said = (item.id for item in session.items() if item.kind is ItemKind.USER_TEXT)
+            assert session.recall(next(said)) == "Do it."
     assert raised or where not in {"counter", "log"}  # elsewhere it is guarded: the host's call goes on
 
 

@@ -163,7 +163,7 @@ class Fussy:
 
     keep: int = attrs.field(default=1, validator=attrs.validators.ge(0))
 
-    def collect(self, context, goal):
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
         return ()
 
 

@@ -60,7 +60,7 @@ def schema(name, format_name="openai", description="Does it."):
 
 
 def small(window=4_000, *, plugins=None, **more):
-    """A session with a small window; further keywords go to the configuration or, where it knows them, to the session."""
+    """A session with a small window; keywords go to the configuration or, where it knows them, the session."""
     own = {key: more.pop(key) for key in ("format", "directory", "model", "counter", "on_event") if key in more}
     strategy = more.pop("strategy", "gc_truncate")
     config = GCConfig(context_limit=window, **{"output_reservation": 0, **more})
@@ -100,7 +100,7 @@ class Letters:
     def count(self, text):
         return len(text)
 
-    def count_image(self, image):
+    def count_image(self, image):  # noqa: ARG002 - the protocol
         return 10
 
     def count_thinking(self, part):

@@ -240,11 +240,6 @@ class Context:
                 other.set_policy(key, policy)
         return other
 
-    def without_thinking(self) -> Context:
-        """Another context without any thinking: what a model that binds it to its prefix needs after a change there."""
-        thinking = (item.id for message in self._messages for item in message.items if item.kind is ItemKind.THINKING)
-        return self.edited(Edits(dropped=frozenset(thinking)))
-
     def recounted(self, intake: Intake) -> Context:
         """Another context with the same content, counted by another counter."""
         budget = InstructionBudget(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import counting, turns
+from benchmarks import counting, evidence, turns
 
-BENCHES = (counting, turns)
+BENCHES = (counting, turns, evidence)
 """Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
 
 

@@ -290,11 +290,13 @@ def _findings(
     task: Task, session: GCSession | BaselineSession, at: int, items: Mapping[int, range]
 ) -> Iterator[Finding]:
     """Also where nothing is looked for the request is made, for that is when a window is collected."""
+    probes = [probe for probe in task.probes if probe.needed == at]
+    if not probes and task.keeper == NO_COLLECTION:
+        return
     try:
         request = session.pre_send()
     except ContextOverflowError as error:
         request = Request(format="openai", messages=(), tokens=error.needed)
-    probes = [probe for probe in task.probes if probe.needed == at]
     text = _text(request, task.window) if probes else ""
     for probe in probes:
         verdict = _verdict(probe, text, session, items[probe.message])

@@ -182,7 +182,7 @@ _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub
 
 def _rights(goal: Goal) -> Rights:
     zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
-    return Rights(zones=frozenset(zones))
+    return Rights(zones=frozenset(zones), preservable_above=goal.pressure_tokens or 0)
 
 
 def _note(plan: Plan, after: int) -> str:

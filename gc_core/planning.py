@@ -35,12 +35,14 @@ class Rights:
         zones: Zones of units that it may drop.
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
+        preservable_above: PRESERVABLE units only while the request has at least this many tokens.
 
     """
 
     zones: frozenset[Zone]
     stub_recent: bool = False
     stub_any_kind: bool = False
+    preservable_above: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -205,6 +207,8 @@ class Planner:
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
         zone = self._view.zone(unit)
+        if zone is Zone.PRESERVABLE and self._total < rights.preservable_above:
+            return f"unit {unit.number} is preservable: usage is below the pressure by now"
         if zone in rights.zones:
             return ""
         if unit.pinned:
@@ -326,7 +330,7 @@ class Planner:
     def _may_shrink(self, item: Item, rights: Rights) -> bool:
         if rights.stub_any_kind:
             return is_cuttable(item)
-        return is_stubbable(item) and item.id not in self._limits
+        return is_stubbable(item)
 
     # -- refusals ------------------------------------------------------------------------------------------------
 

@@ -28,13 +28,18 @@ class Goal:
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
-        pressure: Whether PRESERVABLE content may go.
+        pressure_tokens: PRESERVABLE content may go while the request has at least this many tokens; None: it stays.
 
     """
 
     target_tokens: int
     reason: GCTriggerReason = GCTriggerReason.MANUAL
-    pressure: bool = False
+    pressure_tokens: int | None = None
+
+    @property
+    def pressure(self) -> bool:
+        """Whether PRESERVABLE content may go at all."""
+        return self.pressure_tokens is not None
 
 
 @attrs.frozen(kw_only=True)

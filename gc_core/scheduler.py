@@ -115,7 +115,11 @@ class Scheduler:
         percent = self.config.target_percent if target_percent is None else target_percent
         pressure = self.config.pressure_percent
         return Goal(
-            target_tokens=moment.calibration.to_raw(int(self.config.usable * percent / 100.0)),
+            target_tokens=self._percent_of(moment, percent),
             reason=reason,
-            pressure=bool(pressure) and self.usage(moment) >= float(pressure or 0),
+            pressure_tokens=self._percent_of(moment, pressure) if pressure and self.usage(moment) >= pressure else None,
         )
+
+    def _percent_of(self, moment: Moment, percent: float) -> int:
+        """A share of the usable window, as the budget counts."""
+        return moment.calibration.to_raw(int(self.config.usable * percent / 100.0))

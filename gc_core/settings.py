@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import attrs
 
@@ -17,6 +17,7 @@ from gc_core.errors import ConfigError
 PREFIX = "GC_"
 _TABLES = frozenset({"tools", "strategies"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
+_KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
 _SIMILAR = 0.85
 
 
@@ -65,11 +66,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _value(variable: str, key: str, text: str) -> Any:
-    kind = str(attrs.fields_dict(GCConfig)[key].type)
     try:
-        return _parsed(kind, text.strip())
+        return _parsed(_KINDS[key], text.strip())
     except ValueError:
-        raise ConfigError(f"{variable} = {text!r}: expected {kind}") from None
+        raise ConfigError(f"{variable} = {text!r}: expected {_KINDS[key]}") from None
 
 
 def _parsed(kind: str, text: str) -> Any:

@@ -67,6 +67,11 @@ def test_every_variable_is_read(variable):
     assert getattr(load(environ={variable: text}), key) == value
 
 
+def test_variables_are_read_also_after_somebody_resolved_the_types_of_the_configuration():
+    attrs.resolve_types(GCConfig)
+    assert load(environ={"GC_TARGET_PERCENT": "12.5"}).target_percent == 12.5
+
+
 def test_no_key_lacks_a_variable_but_the_tables():
     keys = {key for _, key, _ in ENVIRONMENT.values()}
     assert {field.name for field in attrs.fields(GCConfig)} - keys == {"tools", "strategies"}

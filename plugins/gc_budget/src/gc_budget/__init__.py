@@ -13,6 +13,14 @@ import attrs
 import gc_core as gc
 
 _EXCLUDE = "exclude"
+_STUBS = "1b ephemeral"
+_LEAST = 100
+"""Tokens below which a stub is not worth its reference."""
+_ROOM = 150
+"""Tokens that every stub may have, if that is no more than ``_MOST`` of the original."""
+_MOST = 0.7
+_LARGE = 2_000
+"""Tokens from which a result is stubbed deeper before whole turns go."""
 
 
 def _shares(_: object, field: "attrs.Attribute[Mapping[str, float | str]]", shares: Mapping[str, float | str]) -> None:
@@ -25,8 +33,7 @@ def _shares(_: object, field: "attrs.Attribute[Mapping[str, float | str]]", shar
 class Budget:
     """What is held weakest goes first, and of what goes, the lines that are alive stay."""
 
-    keep: float = attrs.field(default=0.35, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
-    keep_superseded: float = attrs.field(default=0.1, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    keep: float = attrs.field(default=0.45, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
     stub_arguments: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
     tools: Mapping[str, float | str] = attrs.field(factory=dict, validator=_shares)
 
@@ -41,25 +48,29 @@ class Budget:
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="3 preservable")
 
     def _ephemeral(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """Superseded content first, then the oldest."""
+        """Superseded content first, then the oldest; when that does not suffice, large ones once more and deeper."""
         items = [item for item in context.stubbable if self._may_go(item)]
         stale = [item for item in items if context.liveness.superseded(item)]
-        for item in stale:
-            keep = min(self.keep_superseded, self._share(item))
-            yield gc.GCRemovalItem.stub(item, keep=keep, reason="superseded", phase="1b ephemeral")
         known = {item.id for item in stale}
+        rest = [item for item in items if item.id not in known]
+        for reason, group in (("superseded", stale), ("oldest", rest)):
+            for item in group:
+                yield gc.GCRemovalItem.stub(item, keep=self._share(item), reason=reason, phase=_STUBS)
         for item in items:
-            if item.id not in known:
-                yield gc.GCRemovalItem.stub(item, keep=self._share(item), reason="oldest", phase="1b ephemeral")
+            if item.tokens >= _LARGE:
+                yield gc.GCRemovalItem.stub(item, keep=self._share(item) / 3, reason="large and old", phase=_STUBS)
 
     def _may_go(self, item: gc.Item) -> bool:
         if item.kind is gc.ItemKind.TOOL_CALL and not self.stub_arguments:
             return False
-        return self.tools.get(item.name) != _EXCLUDE
+        return item.tokens >= _LEAST and self.tools.get(item.name) != _EXCLUDE
 
     def _share(self, item: gc.Item) -> float:
-        share = self.tools.get(item.name, self.keep)
-        return share if isinstance(share, (int, float)) else self.keep
+        """A stub of a short text may keep more of it: below some size only the reference would be left."""
+        share = self.tools.get(item.name)
+        if isinstance(share, (int, float)):
+            return share
+        return max(self.keep, min(_MOST, _ROOM / item.tokens))
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:

@@ -82,6 +82,7 @@ class Planner:
         self._limits: dict[str, int] = {}
         self._sizes: dict[str, int] = {}
         self._texts: dict[str, NewText] = {}
+        self._unread: set[str] = set()
         self._changed = False
         self._writings = 0
         self._now = {unit.number: unit.tokens for unit in view.units}
@@ -293,6 +294,8 @@ class Planner:
         if limit >= self._sizes.get(item.id, item.tokens):
             return self._refuse(removal, "a stub would not be smaller")
         self._limits[item.id] = limit
+        if rights.stub_any_kind:
+            self._unread.add(item.id)
         self._resize(item, unit, min(limit, self._estimate(item, limit, rights)))
         self._changed = True
         self._removals.append(removal)
@@ -378,7 +381,7 @@ class Planner:
         return texts
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
-        stub = write_stub(item, self._limits[item.id], self._counter, shown)
+        stub = write_stub(item, self._limits[item.id], self._counter, shown, ends=item.id in self._unread)
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:

@@ -71,18 +71,20 @@ def smallest_stub(item: Item, counter: TokenCounter) -> int:
     return _tokens(_smallest(item), item, counter)
 
 
-def write_stub(item: Item, limit: int, counter: TokenCounter, shown: AbstractSet[str]) -> StubText:
+def write_stub(
+    item: Item, limit: int, counter: TokenCounter, shown: AbstractSet[str], *, ends: bool = False
+) -> StubText:
     """
     A stub of at most ``limit`` tokens, or the smallest possible one.
 
-    ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. Arguments of a call
-    stay a JSON object.
+    ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
+    content that nobody has read yet, what fits of head and tail stays instead. Arguments of a call stay a JSON object.
     """
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
             break
-        text = _shortened(item, chars, shown)
+        text = _shortened(item, chars, None if ends else shown)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
             return StubText(text=text, tokens=tokens, reference=reference_to(item))
@@ -122,13 +124,17 @@ def _smallest(item: Item) -> str:
     return line if _arguments(item) is None else _json({"left_out": line})
 
 
-def _shortened(item: Item, chars: int, shown: AbstractSet[str]) -> str:
+def _shortened(item: Item, chars: int, shown: AbstractSet[str] | None) -> str:
     line = reference_to(item).stub_text()
     arguments = _arguments(item)
     if arguments is not None:
         return _shortened_arguments(item, arguments, chars - len(line), shown)
-    edges = item.kind in {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT}
-    kept = _live_text(item.text, item.scan, chars - len(line) - 1, shown, edges=edges)
+    room = chars - len(line) - 1
+    if shown is None:
+        kept = _ends(item.text, room)
+    else:
+        edges = item.kind in {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT}
+        kept = _live_text(item.text, item.scan, room, shown, edges=edges)
     return f"{kept}\n{line}" if kept else line
 
 
@@ -153,6 +159,18 @@ def _live_text(text: str, scanned: Scan, chars: int, shown: AbstractSet[str], *,
             chosen.append(kept)
             room -= cost
     return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)))
+
+
+def _ends(text: str, chars: int) -> str:
+    """Head and tail, half of the characters each, in whole lines where a line break is near."""
+    half = (chars - len(GAP) - 2) // 2
+    if half <= 0:
+        return ""
+    head, tail = text[:half], text[-half:]
+    broken = head.rfind("\n"), tail.find("\n")
+    head = head[: broken[0]] if broken[0] > half // 2 else head
+    tail = tail[broken[1] + 1 :] if -1 < broken[1] < half // 2 else tail
+    return f"{head}\n{GAP}\n{tail}" if "\n" in text else f"{head}{GAP}{tail}"
 
 
 def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
@@ -234,7 +252,7 @@ def _arguments(item: Item) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, shown: AbstractSet[str]) -> str:
+def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, shown: AbstractSet[str] | None) -> str:
     """
     The arguments with their long string values cut to what is alive; other values that are large become a gap.
 
@@ -254,12 +272,13 @@ def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, s
     return _json(short)
 
 
-def _shortened_value(value: Any, share: float, shown: AbstractSet[str]) -> Any:
+def _shortened_value(value: Any, share: float, shown: AbstractSet[str] | None) -> Any:
     """The same object when it is short enough to stay."""
     if isinstance(value, str):
         if len(value) <= 2 * _HINT_CHARS:
             return value
-        return _live_text(value, scan(value), int(share * len(value)), shown) or GAP
+        room = int(share * len(value))
+        return (_ends(value, room) if shown is None else _live_text(value, scan(value), room, shown)) or GAP
     size = len(_json(value)) if isinstance(value, (list, dict)) else 0
     if size <= 2 * _HINT_CHARS:
         return value
@@ -267,7 +286,7 @@ def _shortened_value(value: Any, share: float, shown: AbstractSet[str]) -> Any:
     return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else GAP
 
 
-def _shortened_inner(value: Any, share: float, shown: AbstractSet[str]) -> Any:
+def _shortened_inner(value: Any, share: float, shown: AbstractSet[str] | None) -> Any:
     if isinstance(value, dict):
         return {key: _shortened_value(inner, share, shown) for key, inner in value.items()}
     return [_shortened_value(inner, share, shown) for inner in value]

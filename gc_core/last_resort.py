@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -70,11 +70,26 @@ def _newest(view: WindowView) -> list[Item]:
     return sorted(items, key=lambda item: item.tokens, reverse=True)
 
 
-def _cut(planner: Planner, items: Iterable[Item], fit: int) -> None:
+def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
+    """All that is larger than a common size is cut to it, and that size is as large as fits: nobody pays for all."""
+    sizes = {item.id: planner.size_of(item) for item in items}
+    if planner.reaches(fit) or not sizes:
+        return
+    others = planner.total - sum(sizes.values())
+    size = _common_size(list(sizes.values()), fit - others - _SLACK)
     for item in items:
-        missing = planner.total - fit
-        if missing <= 0:
-            return
-        keep = max(0.0, (item.tokens - missing - _SLACK) / max(1, item.tokens))
-        offer = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
-        planner.offer(attrs.evolve(offer, strategy=NAME), _CUT)
+        if sizes[item.id] > size and not planner.reaches(fit):
+            keep = size / item.tokens
+            removal = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
+            planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)
+
+
+def _common_size(sizes: Sequence[int], room: int) -> int:
+    """The size to which the larger ones are to be cut so that all together fill the room."""
+    left = max(0, room)
+    for place, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - place)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes)

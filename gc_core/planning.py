@@ -120,6 +120,11 @@ class Planner:
             self._write()
         return self._total <= tokens
 
+    def size_of(self, item: Item) -> int:
+        """Tokens that a resident item will have; 0 when its unit is dropped."""
+        unit = self._view.units[self._items[item.id][1]]
+        return 0 if unit.number in self._dropped else self._sizes.get(item.id, item.tokens)
+
     def offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
         """
         Accept or refuse a proposal; True when it was accepted.

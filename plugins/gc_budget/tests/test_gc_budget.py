@@ -90,17 +90,19 @@ def test_superseded_results_go_before_older_ones():
     assert stale.step == 5
 
 
-def test_preservable_goes_only_under_pressure_and_never_in_continuous_mode():
-    def kept(**config):
-        session = session_of(steps=1, turns=9, context_limit=8_000, output_reservation=0, **config)
-        for place in range(7):
-            session.append({"role": "user", "content": f"Also consider point {place}. " + "Words. " * 100})
+def test_preservable_goes_only_down_to_the_pressure_and_never_in_continuous_mode():
+    def talk(**config):
+        session = session_of(steps=1, turns=2, context_limit=8_000, output_reservation=0, **config)
+        for place in range(60):
+            session.append({"role": "user", "content": f"Also consider point {place}. " + "Words. " * 40})
             session.append({"role": "assistant", "content": "I do."})
-        done = session.collect_now(target_percent=1)
-        return "3 preservable" not in phases(done)
+        return session, session.collect_now(target_percent=1)
 
-    assert not kept(pressure_percent=60, threshold_percent=60)
-    assert kept(pressure_percent=0)
+    session, done = talk(pressure_percent=60, threshold_percent=60)
+    assert "3 preservable" in phases(done)
+    assert 40 < session.budget.utilisation < 60
+    _, done = talk(pressure_percent=0)
+    assert "3 preservable" not in phases(done)
 
 
 def test_locked_and_pinned_content_never_goes():

@@ -33,7 +33,10 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
-    _cut(planner, [item for item in _newest(view) if item.policy is not GCPolicy.PRESERVABLE], fit)
+    if not planner.reaches(fit):
+        # A request that just fits would be collected again at the next call: one break for each. So the cut goes deeper.
+        roomy = max(0, fit + planner.goal.target_tokens) // 2
+        _cut(planner, [item for item in _newest(view) if item.policy is not GCPolicy.PRESERVABLE], min(fit, roomy))
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
     _cut(planner, _newest(view), fit)

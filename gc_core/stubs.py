@@ -35,6 +35,7 @@ _TOLD = (
 _MOST_TOLD = 12
 """Lines that speak of errors or outcomes which one stub keeps at most: the last ones, which tell how it ended."""
 
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
 _TRIES = 5
 _TOLD_SCORE, _EDGE_SCORE = 2.0, 4.0
@@ -78,13 +79,14 @@ def write_stub(
     A stub of at most ``limit`` tokens, or the smallest possible one.
 
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
-    content that nobody has read yet, what fits of head and tail stays instead. Arguments of a call stay a JSON object.
+    content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over. Arguments of
+    a call stay a JSON object.
     """
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
             break
-        text = _shortened(item, chars, None if ends else shown)
+        text = _shortened(item, chars, shown, ends=ends)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
             return StubText(text=text, tokens=tokens, reference=reference_to(item))
@@ -124,17 +126,12 @@ def _smallest(item: Item) -> str:
     return line if _arguments(item) is None else _json({"left_out": line})
 
 
-def _shortened(item: Item, chars: int, shown: AbstractSet[str] | None) -> str:
+def _shortened(item: Item, chars: int, shown: AbstractSet[str], *, ends: bool) -> str:
     line = reference_to(item).stub_text()
     arguments = _arguments(item)
     if arguments is not None:
-        return _shortened_arguments(item, arguments, chars - len(line), shown)
-    room = chars - len(line) - 1
-    if shown is None:
-        kept = _ends(item.text, room)
-    else:
-        edges = item.kind in {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT}
-        kept = _live_text(item.text, item.scan, room, shown, edges=edges)
+        return _shortened_arguments(item, arguments, chars - len(line), _Cutter(shown, ends))
+    kept = _Cutter(shown, ends, item.kind in _SAID).cut(item.text, item.scan, chars - len(line) - 1)
     return f"{kept}\n{line}" if kept else line
 
 
@@ -146,31 +143,49 @@ def _json(value: Any) -> str:
 # -- lines -------------------------------------------------------------------------------------------------------
 
 
-def _live_text(text: str, scanned: Scan, chars: int, shown: AbstractSet[str], *, edges: bool = False) -> str:
-    """What is alive of a text, in at most this many characters: the most worth for its length first."""
-    wanted = [*_carriers(scanned, shown), *_told(text)]
-    if edges:
-        wanted += _edges(text)
-    wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(GAP)), reverse=True)
-    chosen, room = [], chars - len(GAP)
-    for kept in wanted:
-        cost = kept.end - kept.start + len(GAP) + 2
-        if cost <= room:
-            chosen.append(kept)
-            room -= cost
-    return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)))
+@attrs.frozen
+class _Cutter:
+    """
+    Chooses what of a text stays.
+
+    Attributes:
+        shown: Names that the window shows elsewhere.
+        ends: Head and tail stay as far as there is room.
+        edges: The first and the last line are worth more than others.
+
+    """
+
+    shown: AbstractSet[str]
+    ends: bool = False
+    edges: bool = False
+
+    def cut(self, text: str, scanned: Scan, chars: int) -> str:
+        """What stays, in at most this many characters: the most worth for its length first."""
+        wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
+        wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(GAP)), reverse=True)
+        room = chars - len(GAP)
+        chosen, spent = [], 0
+        for kept in wanted:
+            cost = kept.end - kept.start + len(GAP) + 2
+            if spent + cost <= (room * 3 // 4 if self.ends else room):
+                chosen.append(kept)
+                spent += cost
+        if self.ends:
+            chosen += _ends(text, room - spent)
+        return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)))
 
 
-def _ends(text: str, chars: int) -> str:
+def _ends(text: str, chars: int) -> list[_Kept]:
     """Head and tail, half of the characters each, in whole lines where a line break is near."""
-    half = (chars - len(GAP) - 2) // 2
+    half = (chars - 2 * len(GAP)) // 2
     if half <= 0:
-        return ""
-    head, tail = text[:half], text[-half:]
-    broken = head.rfind("\n"), tail.find("\n")
-    head = head[: broken[0]] if broken[0] > half // 2 else head
-    tail = tail[broken[1] + 1 :] if -1 < broken[1] < half // 2 else tail
-    return f"{head}\n{GAP}\n{tail}" if "\n" in text else f"{head}{GAP}{tail}"
+        return []
+    head, tail = min(half, len(text)), max(0, len(text) - half)
+    broken = text.rfind("\n", half // 2, head), text.find("\n", tail, tail + half // 2)
+    return [
+        _Kept(0, broken[0] if broken[0] >= 0 else head, 0.0),
+        _Kept(broken[1] + 1 if broken[1] >= 0 else tail, len(text), 0.0),
+    ]
 
 
 def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
@@ -252,14 +267,14 @@ def _arguments(item: Item) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, shown: AbstractSet[str] | None) -> str:
+def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, cutter: _Cutter) -> str:
     """
     The arguments with their long string values cut to what is alive; other values that are large become a gap.
 
     What is short stays whole, so that the call still says what it did; the reference ends the last value that was cut.
     """
     share = chars / max(1, len(item.text))
-    short = {key: _shortened_value(value, share, shown) for key, value in arguments.items()}
+    short = {key: _shortened_value(value, share, cutter) for key, value in arguments.items()}
     cut = [key for key in short if short[key] is not arguments[key]]
     if not cut:
         return _smallest(item)
@@ -272,21 +287,20 @@ def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, s
     return _json(short)
 
 
-def _shortened_value(value: Any, share: float, shown: AbstractSet[str] | None) -> Any:
+def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
     """The same object when it is short enough to stay."""
     if isinstance(value, str):
         if len(value) <= 2 * _HINT_CHARS:
             return value
-        room = int(share * len(value))
-        return (_ends(value, room) if shown is None else _live_text(value, scan(value), room, shown)) or GAP
+        return cutter.cut(value, scan(value), int(share * len(value))) or GAP
     size = len(_json(value)) if isinstance(value, (list, dict)) else 0
     if size <= 2 * _HINT_CHARS:
         return value
-    inner = _shortened_inner(value, share, shown)
+    inner = _shortened_inner(value, share, cutter)
     return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else GAP
 
 
-def _shortened_inner(value: Any, share: float, shown: AbstractSet[str] | None) -> Any:
+def _shortened_inner(value: Any, share: float, cutter: _Cutter) -> Any:
     if isinstance(value, dict):
-        return {key: _shortened_value(inner, share, shown) for key, inner in value.items()}
-    return [_shortened_value(inner, share, shown) for inner in value]
+        return {key: _shortened_value(inner, share, cutter) for key, inner in value.items()}
+    return [_shortened_value(inner, share, cutter) for inner in value]

@@ -22,6 +22,9 @@ from gc_core.view import WindowView, Zone, is_stubbable
 _LONGEST_TRACE = Reference(tokens=10**7, first="i1000000", last="i1000001", first_turn=10**5, last_turn=10**5 + 1)
 
 
+_OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
+"""Zones of which it is known what could still be taken: others wait for them, or they are taken only to some end."""
+
 _WRITINGS = 3
 """Times that one plan writes its stubs before it counts new ones at their limit."""
 
@@ -88,7 +91,7 @@ class Planner:
         self._now = {unit.number: unit.tokens for unit in view.units}
         self._schemas = {unit.number: unit for unit in view.schemas}
         self._now.update({unit.number: unit.tokens for unit in view.schemas})
-        self._open = {zone: sum(u.tokens for u in view.in_zone(zone)) for zone in (Zone.OLD, Zone.RECENT)}
+        self._open = {zone: sum(u.tokens for u in view.in_zone(zone)) for zone in _OPEN_ZONES}
         self._forgotten: set[int] = set()
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
@@ -213,8 +216,8 @@ class Planner:
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
         zone = self._view.zone(unit)
-        if zone is Zone.PRESERVABLE and self._total < rights.preservable_above:
-            return f"unit {unit.number} is preservable: usage is below the pressure by now"
+        if zone is Zone.PRESERVABLE and not self._relieves(rights.preservable_above):
+            return f"unit {unit.number} is preservable: without it usage would be on the same side of the pressure"
         if zone in rights.zones:
             return ""
         if unit.pinned:
@@ -224,6 +227,14 @@ class Planner:
         if zone is Zone.HELD:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
+
+    def _relieves(self, pressure: int) -> bool:
+        """
+        Whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end that.
+
+        Where one oversized new result is the reason, it could not; the last resort cuts that first.
+        """
+        return pressure == 0 or self._total - self._open[Zone.PRESERVABLE] < pressure <= self._total
 
     def _needs(self, zone: Zone) -> bool:
         """Whether the target would be missed even if everything that goes before this zone were dropped."""

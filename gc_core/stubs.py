@@ -27,7 +27,7 @@ STUBBED_KINDS = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.US
 """What a strategy can stub. Cutting assistant text is left to the last resort."""
 
 _TOLD = (
-    *("error", "exception", "traceback", "failed", "failure", "fatal", "panic", "denied", "not found"),
+    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "rejected", "not found"),
     *("exit code", "passed", "warning"),
 )
 """Words of errors and outcomes. Looked for one by one: str.find is many times faster than one pattern of them all."""

@@ -14,8 +14,8 @@ import gc_core as gc
 
 _EXCLUDE = "exclude"
 _STUBS = "1b ephemeral"
-_LEAST = 100
-"""Tokens below which a stub is not worth its reference."""
+_LEAST = 200
+"""Tokens below which nothing is stubbed: short results are mostly content (docs/evidence.md)."""
 _ROOM = 150
 """Tokens that every stub may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7

@@ -99,8 +99,8 @@ class Planner:
         self._items: dict[str, tuple[Item, int]] = {
             item.id: (item, place) for place, unit in enumerate(view.units) for item in unit.items
         }
-        trace = Part(kind=ItemKind.TRACE, place=(), text=_LONGEST_TRACE.trace_text())
-        self._trace_cost = part_tokens(trace, counter) + counter.per_message
+        self._trace_cost = self._trace_tokens(_LONGEST_TRACE)
+        self._traced = 0
 
     @property
     def total(self) -> int:
@@ -144,14 +144,32 @@ class Planner:
 
     def settle(self) -> None:
         """Offer again what was refused only for the moment, until nothing more is accepted or the goal is met."""
+        self._recount()
         accepted = True
         while accepted and not self.met:
             waiting, self._later = self._later, []
             accepted = False
-            for removal, rights in waiting:
+            for place, (removal, rights) in enumerate(waiting):
                 if self.met:
-                    return
+                    self._later += waiting[place:]
+                    break
                 accepted = self.offer(removal, rights) or accepted
+            self._recount()
+
+    def _recount(self) -> None:
+        """
+        Count stubs and traces as they will be, instead of at their longest: what is refused then is refused in a second
+        pass too, which begins with exactly these tokens.
+        """
+        self._write()
+        _, traces = self._cuts()
+        exact = sum(self._trace_tokens(reference) for reference in traces.values())
+        self._total += exact - self._traced
+        self._traced = exact
+
+    def _trace_tokens(self, reference: Reference) -> int:
+        part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
+        return part_tokens(part, self._counter) + self._counter.per_message
 
     def finish(self, *, binds_thinking: bool = False) -> Plan:
         """
@@ -201,8 +219,12 @@ class Planner:
             why = self._holds(unit, rights)
             if why:
                 return self._refuse(removal, why)
+        if self._has(fresh, Zone.PRESERVABLE) and not self._relieves(rights.preservable_above):
+            return self._postpone(
+                removal, rights, "preservable: without it usage would be on the same side of the pressure"
+            )
         for zone, why in ((Zone.RECENT, "the old turns suffice"), (Zone.SCHEMA, "the conversation suffices")):
-            if any(self._view.zone(unit) is zone for unit in fresh) and not self._needs(zone):
+            if self._has(fresh, zone) and not self._needs(zone):
                 return self._postpone(removal, rights, why)
         if self._gain(fresh) <= 0:
             for unit in fresh:
@@ -213,11 +235,12 @@ class Planner:
         self._removals.append(removal)
         return True
 
+    def _has(self, units: Iterable[Unit], zone: Zone) -> bool:
+        return any(self._view.zone(unit) is zone for unit in units)
+
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
         zone = self._view.zone(unit)
-        if zone is Zone.PRESERVABLE and not self._relieves(rights.preservable_above):
-            return f"unit {unit.number} is preservable: without it usage would be on the same side of the pressure"
         if zone in rights.zones:
             return ""
         if unit.pinned:
@@ -280,7 +303,9 @@ class Planner:
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
         self._gone[place] = True
-        self._total += self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
+        more = self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
+        self._total += more
+        self._traced += more
 
     def _closes(self, place: int, side: int) -> int:
         """1 when the cut at this place joins another cut on that side; a trace between them is absorbed."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import attrs
@@ -85,13 +86,27 @@ class BudgetEntry:
             node._sums[len(_POLICIES) + place] += count
             node = node.parent
 
-    def copied(self, parent: BudgetEntry | None, twins: dict[BudgetEntry, BudgetEntry]) -> BudgetEntry:
-        """A copy of the node with everything below it; ``twins`` learns the copy of each node."""
-        twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, parent=parent, synthetic=self.synthetic)
-        twin._sums = self._sums.copy()
-        if self.nodes:
-            twin.nodes = {key: node.copied(twin, twins) for key, node in self.nodes.items()}
+    def copied(
+        self, parent: BudgetEntry | None, without: Set[BudgetEntry], twins: dict[BudgetEntry, BudgetEntry]
+    ) -> BudgetEntry:
+        """
+        A copy of the node with what is below it, but for these items and for groups that have no others. ``twins``
+        learns the copy of each node.
+        """
+        twin = BudgetEntry.__new__(BudgetEntry)  # by hand: every item of the window is copied in every collection
+        twin.key, twin.label, twin.stored, twin.synthetic = self.key, self.label, self.stored, self.synthetic
+        twin.parent, twin.nodes, twin._sums = parent, {}, self._sums.copy()
         twins[self] = twin
+        for key, node in self.nodes.items():
+            if node in without:
+                twin._sums = list(map(operator.sub, twin._sums, node._sums))
+                continue
+            child = node.copied(twin, without, twins)
+            if child._sums != node._sums:
+                less = map(operator.sub, child._sums, node._sums)
+                twin._sums = list(map(operator.add, twin._sums, less))
+            if child.nodes or not node.nodes or parent is None:
+                twin.nodes[key] = child
         return twin
 
     def as_json(self) -> dict[str, Any]:
@@ -283,17 +298,18 @@ class InstructionBudget:
 
     # -- copies --------------------------------------------------------------------------------------------------
 
-    def clone(self) -> InstructionBudget:
-        """An independent copy."""
+    def clone(self, *, without: Iterable[str] = ()) -> InstructionBudget:
+        """An independent copy, but for the items with these keys."""
         copy = InstructionBudget(
             context_limit=self.context_limit,
             output_reservation=self.output_reservation,
             overhead=self.overhead,
             sources=self.sources,
         )
+        gone = {self._leaf(key) for key in without}
         twins: dict[BudgetEntry, BudgetEntry] = {}
-        copy._root = self._root.copied(None, twins)
-        copy._leaves = {key: twins[leaf] for key, leaf in self._leaves.items()}
+        copy._root = self._root.copied(None, gone, twins)
+        copy._leaves = {key: twins[leaf] for key, leaf in self._leaves.items() if leaf in twins}
         return copy
 
     def snapshot(self) -> dict[str, Any]:

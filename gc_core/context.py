@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -124,17 +124,15 @@ class Context:
 
     def units(self) -> tuple[Unit, ...]:
         """The units of the messages, oldest first."""
-        grouped: dict[int, list[Item]] = {}
-        overhead: dict[int, int] = {}
+        grouped: defaultdict[int, list[Item]] = defaultdict(list)
+        overhead: defaultdict[int, int] = defaultdict(int)
         for message in self._messages:
-            first = message.items[0].unit
-            overhead[first] = overhead.get(first, 0) + message.overhead
+            overhead[message.items[0].unit] += message.overhead
             for item in message.items:
-                grouped.setdefault(item.unit, []).append(item)
+                grouped[item.unit].append(item)
         pending = {call.unit for call in self.cursor.open_calls}
         return tuple(
-            _unit(number, items, overhead.get(number, 0), pending=number in pending)
-            for number, items in grouped.items()
+            _unit(number, items, overhead[number], pending=number in pending) for number, items in grouped.items()
         )
 
     def unused_schemas(self) -> tuple[Unit, ...]:
@@ -227,13 +225,18 @@ class Context:
 
     def edited(self, edits: Edits) -> Context:
         """Another context in which the edits are carried out; this one does not change."""
-        other = Context(intake=self._intake, budget=self.budget.clone())
+        other = Context(intake=self._intake, budget=self.budget.clone(without=edits.dropped))
         other.cursor = self.cursor
         other._system = dict(self._system)
         other._tools, other._left_out = self._tools, self._left_out
         other._leave_out(edits.schemas)
-        for message in self._messages:
-            other._take_edited(message, edits)
+        changed = {self._places.get(key) for key in (*edits.dropped, *edits.texts)}
+        marked = set(self._marked)
+        for place, message in enumerate(self._messages):
+            if place in changed:
+                other._take_edited(message, edits)
+            else:
+                other._keep(message, marked=place in marked)
         other._refresh_results()
         for key, policy in edits.policies.items():
             if key in other._places and key in other.budget:
@@ -276,44 +279,44 @@ class Context:
             self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
 
     def _take_edited(self, message: Message, edits: Edits) -> None:
-        if not any(item.id in edits.dropped or item.id in edits.texts for item in message.items):
-            self._keep(message)
-            return
-        kept = tuple(_edited(item, edits) for item in message.items if item.id not in edits.dropped)
         cuts = [edits.traces[item.id] for item in message.items if item.id in edits.traces]
-        leads = bool(message.items) and message.items[0].id in edits.dropped
+        leads = message.items[0].id in edits.dropped
         if leads:
             self._cut(cuts)
-        self._keep_changed(message, kept, edits)
+        kept = tuple([_edited(item, edits) for item in message.items if item.id not in edits.dropped])
+        # A message that leaves whole is not read again: that would be most of the time of a large collection.
+        if kept:
+            self._keep_changed(message, kept, edits)
+        else:
+            self.budget.overhead -= message.overhead
         if not leads:
             self._cut(cuts)
 
     def _keep_changed(self, message: Message, kept: tuple[Item, ...], edits: Edits) -> None:
-        for item in message.items:
-            if item.id in edits.dropped:
-                self.budget.remove(item.id)
-            elif item.id in edits.texts:
-                self.budget.update(item.id, edits.texts[item.id].tokens)
-        # A message that leaves whole is not read again: that would be most of the time of a large collection.
-        texts = _texts(message, edits, self._intake.format) if kept else {}
-        payload = self._intake.format.edit(message.payload, texts) if kept else None
+        for item in kept:
+            if item.id in edits.texts:
+                self.budget.update(item.id, item.tokens)
+        payload = self._intake.format.edit(message.payload, _texts(message, edits, self._intake.format))
         if payload is None:
             self.budget.overhead -= message.overhead
             return
-        self._keep(attrs.evolve(message, payload=payload, items=kept))
+        changed = attrs.evolve(message, payload=payload, items=kept)
+        self._keep(changed, marked=self._intake.format.marks(payload) > 0)
 
-    def _keep(self, message: Message) -> None:
+    def _keep(self, message: Message, *, marked: bool) -> None:
         place = len(self._messages)
         for item in message.items:
             self._places[item.id] = place
-        if self._intake.format.marks(message.payload):
+        if marked:
             self._marked.append(place)
         self._messages.append(message)
 
     def _cut(self, references: Iterable[Reference]) -> None:
         for reference in references:
             arrival = self._intake.framed(reference.trace_text(), self.cursor, trace_item(reference))
-            self.apply(arrival)
+            for message in arrival.messages:
+                self._add(message)
+            self.cursor = arrival.cursor
 
     def _refresh_results(self) -> None:
         """Later results of the current batch join the message as it stands now."""
@@ -328,7 +331,7 @@ class Context:
         for item in message.items:
             self.budget.add(_budget_item(item))
         self.budget.overhead += message.overhead
-        self._keep(message)
+        self._keep(message, marked=self._intake.format.marks(message.payload) > 0)
 
     def _grow(self, message: Message) -> None:
         for item in message.items:
@@ -445,9 +448,9 @@ def _unit(number: int, items: list[Item], overhead: int, *, pending: bool) -> Un
         turn=first.turn,
         step=first.step,
         items=tuple(items),
-        tokens=sum(item.tokens for item in items) + overhead,
+        tokens=overhead + sum([item.tokens for item in items]),  # lists: of so few a generator would cost more
         pending=pending,
-        pinned=any(item.pinned for item in items),
+        pinned=any([item.pinned for item in items]),
     )
 
 

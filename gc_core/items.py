@@ -144,6 +144,8 @@ class Unit:
         tokens: What the unit costs, overhead of its messages included.
         pending: It holds a tool call that still waits for its result.
         pinned: One of its items, or its turn, is pinned.
+        policy: The strongest policy of its items: what holds one holds all.
+        is_trace: It stands for units that were dropped.
 
     """
 
@@ -154,21 +156,27 @@ class Unit:
     tokens: int
     pending: bool = False
     pinned: bool = False
+    # Asked for several times in every collection: found out once.
+    policy: GCPolicy = attrs.field(init=False, repr=False, eq=False)
+    is_trace: bool = attrs.field(init=False, repr=False, eq=False)
 
-    @property
-    def policy(self) -> GCPolicy:
-        """The strongest policy of its items: what holds one holds all."""
-        return max((item.policy for item in self.items), key=lambda policy: policy.strength)
+    @policy.default
+    def _strongest(self) -> GCPolicy:
+        first, *others = self.items
+        policy = first.policy
+        for item in others:
+            if item.policy.strength > policy.strength:
+                policy = item.policy
+        return policy
+
+    @is_trace.default
+    def _holds_traces_alone(self) -> bool:
+        return self.items[0].kind is ItemKind.TRACE and all(item.kind is ItemKind.TRACE for item in self.items)
 
     @property
     def is_step(self) -> bool:
         """Whether it is one model call (an assistant message with its results)."""
         return self.step >= 0
-
-    @property
-    def is_trace(self) -> bool:
-        """Whether it stands for units that were dropped."""
-        return all(item.kind is ItemKind.TRACE for item in self.items)
 
 
 @attrs.frozen(kw_only=True)

@@ -34,7 +34,7 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
     if not planner.reaches(fit):
-        # A request that just fits would be collected again at the next call: one break for each. So the cut goes deeper.
+        # A request that just fits would be collected again at the next call, a break each time: so the cut goes deeper.
         roomy = max(0, fit + planner.goal.target_tokens) // 2
         _cut(planner, [item for item in _newest(view) if item.policy is not GCPolicy.PRESERVABLE], min(fit, roomy))
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)

@@ -84,13 +84,15 @@ class MasterLog:
         """All of it, or an error and nothing."""
         self._file.seek(self._size)
         left = memoryview(lines)
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._take_back)
             while left:
                 left = left[self._file.write(left) :]
-        except BaseException:
-            with contextlib.suppress(OSError):
-                self._file.truncate(self._size)
-            raise
+            undo.pop_all()
+
+    def _take_back(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.truncate(self._size)
 
     def _read(self, place: int) -> LogRecord:
         end = self._offsets[place + 1] if place + 1 < len(self._offsets) else self._size

@@ -474,14 +474,11 @@ def is_cuttable(item: Item) -> bool:
 
 def _reference(items: list[Item]) -> Reference:
     """One reference for a run of items, the traces among them counted for what they stand for."""
-    known = [item.reference or _single(item) for item in items]
-    whole = known[0]
-    for later in known[1:]:
-        whole = whole.merged(later)
-    return whole
+    tokens = sum(item.original_tokens if item.reference is None else item.reference.tokens for item in items)
+    return _own(items[0]).spanning(_own(items[-1]), tokens)
 
 
-def _single(item: Item) -> Reference:
-    return Reference(
+def _own(item: Item) -> Reference:
+    return item.reference or Reference(
         tokens=item.original_tokens, first=item.id, last=item.id, first_turn=item.turn, last_turn=item.turn
     )

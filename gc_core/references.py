@@ -35,9 +35,9 @@ class Reference:
         """The whole text of a trace."""
         return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}]"
 
-    def merged(self, later: Reference) -> Reference:
-        """One reference for two neighbours."""
-        return attrs.evolve(self, tokens=self.tokens + later.tokens, last=later.last, last_turn=later.last_turn)
+    def spanning(self, last: Reference, tokens: int) -> Reference:
+        """One reference from here up to the last of its neighbours, for so many tokens in all."""
+        return attrs.evolve(self, tokens=tokens, last=last.last, last_turn=last.last_turn)
 
     def _turns(self) -> str:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import threading
@@ -450,15 +451,17 @@ class GCSession:
         """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
         self._tell(CollectionStarted(goal=goal))
         self.plugins.collection_started(goal)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.push(functools.partial(self._tell_failure, goal))
             collected = self._collector.collect(self._context, goal, self._protection, fit=fit)
             if collected.context is self._context:
                 return collected
             return attrs.evolve(collected, context=self._changed(self._changes, collected.context))
-        except Exception as error:
+
+    def _tell_failure(self, goal: Goal, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
             self._tell(CollectionFailed(goal=goal, error=error))
             self.plugins.collection_failed(goal, error)
-            raise
 
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""

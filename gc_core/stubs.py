@@ -79,8 +79,8 @@ def write_stub(
     A stub of at most ``limit`` tokens, or the smallest possible one.
 
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
-    content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over. Arguments of
-    a call stay a JSON object.
+    content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
+    Arguments of a call stay a JSON object.
     """
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import attrs
@@ -32,6 +32,8 @@ class Zone(enum.Enum):
     RESERVE = "reserve"
     SCHEMA = "schema"
     HELD = "held"
+
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code, and every unit is looked up
 
 
 @attrs.frozen(kw_only=True)
@@ -84,7 +86,9 @@ class WindowView:
         units = self._context.units()
         if self.policies:
             units = tuple(_reclassified(unit, self.policies) for unit in units)
-        return tuple(attrs.evolve(unit, pinned=True) if unit.turn in pinned else unit for unit in units)
+        if pinned:
+            units = tuple(attrs.evolve(unit, pinned=True) if unit.turn in pinned else unit for unit in units)
+        return units
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
@@ -97,7 +101,7 @@ class WindowView:
     @cached_property
     def collectable(self) -> tuple[Unit, ...]:
         """Units that may be dropped or summarised: the old ones, the older steps of recent turns, unused schemas."""
-        return (*self._in(Zone.OLD), *self._in(Zone.RECENT), *self.schemas)
+        return (*self.in_zone(Zone.OLD), *self.in_zone(Zone.RECENT), *self.schemas)
 
     @cached_property
     def schemas(self) -> tuple[Unit, ...]:
@@ -107,7 +111,7 @@ class WindowView:
     @cached_property
     def preservable(self) -> tuple[Unit, ...]:
         """PRESERVABLE units, oldest first, when pressure allows them to go."""
-        return tuple(self._in(Zone.PRESERVABLE)) if self._pressure else ()
+        return self.in_zone(Zone.PRESERVABLE) if self._pressure else ()
 
     @cached_property
     def stubbable(self) -> tuple[Item, ...]:
@@ -153,7 +157,7 @@ class WindowView:
 
     def in_zone(self, zone: Zone) -> tuple[Unit, ...]:
         """All units of a zone, oldest first."""
-        return tuple(self._in(zone))
+        return tuple(self._by_zone.get(zone, ()))
 
     @cached_property
     def final(self) -> int:
@@ -194,8 +198,12 @@ class WindowView:
     def _recent_turn(self) -> int:
         return self._context.cursor.turn - self._protection.recent_turns + 1
 
-    def _in(self, zone: Zone) -> Iterable[Unit]:
-        return (unit for unit, its in zip(self.units, self.zones, strict=True) if its is zone)
+    @cached_property
+    def _by_zone(self) -> dict[Zone, list[Unit]]:
+        grouped: dict[Zone, list[Unit]] = {}
+        for unit, zone in zip(self.units, self.zones, strict=True):
+            grouped.setdefault(zone, []).append(unit)
+        return grouped
 
     @cached_property
     def _beside_system(self) -> frozenset[int]:
@@ -234,4 +242,5 @@ def is_stubbable(item: Item) -> bool:
 
 def is_enrichment(unit: Unit) -> bool:
     """Whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
-    return all(item.source == ENRICHMENT.name for item in unit.items)
+    name = ENRICHMENT.name
+    return unit.items[0].source == name and all(item.source == name for item in unit.items)

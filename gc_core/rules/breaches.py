@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -36,15 +37,23 @@ class Rendered:
 
     request: Request
     pending: bool
+    _by_role: Mapping[object, list[tuple[int, Payload]]] = attrs.field(init=False, repr=False, eq=False)
+
+    @_by_role.default
+    def _grouped(self) -> Mapping[object, list[tuple[int, Payload]]]:
+        grouped: defaultdict[object, list[tuple[int, Payload]]] = defaultdict(list)
+        for index, message in enumerate(self.request.messages):
+            grouped[message.get("role")].append((index, message))
+        return grouped
 
     @property
     def messages(self) -> tuple[Payload, ...]:
         """Its messages, oldest first."""
         return self.request.messages
 
-    def by(self, *roles: str) -> Iterator[tuple[int, Payload]]:
-        """The messages of these roles, each with its index."""
-        return ((index, message) for index, message in enumerate(self.messages) if message.get("role") in roles)
+    def by(self, role: str) -> Sequence[tuple[int, Payload]]:
+        """The messages of this role, each with its index."""
+        return self._by_role.get(role, ())
 
 
 Rule = Callable[[Rendered], Iterable[Breach]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Any
 
 import attrs
@@ -87,7 +87,7 @@ class BudgetEntry:
             node = node.parent
 
     def copied(
-        self, parent: BudgetEntry | None, without: Set[BudgetEntry], twins: dict[BudgetEntry, BudgetEntry]
+        self, parent: BudgetEntry | None, without: AbstractSet[BudgetEntry], twins: dict[BudgetEntry, BudgetEntry]
     ) -> BudgetEntry:
         """
         A copy of the node with what is below it, but for these items and for groups that have no others. ``twins``

@@ -450,7 +450,7 @@ def _unit(number: int, items: list[Item], overhead: int, *, pending: bool) -> Un
         items=tuple(items),
         tokens=overhead + sum([item.tokens for item in items]),  # lists: of so few a generator would cost more
         pending=pending,
-        pinned=any([item.pinned for item in items]),
+        pinned=any(item.pinned for item in items),
     )
 
 

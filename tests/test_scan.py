@@ -1,5 +1,7 @@
 """Names are found where they stand, once, whatever the text."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +38,7 @@ def test_every_name_stands_in_its_own_line():
 def test_spans_cover_the_text_in_order_and_names_lie_inside_them(text):
     spans = list(spans_of(text))
     assert "".join(text[start:end] for start, end in spans) == text.replace("\n", "")
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
     known = set(spans)
     for span in scan(text).spans:
         assert (span.start, span.end) in known

@@ -121,12 +121,14 @@ def test_kept_lines_are_lines_of_the_original_and_the_limit_holds(pieces, keep, 
         assert place >= 0, f"{line!r} is not where it should be"
 
 
+values = st.recursive(
+    words.map(lambda word: word * 20) | st.integers() | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+)
+
+
 @settings(max_examples=100, deadline=None)
-@given(
-    arguments=st.dictionaries(
-        st.text(max_size=8), st.recursive(words.map(lambda w: w * 20) | st.integers() | st.none(),
-                                          lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)),
-        min_size=1, max_size=6), keep=st.floats(0, 0.9))  # fmt: skip
+@given(arguments=st.dictionaries(st.text(max_size=8), values, min_size=1, max_size=6), keep=st.floats(0, 0.9))
 def test_stubbed_arguments_are_a_json_object_with_a_reference(arguments, keep):
     item, written = stub(json.dumps(arguments), keep, kind=ItemKind.TOOL_CALL, name="write")
     assert isinstance(json.loads(written.text), dict)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -17,33 +16,52 @@ _POLICIES = tuple(GCPolicy)
 _PLACE = {policy: place for place, policy in enumerate(_POLICIES)}
 _LOCKED, _PRESERVABLE, _PARTIAL, _EPHEMERAL = range(4)
 
+Sums = tuple[int, ...]
+"""Tokens by policy, then items by policy. A tuple of numbers is nothing to Python's garbage collector."""
+
+_NOTHING: Sums = (0,) * (2 * len(_POLICIES))
+
+_Path = tuple[str, ...]
+"""Where an item stands: its source and, if it has one, its group."""
+
+
+def _sums_of(policy: GCPolicy, tokens: int) -> Sums:
+    """Those of one item."""
+    sums = list(_NOTHING)
+    sums[_PLACE[policy]], sums[len(_POLICIES) + _PLACE[policy]] = tokens, 1
+    return tuple(sums)
+
 
 class BudgetEntry:
     """
     One node of the budget: a source, a group of items (a turn) or an item. Read-only for everybody but the budget.
+
+    An item's node never changes: another one takes its place. The others belong to one budget, which changes them in
+    place, until it has been cloned: then both share them, and each copies what it changes. So a collection, which needs
+    a budget of its own, costs what it changes.
 
     Attributes:
         key: Unique among its siblings; for an item its id.
         label: What a panel shows.
         synthetic: Written by the framework, not by user, model or tool.
         stored: The policy it was given; ``policy`` is the effective one.
-        parent: The node above, None for the root.
         nodes: Its children by key.
+        owner: Whose it is, None for an item's.
 
     """
 
-    __slots__ = ("_sums", "key", "label", "nodes", "parent", "stored", "synthetic")
+    __slots__ = ("_sums", "key", "label", "nodes", "owner", "stored", "synthetic")
 
     def __init__(
-        self, *, key: str, label: str, stored: GCPolicy, parent: BudgetEntry | None, synthetic: bool = False
+        self, *, key: str, label: str, stored: GCPolicy, synthetic: bool = False, owner: object = None, tokens: int = 0
     ) -> None:
         self.key = key
         self.label = label
         self.synthetic = synthetic
         self.stored = stored
-        self.parent = parent
+        self.owner = owner
         self.nodes: dict[str, BudgetEntry] = {}
-        self._sums = [0] * (2 * len(_POLICIES))  # tokens by policy, then items by policy: one list, for quick copies
+        self._sums = _NOTHING if owner is not None else _sums_of(stored, tokens)
 
     @property
     def children(self) -> tuple[BudgetEntry, ...]:
@@ -78,36 +96,23 @@ class BudgetEntry:
             return self.stored
         return _POLICIES[held[0]] if len(held) == 1 else GCPolicy.PARTIAL
 
-    def adjust(self, policy: GCPolicy, tokens: int, count: int) -> None:
-        """Add tokens and items of a policy here and in every node above: O(depth)."""
-        place = _PLACE[policy]
-        node: BudgetEntry | None = self
-        while node is not None:
-            node._sums[place] += tokens
-            node._sums[len(_POLICIES) + place] += count
-            node = node.parent
+    @property
+    def sums(self) -> Sums:
+        """Tokens and items by policy."""
+        return self._sums
 
-    def copied(
-        self, parent: BudgetEntry | None, without: AbstractSet[BudgetEntry], twins: dict[BudgetEntry, BudgetEntry]
-    ) -> BudgetEntry:
-        """
-        A copy of the node with what is below it, but for these items and for groups that have no others. ``twins``
-        learns the copy of each node.
-        """
-        twin = BudgetEntry.__new__(BudgetEntry)  # by hand: every item of the window is copied in every collection
-        twin.key, twin.label, twin.stored, twin.synthetic = self.key, self.label, self.stored, self.synthetic
-        twin.parent, twin.nodes, twin._sums = parent, {}, self._sums.copy()
-        twins[self] = twin
-        for key, node in self.nodes.items():
-            if node in without:
-                twin._sums = list(map(operator.sub, twin._sums, node._sums))
-                continue
-            child = node.copied(twin, without, twins)
-            if child._sums != node._sums:
-                less = map(operator.sub, child._sums, node._sums)
-                twin._sums = list(map(operator.add, twin._sums, less))
-            if child.nodes or not node.nodes or parent is None:
-                twin.nodes[key] = child
+    def plus(self, sums: Sums) -> None:
+        """Count these here too."""
+        self._sums = tuple(map(operator.add, self._sums, sums))
+
+    def minus(self, sums: Sums) -> None:
+        """Count these here no longer."""
+        self._sums = tuple(map(operator.sub, self._sums, sums))
+
+    def owned(self, owner: object) -> BudgetEntry:
+        """A copy that belongs to this owner and shares what is below it."""
+        twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, synthetic=self.synthetic, owner=owner)
+        twin.nodes, twin._sums = self.nodes.copy(), self._sums
         return twin
 
     def as_json(self) -> dict[str, Any]:
@@ -171,9 +176,10 @@ class InstructionBudget:
         self.context_limit = context_limit
         self.output_reservation = output_reservation
         self.overhead = overhead
-        self._root = BudgetEntry(key="total", label="total", stored=GCPolicy.PARTIAL, parent=None)
+        self._owner = object()
+        self._root = BudgetEntry(key="total", label="total", stored=GCPolicy.PARTIAL, owner=self._owner)
         self._sources: dict[str, InstructionSource] = {}
-        self._leaves: dict[str, BudgetEntry] = {}
+        self._paths: dict[str, _Path] = {}
         for source in sources:
             self.register(source)
 
@@ -185,16 +191,17 @@ class InstructionBudget:
             raise SourceError(f"source {source.name!r} is registered already as {self._sources[source.name]}")
         if source.name not in self._sources:
             self._sources[source.name] = source
-            self._root.nodes[source.name] = BudgetEntry(
-                key=source.name, label=source.name, stored=source.policy, parent=self._root
+            (root,) = self._chain(())
+            root.nodes[source.name] = BudgetEntry(
+                key=source.name, label=source.name, stored=source.policy, owner=self._owner
             )
 
     def add(self, item: BudgetItem) -> None:
         """Add an item. Raises SourceError for an unknown source or a key twice. Caps are looked at by ``check``."""
         siblings = self.entry(item.source).nodes
-        if item.key in self._leaves or (not item.group and item.key in siblings):
+        if item.key in self._paths or (not item.group and item.key in siblings):
             raise SourceError(f"item {item.key!r} is in the budget already")
-        if item.group in self._leaves and item.group in siblings:
+        if item.group in self._paths and item.group in siblings:
             raise SourceError(f"group {item.group!r} is in the budget already, as an item")
         self._graft(item)
 
@@ -207,23 +214,15 @@ class InstructionBudget:
 
     def remove(self, key: str) -> None:
         """Take an item out. Raises SourceError when it is not there."""
-        leaf = self._leaf(key)
-        leaf.adjust(leaf.stored, -leaf.tokens, -1)
-        del self._leaves[key]
-        self._unlink(leaf)
+        self._leave(self._path(key), [key])
 
     def update(self, key: str, tokens: int) -> None:
         """Change an item's tokens."""
-        leaf = self._leaf(key)
-        leaf.adjust(leaf.stored, tokens - leaf.tokens, 0)
+        self._change(self.item(key), tokens, self.item(key).stored)
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
         """Change how strongly an item is held."""
-        leaf = self._leaf(key)
-        tokens = leaf.tokens
-        leaf.adjust(leaf.stored, -tokens, -1)
-        leaf.stored = policy
-        leaf.adjust(policy, tokens, 1)
+        self._change(self.item(key), self.item(key).tokens, policy)
 
     # -- answers -------------------------------------------------------------------------------------------------
 
@@ -291,26 +290,32 @@ class InstructionBudget:
 
     def item(self, key: str) -> BudgetEntry:
         """The node of an item. Raises SourceError when it is not there."""
-        return self._leaf(key)
+        node = self._root
+        for step in self._path(key):
+            node = node.nodes[step]
+        return node.nodes[key]
 
     def __contains__(self, key: str) -> bool:
         """Whether an item is in the budget."""
-        return key in self._leaves
+        return key in self._paths
 
     # -- copies --------------------------------------------------------------------------------------------------
 
     def clone(self, *, without: Iterable[str] = ()) -> InstructionBudget:
-        """An independent copy, but for the items with these keys."""
+        """An independent copy, but for the items with these keys: O(groups), and what is left out."""
         copy = InstructionBudget(
             context_limit=self.context_limit,
             output_reservation=self.output_reservation,
             overhead=self.overhead,
             sources=self.sources,
         )
-        gone = {self._leaf(key) for key in without}
-        twins: dict[BudgetEntry, BudgetEntry] = {}
-        copy._root = self._root.copied(None, gone, twins)
-        copy._leaves = {key: twins[leaf] for key, leaf in self._leaves.items() if leaf in twins}
+        copy._root, copy._paths = self._root, self._paths.copy()
+        self._owner = object()  # what there is belongs to both from now on
+        gone: dict[_Path, list[str]] = {}
+        for key in without:
+            gone.setdefault(self._path(key), []).append(key)
+        for path, keys in gone.items():
+            copy._leave(path, keys)
         return copy
 
     def snapshot(self) -> dict[str, Any]:
@@ -350,37 +355,58 @@ class InstructionBudget:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _graft(self, item: BudgetItem) -> None:
-        parent = self._group(item.source, item.group)
+        path = (item.source, item.group) if item.group else (item.source,)
         leaf = BudgetEntry(
-            key=item.key, label=item.label or item.key, stored=item.policy, parent=parent, synthetic=item.synthetic
+            key=item.key,
+            label=item.label or item.key,
+            stored=item.policy,
+            synthetic=item.synthetic,
+            tokens=item.tokens,
         )
-        parent.nodes[item.key] = leaf
-        self._leaves[item.key] = leaf
-        leaf.adjust(item.policy, item.tokens, 1)
+        chain = self._chain(path)
+        chain[-1].nodes[item.key] = leaf
+        for node in chain:
+            node.plus(leaf.sums)
+        self._paths[item.key] = path
 
-    def _group(self, source: str, group: str) -> BudgetEntry:
-        parent = self.entry(source)
-        if not group:
-            return parent
-        if group not in parent.nodes:
-            entry = BudgetEntry(key=group, label=group, stored=GCPolicy.PARTIAL, parent=parent)
-            parent.nodes[group] = entry
-        return parent.nodes[group]
+    def _change(self, old: BudgetEntry, tokens: int, policy: GCPolicy) -> None:
+        """Another node takes the place of an item's."""
+        new = BudgetEntry(key=old.key, label=old.label, stored=policy, synthetic=old.synthetic, tokens=tokens)
+        chain = self._chain(self._path(old.key))
+        chain[-1].nodes[old.key] = new
+        for node in chain:
+            node.minus(old.sums)
+            node.plus(new.sums)
 
-    def _leaf(self, key: str) -> BudgetEntry:
+    def _leave(self, path: _Path, keys: Sequence[str]) -> None:
+        """Items of one place go, and their group when it is empty then: memory holds the window, not the history."""
+        chain = self._chain(path)
+        items = [chain[-1].nodes.pop(key) for key in keys]
+        less = tuple(map(sum, zip(*[item.sums for item in items], strict=True))) if chain[-1].nodes else chain[-1].sums
+        for key in keys:
+            del self._paths[key]
+        for node in chain:
+            node.minus(less)
+        if len(path) > 1 and not chain[-1].nodes:
+            del chain[-2].nodes[path[-1]]
+
+    def _chain(self, path: _Path) -> list[BudgetEntry]:
+        """The nodes from the root down to this place, all of them this budget's own; a group that lacks is made."""
+        if self._root.owner is not self._owner:
+            self._root = self._root.owned(self._owner)
+        chain = [self._root]
+        for key in path:
+            siblings = chain[-1].nodes
+            node = siblings.get(key) or BudgetEntry(key=key, label=key, stored=GCPolicy.PARTIAL, owner=self._owner)
+            siblings[key] = node if node.owner is self._owner else node.owned(self._owner)
+            chain.append(siblings[key])
+        return chain
+
+    def _path(self, key: str) -> _Path:
         try:
-            return self._leaves[key]
+            return self._paths[key]
         except KeyError:
             raise SourceError(f"item {key!r} is not in the budget") from None
-
-    def _unlink(self, node: BudgetEntry) -> None:
-        """Take a node out, and its group when that is empty now: memory holds the window, not the history."""
-        parent = node.parent
-        if parent is None or parent is self._root:
-            return
-        del parent.nodes[node.key]
-        if not parent.nodes:
-            self._unlink(parent)
 
 
 def _source(saved: Mapping[str, Any]) -> InstructionSource:

@@ -85,6 +85,7 @@ class Context:
         self._tools: tuple[Schema, ...] = ()
         self._left_out: tuple[str, ...] = ()
         self._marked: list[int] = []
+        self._units: dict[int, Unit] = {}
 
     # -- what is there -------------------------------------------------------------------------------------------
 
@@ -123,17 +124,27 @@ class Context:
         return next(item for item in self._messages[place].items if item.id == key)
 
     def units(self) -> tuple[Unit, ...]:
-        """The units of the messages, oldest first."""
+        """The units of the messages, oldest first. Those that nothing has changed since are not made anew."""
+        pending = {call.unit for call in self.cursor.open_calls}
+        for number in pending:
+            self._units.pop(number, None)
+        known = self._units
+        order = dict.fromkeys([item.unit for message in self._messages for item in message.items])
         grouped: defaultdict[int, list[Item]] = defaultdict(list)
         overhead: defaultdict[int, int] = defaultdict(int)
         for message in self._messages:
-            overhead[message.items[0].unit] += message.overhead
+            if message.items[0].unit not in known:
+                overhead[message.items[0].unit] += message.overhead
             for item in message.items:
-                grouped[item.unit].append(item)
-        pending = {call.unit for call in self.cursor.open_calls}
-        return tuple(
-            _unit(number, items, overhead[number], pending=number in pending) for number, items in grouped.items()
-        )
+                if item.unit not in known:
+                    grouped[item.unit].append(item)
+        made = {
+            number: _unit(number, items, overhead[number], pending=number in pending)
+            for number, items in grouped.items()
+        }
+        units = tuple([known.get(number) or made[number] for number in order])
+        self._units = {unit.number: unit for unit in units if not unit.pending}
+        return units
 
     def unused_schemas(self) -> tuple[Unit, ...]:
         """Discoverable tool schemas that no visible call uses, each as a unit of its own with a negative number."""
@@ -230,13 +241,21 @@ class Context:
         other._system = dict(self._system)
         other._tools, other._left_out = self._tools, self._left_out
         other._leave_out(edits.schemas)
-        changed = {self._places.get(key) for key in (*edits.dropped, *edits.texts)}
+        changed = set(map(self._places.get, (*edits.dropped, *edits.texts)))
+        cut = set(map(self._places.get, edits.traces))
         marked = set(self._marked)
         for place, message in enumerate(self._messages):
-            if place in changed:
-                other._take_edited(message, edits)
+            if place not in changed:
+                if place in marked:
+                    other._marked.append(len(other._messages))
+                other._messages.append(message)
+            elif place not in cut and edits.dropped.issuperset([item.id for item in message.items]):
+                other.budget.overhead -= message.overhead
             else:
-                other._keep(message, marked=place in marked)
+                other._take_edited(message, edits)
+        other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
+        touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
+        other._units = {number: unit for number, unit in self._units.items() if number not in touched}
         other._refresh_results()
         for key, policy in edits.policies.items():
             if key in other._places and key in other.budget:
@@ -307,6 +326,7 @@ class Context:
         place = len(self._messages)
         for item in message.items:
             self._places[item.id] = place
+            self._units.pop(item.unit, None)
         if marked:
             self._marked.append(place)
         self._messages.append(message)
@@ -335,6 +355,7 @@ class Context:
 
     def _grow(self, message: Message) -> None:
         for item in message.items:
+            self._units.pop(item.unit, None)
             if item.id not in self._places:
                 self.budget.add(_budget_item(item))
                 self._places[item.id] = len(self._messages) - 1
@@ -366,6 +387,8 @@ class Context:
         message = self._messages[place]
         items = tuple(attrs.evolve(item, **changes) if item.id == key else item for item in message.items)
         self._messages[place] = attrs.evolve(message, items=items)
+        for item in items:
+            self._units.pop(item.unit, None)
         if self.cursor.results is not None and self.cursor.results.id == message.id:
             self._refresh_results()
 

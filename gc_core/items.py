@@ -162,12 +162,8 @@ class Unit:
 
     @policy.default
     def _strongest(self) -> GCPolicy:
-        first, *others = self.items
-        policy = first.policy
-        for item in others:
-            if item.policy.strength > policy.strength:
-                policy = item.policy
-        return policy
+        policies = {item.policy for item in self.items}
+        return policies.pop() if len(policies) == 1 else max(policies, key=lambda policy: policy.strength)
 
     @is_trace.default
     def _holds_traces_alone(self) -> bool:

@@ -90,6 +90,7 @@ class Planner:
         self._writings = 0
         self._now = {unit.number: unit.tokens for unit in view.units}
         self._schemas = {unit.number: unit for unit in view.schemas}
+        self._units = {unit.number: unit for unit in view.units} | self._schemas
         self._now.update({unit.number: unit.tokens for unit in view.schemas})
         self._open = {zone: sum(u.tokens for u in view.in_zone(zone)) for zone in _OPEN_ZONES}
         self._forgotten: set[int] = set()
@@ -101,6 +102,7 @@ class Planner:
         }
         self._trace_cost = self._trace_tokens(_LONGEST_TRACE)
         self._traced = 0
+        self._known_cuts: tuple[frozenset[str], dict[str, Reference]] | None = None
 
     @property
     def total(self) -> int:
@@ -203,13 +205,13 @@ class Planner:
                 units.append(self._unit(number))
             except KeyError:
                 raise RemovalError(f"{removal.action} names unit {number}, which is not in this window") from None
-        ids = tuple(item.id for unit in units for item in unit.items)
+        ids = tuple([item.id for unit in units for item in unit.items])
         if removal.items != ids:
             raise RemovalError(f"{removal.action} names items {removal.items}; those units hold {ids}")
         return units
 
     def _unit(self, number: int) -> Unit:
-        return self._schemas[number] if number < 0 else self._view.units[self._view.position(number)]
+        return self._units[number]
 
     def _offer_drop(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> bool:
         fresh = [unit for unit in units if unit.number not in self._dropped]
@@ -219,12 +221,13 @@ class Planner:
             why = self._holds(unit, rights)
             if why:
                 return self._refuse(removal, why)
-        if self._has(fresh, Zone.PRESERVABLE) and not self._relieves(rights.preservable_above):
+        zones = {self._view.zone(unit) for unit in fresh}
+        if Zone.PRESERVABLE in zones and not self._relieves(rights.preservable_above):
             return self._postpone(
                 removal, rights, "preservable: without it usage would be on the same side of the pressure"
             )
         for zone, why in ((Zone.RECENT, "the old turns suffice"), (Zone.SCHEMA, "the conversation suffices")):
-            if self._has(fresh, zone) and not self._needs(zone):
+            if zone in zones and not self._needs(zone):
                 return self._postpone(removal, rights, why)
         if self._gain(fresh) <= 0:
             for unit in fresh:
@@ -234,9 +237,6 @@ class Planner:
             self._drop(unit)
         self._removals.append(removal)
         return True
-
-    def _has(self, units: Iterable[Unit], zone: Zone) -> bool:
-        return any(self._view.zone(unit) is zone for unit in units)
 
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
@@ -302,7 +302,7 @@ class Planner:
 
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
-        self._gone[place] = True
+        self._gone[place], self._known_cuts = True, None
         more = self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
         self._total += more
         self._traced += more
@@ -426,14 +426,17 @@ class Planner:
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
-        """Ids of the items that leave, and one trace for every run of them."""
+        """Ids of the items that leave, and one trace for every run of them; asked for again when it is all over."""
+        if self._known_cuts is not None:
+            return self._known_cuts
         dropped: set[str] = set()
         traces: dict[str, Reference] = {}
         for run in self._runs():
             items = [item for unit in run for item in unit.items]
             dropped.update(item.id for item in items)
             traces[items[0].id] = _reference(items)
-        return frozenset(dropped), traces
+        self._known_cuts = frozenset(dropped), traces
+        return self._known_cuts
 
     def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, NewText]) -> frozenset[str]:
         changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]

@@ -130,7 +130,8 @@ class WindowView:
 
     def is_recent(self, unit: Unit) -> bool:
         """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
-        return self.zone(unit) in {Zone.RECENT, Zone.SCHEMA}
+        zone = self._zone_of[unit.number]
+        return zone is Zone.RECENT or zone is Zone.SCHEMA
 
     # -- for the core --------------------------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ class WindowView:
 
     def zone(self, unit: Unit) -> Zone:
         """What protection says of a unit."""
-        return Zone.SCHEMA if unit.number < 0 else self.zones[self.position(unit.number)]
+        return self._zone_of[unit.number]
 
     def position(self, number: int) -> int:
         """Where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""
@@ -197,6 +198,11 @@ class WindowView:
     @cached_property
     def _recent_turn(self) -> int:
         return self._context.cursor.turn - self._protection.recent_turns + 1
+
+    @cached_property
+    def _zone_of(self) -> dict[int, Zone]:
+        known = {unit.number: zone for unit, zone in zip(self.units, self.zones, strict=True)}
+        return known | {unit.number: Zone.SCHEMA for unit in self.schemas}
 
     @cached_property
     def _by_zone(self) -> dict[Zone, list[Unit]]:

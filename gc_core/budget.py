@@ -212,9 +212,13 @@ class InstructionBudget:
         if known.cap is not None and held + more > known.cap:
             raise SourceError(f"source {source!r} holds {held:,} tokens; {more:,} more are over its cap {known.cap:,}")
 
-    def remove(self, key: str) -> None:
-        """Take an item out. Raises SourceError when it is not there."""
-        self._leave(self._path(key), [key])
+    def remove(self, *keys: str) -> None:
+        """Take items out. Raises SourceError, with nothing changed, when one is not there."""
+        gone: dict[_Path, list[str]] = {}
+        for key in keys:
+            gone.setdefault(self._path(key), []).append(key)
+        for path, leaving in gone.items():
+            self._leave(path, leaving)
 
     def update(self, key: str, tokens: int) -> None:
         """Change an item's tokens."""
@@ -290,10 +294,7 @@ class InstructionBudget:
 
     def item(self, key: str) -> BudgetEntry:
         """The node of an item. Raises SourceError when it is not there."""
-        node = self._root
-        for step in self._path(key):
-            node = node.nodes[step]
-        return node.nodes[key]
+        return self._at(self._path(key)).nodes[key]
 
     def __contains__(self, key: str) -> bool:
         """Whether an item is in the budget."""
@@ -301,8 +302,8 @@ class InstructionBudget:
 
     # -- copies --------------------------------------------------------------------------------------------------
 
-    def clone(self, *, without: Iterable[str] = ()) -> InstructionBudget:
-        """An independent copy, but for the items with these keys: O(groups), and what is left out."""
+    def clone(self) -> InstructionBudget:
+        """An independent copy, which shares what neither changes."""
         copy = InstructionBudget(
             context_limit=self.context_limit,
             output_reservation=self.output_reservation,
@@ -311,11 +312,6 @@ class InstructionBudget:
         )
         copy._root, copy._paths = self._root, self._paths.copy()
         self._owner = object()  # what there is belongs to both from now on
-        gone: dict[_Path, list[str]] = {}
-        for key in without:
-            gone.setdefault(self._path(key), []).append(key)
-        for path, keys in gone.items():
-            copy._leave(path, keys)
         return copy
 
     def snapshot(self) -> dict[str, Any]:
@@ -380,15 +376,24 @@ class InstructionBudget:
 
     def _leave(self, path: _Path, keys: Sequence[str]) -> None:
         """Items of one place go, and their group when it is empty then: memory holds the window, not the history."""
-        chain = self._chain(path)
-        items = [chain[-1].nodes.pop(key) for key in keys]
-        less = tuple(map(sum, zip(*[item.sums for item in items], strict=True))) if chain[-1].nodes else chain[-1].sums
-        for key in keys:
-            del self._paths[key]
+        place = self._at(path)
+        if len(path) > 1 and len(keys) == len(place.nodes):
+            chain, less = self._chain(path[:-1]), place.sums
+            del chain[-1].nodes[path[-1]]
+        else:
+            chain = self._chain(path)
+            items = [chain[-1].nodes.pop(key) for key in keys]
+            less = tuple(map(sum, zip(*[item.sums for item in items], strict=True)))
         for node in chain:
             node.minus(less)
-        if len(path) > 1 and not chain[-1].nodes:
-            del chain[-2].nodes[path[-1]]
+        for key in keys:
+            del self._paths[key]
+
+    def _at(self, path: _Path) -> BudgetEntry:
+        node = self._root
+        for step in path:
+            node = node.nodes[step]
+        return node
 
     def _chain(self, path: _Path) -> list[BudgetEntry]:
         """The nodes from the root down to this place, all of them this budget's own; a group that lacks is made."""

@@ -236,7 +236,7 @@ class Context:
 
     def edited(self, edits: Edits) -> Context:
         """Another context in which the edits are carried out; this one does not change."""
-        other = Context(intake=self._intake, budget=self.budget.clone(without=edits.dropped))
+        other = Context(intake=self._intake, budget=self.budget.clone())
         other.cursor = self.cursor
         other._system = dict(self._system)
         other._tools, other._left_out = self._tools, self._left_out
@@ -253,6 +253,7 @@ class Context:
                 other.budget.overhead -= message.overhead
             else:
                 other._take_edited(message, edits)
+        other.budget.remove(*edits.dropped)  # once the traces are there: so a turn that keeps only one keeps its place
         other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
         touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
         other._units = {number: unit for number, unit in self._units.items() if number not in touched}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import tempfile
@@ -17,6 +18,9 @@ import attrs
 from gc_core.errors import SessionClosedError
 
 FILE_NAME = "master.jsonl"
+
+_RECORDS, _BYTES = 64, 1_000_000
+"""A mark in the index stands for so many records, or fewer when they are larger: so much is read to find one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +46,8 @@ class MasterLog:
 
     Without a directory the file is an anonymous temporary one that ends with the session. ``append`` returns after
     the lines have been written, so an acknowledged message survives the end of the process; when that fails, on a
-    full disk for instance, the file is as it was before. In memory there are 16 bytes a message.
+    full disk for instance, the file is as it was before. In memory there is a sparse index: of long
+    sessions 16 bytes for ``_RECORDS`` records.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -52,6 +57,7 @@ class MasterLog:
         self._size = self._file.seek(0, os.SEEK_END)
         self._first_items = array("q")
         self._offsets = array("q")
+        self._unmarked = 0
 
     def append(self, records: Iterable[tuple[LogRecord, int]]) -> None:
         """Write records, all or none; the number of its first item, from which ``find`` finds it, is beside each."""
@@ -60,19 +66,17 @@ class MasterLog:
         lines = [(_line(record), first_item) for record, first_item in records]
         self._write(b"".join(line for line, _ in lines))
         for line, first_item in lines:
-            self._first_items.append(first_item)
-            self._offsets.append(self._size)
+            self._mark(first_item)
             self._size += len(line)
 
     def find(self, number: int) -> LogRecord | None:
         """The record that holds the item with this number, or None."""
         place = _rightmost(self._first_items, number)
         while place >= 0:
-            record = self._read(place)
-            if f"i{number}" in record.items:
+            record = self._find_from(place, number)
+            # A record without items has the number of the last one before it, which may stand before this mark.
+            if record is not None or self._first_items[place] < number:
                 return record
-            if self._first_items[place] < number - len(record.items):
-                return None
             place -= 1
         return None
 
@@ -94,11 +98,25 @@ class MasterLog:
         with contextlib.suppress(OSError):
             self._file.truncate(self._size)
 
-    def _read(self, place: int) -> LogRecord:
+    def _mark(self, first_item: int) -> None:
+        """Note where the next record will stand, if the last note is far enough back."""
+        if self._offsets and self._unmarked < _RECORDS and self._size - self._offsets[-1] < _BYTES:
+            self._unmarked += 1
+            return
+        self._first_items.append(first_item)
+        self._offsets.append(self._size)
+        self._unmarked = 1
+
+    def _find_from(self, place: int, number: int) -> LogRecord | None:
+        """The record with this item between a mark and the next one, or None."""
         end = self._offsets[place + 1] if place + 1 < len(self._offsets) else self._size
         self._file.seek(self._offsets[place])
-        saved = json.loads(self._file.read(end - self._offsets[place]))
-        return LogRecord(items=tuple(saved["items"]), role=saved["role"], payload=saved["payload"])
+        wanted = f'"i{number}"'.encode()
+        for line in io.BytesIO(self._file.read(end - self._offsets[place])):
+            if wanted in line[: line.index(b"]")]:  # the ids stand first in a line; only the right one is parsed
+                saved = json.loads(line)
+                return LogRecord(items=tuple(saved["items"]), role=saved["role"], payload=saved["payload"])
+        return None
 
 
 def _line(record: LogRecord) -> bytes:

@@ -769,6 +769,11 @@ def test_anthropic_usage_is_made_to_include_the_cache(usage):
     assert ANTHROPIC.usage(usage) == expected
 
 
+def test_an_anthropic_delta_may_name_output_tokens_alone():
+    assert ANTHROPIC.usage({"output_tokens": 15}) == Usage(input_tokens=0, output_tokens=15)
+    assert ANTHROPIC.usage({"input_tokens": None, "output_tokens": 15}) == Usage(input_tokens=0, output_tokens=15)
+
+
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": "5"}, {"input_tokens": -1}, {"input_tokens": True}])
 def test_a_usage_without_counts_is_refused(usage):
     for form in FORMATS.values():

@@ -147,13 +147,15 @@ class AnthropicFormat:
         """
         The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
 
-        Raises MessageError when counts lack.
+        A ``message_delta`` of a stream may name output tokens alone: its input tokens are 0. Raises MessageError when
+        counts lack.
         """
         report = fields.mapping(plain(usage), "usage")
         read = fields.number(report, "cache_read_input_tokens", "usage", default=0)
         written = fields.number(report, "cache_creation_input_tokens", "usage", default=0)
+        least = None if report.get("output_tokens") is None else 0
         return Usage(
-            input_tokens=fields.number(report, "input_tokens", "usage") + read + written,
+            input_tokens=fields.number(report, "input_tokens", "usage", default=least) + read + written,
             output_tokens=fields.number(report, "output_tokens", "usage", default=0),
             cache_read_tokens=read,
             cache_write_tokens=written,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import counting, evidence, turns
+from benchmarks import counting, evidence, liveness, turns
 
-BENCHES = (counting, turns, evidence)
+BENCHES = (counting, turns, liveness, evidence)
 """Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
 
 

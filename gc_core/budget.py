@@ -215,7 +215,7 @@ class InstructionBudget:
     def remove(self, *keys: str) -> None:
         """Take items out. Raises SourceError, with nothing changed, when one is not there."""
         gone: dict[_Path, list[str]] = {}
-        for key in keys:
+        for key in dict.fromkeys(keys):
             gone.setdefault(self._path(key), []).append(key)
         for path, leaving in gone.items():
             self._leave(path, leaving)
@@ -382,8 +382,7 @@ class InstructionBudget:
             del chain[-1].nodes[path[-1]]
         else:
             chain = self._chain(path)
-            items = [chain[-1].nodes.pop(key) for key in keys]
-            less = tuple(map(sum, zip(*[item.sums for item in items], strict=True)))
+            less = _all_sums(chain[-1].nodes.pop(key) for key in keys)
         for node in chain:
             node.minus(less)
         for key in keys:
@@ -412,6 +411,15 @@ class InstructionBudget:
             return self._paths[key]
         except KeyError:
             raise SourceError(f"item {key!r} is not in the budget") from None
+
+
+def _all_sums(items: Iterable[BudgetEntry]) -> Sums:
+    sums = list(_NOTHING)
+    for item in items:
+        place = _PLACE[item.stored]
+        sums[place] += item.sums[place]
+        sums[len(_POLICIES) + place] += 1
+    return tuple(sums)
 
 
 def _source(saved: Mapping[str, Any]) -> InstructionSource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 
@@ -16,12 +16,15 @@ from gc_core.planning import Plan, Planner, Rights
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
-from gc_core.results import GCResult, Goal
+from gc_core.results import GCResult, Goal, Refusal
 from gc_core.rules import check_collection, check_request
 from gc_core.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0
 """Seconds that one strategy may take for one collection; looked at whenever it yields."""
+
+_REVIEWS = 5
+"""Times that a plan is changed and reviewed again before it goes with what has been let pass."""
 
 _PROPOSALS_PER_ITEM = 4
 _PROPOSALS_BESIDES = 1_000
@@ -73,15 +76,9 @@ class Collector:
         Raises RuleError when the edited request would break a provider's rule; the window given is never changed.
         """
         started = self.clock()
-        view = self._viewed(context, goal, protection)
-        planner = Planner(context, view, goal, self.counter)
-        failures: tuple[str, ...] = ()
-        if fit is None:
-            failures = self._ask_all(planner, view, goal)
-        if fit is not None or (self.strategies and len(failures) == len(self.strategies) and not planner.met):
-            last_resort.run(planner, view, fit=context.budget.total if fit is None else fit)
-        plan = self._reviewed(planner, view, goal)
-        return self._carried_out(context, plan, failures, started, last_resort=fit is not None)
+        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=fit)
+        plan = self._reviewed(context, asked)
+        return self._carried_out(context, plan, asked.failures, started, last_resort=fit is not None)
 
     def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:
         """The window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
@@ -98,28 +95,43 @@ class Collector:
 
     # -- asking --------------------------------------------------------------------------------------------------
 
-    def _ask_all(self, planner: Planner, view: WindowView, goal: Goal) -> tuple[str, ...]:
-        """What the strategies did wrong, at most one line each."""
-        rights = _rights(goal)
-        failures = []
-        for name, strategy in self.strategies:
+    def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Planner:
+        """What was offered before, but for what a review refused, and then what more is needed."""
+        planner = Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed)
+        if asked.fit is None:
+            for removal, rights in asked.offered:
+                if planner.met:
+                    break
+                planner.offer(removal, rights)
+            self._ask_all(planner, asked)
+        all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies)
+        if asked.fit is not None or (all_failed and not planner.met):
+            last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
+        return planner
+
+    def _ask_all(self, planner: Planner, asked: _Asked) -> None:
+        """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
+        rights = _rights(asked.goal)
+        for place, (name, strategy) in enumerate(self.strategies):
             if planner.met:
                 break
-            if self.plugins.is_quarantined(name):
-                failures.append(f"{name} is quarantined after repeated failures")
+            if place not in asked.proposals and self.plugins.is_quarantined(name):
+                asked.fails(place, f"{name} is quarantined after repeated failures")
                 continue
             with self.plugins.guarded(name, COLLECT) as attempt:
-                self._pull(name, iter(strategy.collect(view, goal)), planner, view, rights)
+                if place not in asked.proposals:
+                    asked.proposals[place] = iter(strategy.collect(asked.view, asked.goal))
+                self._pull(name, asked.proposals[place], planner, asked.view, rights)
             if attempt.failure is not None:
-                failures.append(str(attempt.failure))
+                asked.fails(place, str(attempt.failure))
+        asked.offered = planner.offered.copy()
         planner.settle()
-        return tuple(failures)
 
-    def _pull(self, name: str, proposals: object, planner: Planner, view: WindowView, rights: Rights) -> None:
+    def _pull(self, name: str, proposals: Iterator[object], planner: Planner, view: WindowView, rights: Rights) -> None:
         """Pull one by one until the goal is met, the strategy is dry, or it takes too much."""
         deadline = self.clock() + MAX_SECONDS
         most = _PROPOSALS_PER_ITEM * sum(len(unit.items) for unit in view.units) + _PROPOSALS_BESIDES
-        for count, proposal in enumerate(proposals):  # type: ignore[var-annotated,arg-type]  # whatever a plugin gave
+        for count, proposal in enumerate(proposals):
             if not isinstance(proposal, GCRemovalItem):
                 raise PluginError(f"yielded {proposal!r:.200}; expected a GCRemovalItem")
             if count >= most or self.clock() > deadline:
@@ -128,17 +140,28 @@ class Collector:
             if planner.met:
                 return
 
-    def _reviewed(self, planner: Planner, view: WindowView, goal: Goal) -> Plan:
-        plan = planner.finish(binds_thinking=self.binds_thinking)
-        refusals = self.plugins.review(plan)
-        if not refusals:
-            return plan
-        refused = {refusal.removal for refusal in refusals}
-        again = Planner(planner.context, view, goal, self.counter)
+    def _reviewed(self, context: Context, asked: _Asked) -> Plan:
+        """
+        The plan that no review refuses a part of. What is refused stays, and the plan goes on with what else the
+        strategies propose; that is reviewed too. In the end it goes with what has been let pass.
+        """
+        vetoed: set[GCRemovalItem] = set()
+        refusals: list[Refusal] = []
+        for _ in range(_REVIEWS):
+            plan = self._planned(context, asked, vetoed).finish(binds_thinking=self.binds_thinking)
+            answers = self.plugins.review(plan)
+            refusals += answers
+            known = {attrs.evolve(removal, tokens_freed=0) for removal in plan.removals}
+            refused = known & {attrs.evolve(answer.removal, tokens_freed=0) for answer in answers}
+            if not refused:
+                return attrs.evolve(plan, refusals=(*plan.refusals, *refusals))
+            vetoed |= refused
+        passed = Planner(context, asked.view, asked.goal, self.counter)
         for removal in plan.removals:
-            if removal not in refused:
-                again.offer(attrs.evolve(removal, tokens_freed=0), _EVERYTHING)
-        rest = again.finish(binds_thinking=self.binds_thinking)
+            again = attrs.evolve(removal, tokens_freed=0)
+            if again not in vetoed:
+                passed.offer(again, _EVERYTHING)
+        rest = passed.finish(binds_thinking=self.binds_thinking)
         return attrs.evolve(rest, refusals=(*plan.refusals, *refusals))
 
     # -- carrying out --------------------------------------------------------------------------------------------
@@ -175,6 +198,34 @@ class Collector:
         if breaches:
             listed = "; ".join(str(breach) for breach in breaches[:5])
             raise RuleError(f"the collected request would break {len(breaches)} rules: {listed}")
+
+
+@attrs.define(kw_only=True)
+class _Asked:
+    """
+    One collection's questions to the strategies, which go on where they stopped when a review refuses something.
+
+    Attributes:
+        view: What they see.
+        goal: What is to be reached.
+        fit: Tokens that the last resort has to reach, when it is its turn.
+        proposals: What each strategy still has to say, by its place.
+        offered: What they have said so far.
+        failures: What they did wrong.
+
+    """
+
+    view: WindowView
+    goal: Goal
+    fit: int | None
+    proposals: dict[int, Iterator[object]] = attrs.field(factory=dict)
+    offered: list[tuple[GCRemovalItem, Rights]] = attrs.field(factory=list)
+    failures: list[str] = attrs.field(factory=list)
+
+    def fails(self, place: int, why: str) -> None:
+        """A strategy is not asked again in this collection."""
+        self.proposals[place] = iter(())
+        self.failures.append(why)
 
 
 _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import attrs
 
@@ -71,12 +71,23 @@ class Planner:
     """
     Takes proposals one by one, checks each against the protection, and keeps the running total.
 
-    Traces are counted at their longest, stubs by what is alive in them until their texts are written.
+    Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
+    proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
     """
 
-    def __init__(self, context: Context, view: WindowView, goal: Goal, counter: TokenCounter) -> None:
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        goal: Goal,
+        counter: TokenCounter,
+        *,
+        vetoed: Collection[GCRemovalItem] = (),
+    ) -> None:
         self.goal = goal
         self.context = context
+        self.offered: list[tuple[GCRemovalItem, Rights]] = []
+        self._vetoed = vetoed
         self._view = view
         self._counter = counter
         self._total = view.tokens
@@ -136,12 +147,22 @@ class Planner:
 
         Raises RemovalError when it names what does not exist here: that is the strategy's fault, not the window's.
         """
+        accepted = self._offer(removal, rights)
+        self.offered.append((removal, rights))
+        return accepted
+
+    def _offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
         action = removal.action
         if isinstance(action, Summarize):
             self._known(removal, action.units)
             return self._refuse(removal, "no summarizer is configured")
         if isinstance(action, Drop):
-            return self._offer_drop(removal, self._known(removal, action.units), rights)
+            units = self._known(removal, action.units)
+            if removal in self._vetoed:
+                return self._pass_over(units)
+            return self._offer_drop(removal, units, rights)
+        if removal in self._vetoed:
+            return False
         return self._offer_stub(removal, action, rights)
 
     def settle(self) -> None:
@@ -155,7 +176,7 @@ class Planner:
                 if self.met:
                     self._later += waiting[place:]
                     break
-                accepted = self.offer(removal, rights) or accepted
+                accepted = self._offer(removal, rights) or accepted
             self._recount()
 
     def _recount(self) -> None:
@@ -263,6 +284,12 @@ class Planner:
         """Whether the target would be missed even if everything that goes before this zone were dropped."""
         before = [Zone.OLD] if zone is Zone.RECENT else [Zone.OLD, Zone.RECENT]
         return self._total - sum(self._open[earlier] for earlier in before) > self.goal.target_tokens
+
+    def _pass_over(self, units: Iterable[Unit]) -> bool:
+        """A review said no; it told why, and what goes after them need not wait for them."""
+        for unit in units:
+            self._forget(unit)
+        return False
 
     def _forget(self, unit: Unit) -> None:
         """A unit that is dropped, or cannot be with profit, no longer stands before those that go after it."""

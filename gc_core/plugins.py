@@ -307,11 +307,21 @@ def _options(strategy: type[GCStrategy]) -> tuple[StrategyOption, ...]:
 
 
 def _option(field: attrs.Attribute[Any]) -> StrategyOption:
-    required = field.default is attrs.NOTHING
     type_name = getattr(field.type, "__name__", str(field.type))
-    return StrategyOption(
-        name=field.alias or field.name, type=type_name, default="" if required else repr(field.default)
-    )
+    return StrategyOption(name=field.alias or field.name, type=type_name, default=_default(field.default))
+
+
+def _default(default: Any) -> str:
+    """A default as a user would write it; no plugin's own code runs for it."""
+    if default is attrs.NOTHING:
+        return ""
+    factory = getattr(default, "factory", None)  # attrs.Factory is a function to type checkers
+    if factory is None:
+        return repr(default)
+    return repr(factory()) if factory in _PLAIN else "computed"
+
+
+_PLAIN = (dict, list, tuple, set, frozenset)
 
 
 Named = tuple[str, GCStrategy]

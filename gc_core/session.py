@@ -336,6 +336,15 @@ class GCSession:
         """The budget as it stands; read-only."""
         return self._context.budget
 
+    @_serialised
+    def snapshot(self) -> dict[str, Any]:
+        """
+        The budget at one moment as plain JSON: limits, roll-ups and the whole tree.
+
+        For another thread, a panel's for instance: ``budget`` may change while that one reads it.
+        """
+        return self._context.budget.snapshot()
+
     @property
     def last_result(self) -> GCResult | None:
         """The last collection that changed something, or None."""

@@ -122,6 +122,35 @@ def test_a_clone_is_equal_and_independent(changes_):
     assert real.snapshot() == before
 
 
+@settings(max_examples=60)
+@given(changes)
+def test_what_happens_to_the_original_changes_no_clone(changes_):
+    real, keys = play(changes_)
+    copies = [real.clone(), real.clone()]
+    second = copies[0].clone()
+    saved = real.snapshot()
+    for key in sorted(keys):
+        real.set_policy(key, LOCKED)
+        real.update(key, 999)
+    real.add(item("new", 7))
+    copies[1].remove(*keys)
+    assert copies[0].snapshot() == second.snapshot() == saved
+    assert copies[1].total == copies[1].overhead
+    assert real.total == real.overhead + 7 + 999 * len(keys)
+
+
+def test_removing_several_is_all_or_nothing():
+    one = budget()
+    one.add(item("a", 300))
+    one.add(item("b", 400))
+    before = one.snapshot()
+    with pytest.raises(SourceError, match="'c' is not in the budget"):
+        one.remove("a", "c")
+    assert one.snapshot() == before
+    one.remove("a", "b", "a")
+    assert (one.total, one.entry("conversation").children) == (0, ())
+
+
 # --- single behaviours ------------------------------------------------------------------------------------------------
 
 

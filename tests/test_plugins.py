@@ -164,6 +164,14 @@ class Takes:
             yield GCRemovalItem.drop(unit, reason="oldest", phase="oldest")
 
 
+class RecentFirst:
+    """Drops the steps of recent turns before the old ones, each as a whole list."""
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        units = sorted(context.collectable, key=context.is_recent, reverse=True)
+        return [GCRemovalItem.drop(unit, reason="recent first") for unit in units]
+
+
 class Bad:
     """A strategy of which each kind does something else wrong."""
 
@@ -371,6 +379,22 @@ def test_options_are_the_strategys_own_fields(picky):
     assert [(o.name, o.type, o.default) for o in info.options] == [("keep", "int", "2"), ("word", "str", "'x'")]
 
 
+def test_a_default_is_shown_as_a_user_would_write_it():
+    @attrs.frozen
+    class Shown(NoGC):
+        """It has defaults of every kind."""
+
+        needed: int
+        tools: dict = attrs.field(factory=dict)
+        names: tuple = ()
+        clock: object = attrs.field(factory=lambda: 1 / 0)
+
+    plugins = Plugins()
+    plugins.register(Offers(shown=Shown), name="offers")
+    (info,) = [info for info in plugins.strategies() if info.name == "shown"]
+    assert [option.default for option in info.options] == ["", "{}", "()", "computed"]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -419,13 +443,89 @@ def reviewed(refuse):
 
 
 def test_a_review_refuses_removals_with_its_reason():
+    plans = []
+
     def first_only(plan):
-        return [Refusal(removal=plan.removals[0], why="still needed")]
+        plans.append(plan)
+        return [Refusal(removal=plan.removals[0], why="still needed")] if len(plans) == 1 else []
 
     found, session = reviewed(first_only)
     assert [refusal.why for refusal in found.refusals if refusal.why == "still needed"] == ["still needed"]
     assert found.removals
     assert any(item.text.startswith("line 0") and item.step == 0 for item in session._context.items())
+
+
+def test_after_a_refusal_the_plan_goes_on_with_what_else_strategies_propose():
+    first, _ = reviewed(lambda plan: ())  # noqa: ARG005 - the hook's argument
+    refused = set(first.removals[0].items)
+    found, _ = reviewed(
+        lambda plan: [Refusal(removal=it, why="keep") for it in plan.removals if refused & set(it.items)]
+    )
+    assert not any(refused & set(removal.items) for removal in found.removals)
+    assert found.tokens_after <= found.target_tokens
+
+
+def test_when_a_review_refuses_what_is_old_recent_steps_go_instead():
+    """They had been postponed, because the old turns would have sufficed."""
+    plugins = Plugins()
+
+    def keep_the_old(plan):
+        return [Refusal(removal=removal, why="keep") for removal in plan.removals if removal.items[0] in old]
+
+    plugins.register(Reviews(keep_the_old), name="reviews")
+    config = GCConfig(context_limit=8_000, output_reservation=0, preserve_recent_turns=1, auto_trigger=False)
+    with GCSession(config, strategy=RecentFirst(), plugins=plugins) as session:
+        fill(session)
+        session.extend([answer("Done."), user("Go on.")])
+        for place in range(20, 32):
+            session.extend([call((f"c{place}", "read", {"n": place})), result(f"c{place}", lines(30))])
+        view = session.view()
+        old = {item.id for unit in view.collectable if not view.is_recent(unit) for item in unit.items}
+        target = 100 * session.budget.total // config.usable - 10
+        found = session.collect_now(target_percent=target)
+    assert found.removals
+    assert not any(old & set(removal.items) for removal in found.removals)
+    assert found.tokens_after <= found.target_tokens
+
+
+def test_what_comes_after_a_refusal_is_reviewed_too():
+    seen = set()
+
+    def keep_all(plan):
+        seen.update(removal.items for removal in plan.removals)
+        return [Refusal(removal=removal, why="no") for removal in plan.removals]
+
+    found, _ = reviewed(keep_all)
+    assert found.removals == ()
+    assert {refusal.removal.items for refusal in found.refusals if refusal.why == "no"} == seen
+
+
+def test_a_review_that_never_agrees_is_asked_a_few_times():
+    plans = []
+
+    def first_of_each(plan):
+        plans.append(plan)
+        return [Refusal(removal=plan.removals[0], why="no")]
+
+    found, _ = reviewed(first_of_each)
+    assert len(plans) == 5
+    assert {removal.items for removal in found.removals} == {removal.items for removal in plans[-1].removals[1:]}
+
+
+def test_a_failure_of_a_strategy_is_told_once_though_its_plan_is_reviewed_again():
+    plans = []
+
+    def first_only(plan):
+        plans.append(plan)
+        return [Refusal(removal=plan.removals[0], why="no")] if len(plans) == 1 else []
+
+    plugins = Plugins()
+    plugins.register(Reviews(first_only), name="reviews")
+    config = GCConfig(context_limit=4_000, output_reservation=0)
+    with GCSession(config, strategy=Bad("raises_after_some"), plugins=plugins) as session:
+        fill(session)
+        found = session.collect_now(target_percent=40)
+    assert (len(plans), len(found.failures), len(plugins.failures)) == (2, 1, 1)
 
 
 def test_a_review_that_refuses_everything_leaves_everything():

@@ -31,6 +31,7 @@ from gc_core import (
     compact,
     hookimpl,
 )
+from gc_core.log import LogRecord, MasterLog
 from gc_core.rules import check_request
 from tests.support.checker import complaints
 from tests.support.promises import canonical
@@ -351,6 +352,67 @@ def test_usage_reported_while_it_streams_counts_too():
         session.pre_send()
         assert session.on_stream(usage={"prompt_tokens": 7_000, "completion_tokens": 900}) is False
         assert session.on_stream(usage={"prompt_tokens": 7_000, "completion_tokens": 1_100}) is True
+
+
+def test_a_delta_without_input_tokens_counts_as_streamed_and_calibrates_nothing():
+    with small(10_000, format="anthropic") as session:
+        session.append(user("u " * 3_000))
+        session.pre_send()
+        assert session.on_stream(usage={"output_tokens": 15}) is False
+        assert session.on_stream(usage={"output_tokens": 9_000}) is True
+        before = session._calibration
+        session.post_turn(answer("Done."), usage={"output_tokens": 15})
+        assert session._calibration == before
+
+
+def test_a_snapshot_is_the_budget_at_one_moment():
+    """A panel's thread reads while another one appends and collects: each snapshot adds up."""
+    sums, over = [], threading.Event()
+
+    def read(session):
+        while not over.is_set():
+            taken = session.snapshot()
+            sums.append((taken["total"], taken["overhead"] + sum(source["tokens"] for source in taken["sources"])))
+
+    with small(3_000) as session:
+        session.append(user("Do it."))
+        reader = threading.Thread(target=read, args=(session,))
+        reader.start()
+        for place in range(60):
+            session.pre_send()
+            session.post_turn(call((f"c{place}", "read", {"n": place})))
+            session.append(result(f"c{place}", lines(30)))
+        over.set()
+        reader.join()
+        assert session.snapshot() == session.budget.snapshot()
+    assert sums
+    assert all(total == added for total, added in sums)
+
+
+def test_what_changed_since_the_last_look_is_seen():
+    """Units are kept from one collection to the next; what changes makes them anew."""
+    with small(20_000) as session:
+        session.append(user("Do it."))
+        for place in range(6):
+            session.append(call((f"c{place}", "read", {"n": place})))
+            session.append(result(f"c{place}", lines(30)))
+        (first, *_) = [unit for unit in session.view().units if unit.is_step]
+        session.pin(item=first.items[-1].id)
+        assert [unit for unit in session.view().units if unit.pinned] == [
+            unit for unit in session.view().units if unit.number == first.number
+        ]
+        session.unpin(item=first.items[-1].id)
+        session.set_policy(first.items[-1].id, GCPolicy.LOCKED)
+        seen = {unit.number: unit for unit in session.view().units}
+        assert seen[first.number].policy is GCPolicy.LOCKED
+        session.append(call(("open", "read", {})))
+        assert [unit.pending for unit in session.view().units if unit.pending] == [True]
+        session.append(result("open", "done"))
+        assert not any(unit.pending for unit in session.view().units)
+        session.collect_now(target_percent=3)
+        units = session.view().units
+        assert tuple(item for unit in units for item in unit.items) == session.items()
+        assert sum(unit.tokens for unit in units) == session.budget.total - 3
 
 
 def test_a_malformed_usage_is_refused_and_the_reply_is_not_taken():
@@ -727,6 +789,34 @@ def test_everything_that_left_is_recalled_by_its_id_as_it_arrived():
         assert any(key not in left for key in texts)
         assert all(session.recall(key) == text for key, text in texts.items())
         assert session.recall("i1") == "Do it."
+
+
+def test_a_long_session_is_recalled_by_an_index_of_a_few_bytes(monkeypatch):
+    """Records are found whether or not the index knows them, those without items in between too."""
+    monkeypatch.setattr("gc_core.log._RECORDS", 5)
+    monkeypatch.setattr("gc_core.log._BYTES", 2_000)
+    texts = {}
+    with small(100_000) as session:
+        for place in range(120):
+            for _ in range(place % 7):
+                session.append({"role": "user", "content": ""})
+            text = f"text {place} " * (1 + 30 * (place % 11))
+            (key,) = session.append(user(text))
+            texts[key] = text
+        assert all(session.recall(key) == text for key, text in texts.items())
+        assert len(session._log._offsets) < 200
+        with pytest.raises(SourceError, match="was ever logged"):
+            session.recall("i9999")
+
+
+def test_the_index_of_ten_thousand_messages_is_a_few_kilobytes():
+    log = MasterLog()
+    for number in range(10_000):
+        log.append([(LogRecord(items=(f"i{number + 1}",), role="user", payload={"content": "x"}), number + 1)])
+    assert log.find(7_777).items == ("i7777",)
+    assert log.find(10_001) is None
+    assert len(log._offsets) * 16 < 4_000
+    log.close()
 
 
 def test_a_stubbed_item_is_recalled_whole():

@@ -147,7 +147,8 @@ def print_memory(name: str, known: Sequence[Exchange]) -> None:
     """
     Live memory of Python around call 1,000 and the last, behind collections: there the window is equally full.
 
-    The counts that the process remembers (of 65,536 texts at most) are there before the session begins.
+    What the process remembers of texts, whatever the session, is there before this one begins: the same messages went
+    through ``print_long``. It is bounded by 65,536 counts and as many tokens with their names, some 20 MB when full.
     """
     seen: list[tuple[int, int]] = []
     tracemalloc.start()
@@ -248,7 +249,8 @@ def evenly(known: Sequence[Exchange], mean: float) -> Iterator[Exchange]:
     tokens, messages = 0, 0
     for exchange in itertools.cycle(known):
         more = messages + len(exchange.messages)
-        if tokens + exchange.tokens <= mean * max(more, 20):
+        small = exchange.tokens <= mean * len(exchange.messages)
+        if small or tokens + exchange.tokens <= mean * max(more, 20):
             tokens, messages = tokens + exchange.tokens, more
             yield exchange
 

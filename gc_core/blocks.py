@@ -66,10 +66,10 @@ class Blocks:
             if block.text.strip() and not self._stands(context, block):
                 self._waiting[source, block.name] = block
 
-    def due(self, context: Context) -> Iterator[tuple[str, Item]]:
-        """Text and item, still without number and tokens, of every waiting block; call ``placed`` for each."""
+    def due(self, context: Context) -> Iterator[Item]:
+        """The item, still without number and tokens, of every waiting block; call ``placed`` for each."""
         for block in self._waiting.values():
-            yield block.framed, _item(block, context)
+            yield _item(block, context)
 
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
@@ -111,7 +111,7 @@ def _item(block: _Block, context: Context) -> Item:
         policy=context.budget.source(block.source).policy,
         tokens=0,
         original_tokens=0,
-        text="",
+        text=block.framed,
         unit=0,
         turn=context.cursor.turn,
         name=block.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -214,9 +215,9 @@ class InstructionBudget:
 
     def remove(self, *keys: str) -> None:
         """Take items out. Raises SourceError, with nothing changed, when one is not there."""
-        gone: dict[_Path, list[str]] = {}
+        gone: defaultdict[_Path, list[str]] = defaultdict(list)
         for key in dict.fromkeys(keys):
-            gone.setdefault(self._path(key), []).append(key)
+            gone[self._path(key)].append(key)
         for path, leaving in gone.items():
             self._leave(path, leaving)
 
@@ -382,7 +383,7 @@ class InstructionBudget:
             del chain[-1].nodes[path[-1]]
         else:
             chain = self._chain(path)
-            less = _all_sums(chain[-1].nodes.pop(key) for key in keys)
+            less = _taken(chain[-1], keys)
         for node in chain:
             node.minus(less)
         for key in keys:
@@ -411,6 +412,14 @@ class InstructionBudget:
             return self._paths[key]
         except KeyError:
             raise SourceError(f"item {key!r} is not in the budget") from None
+
+
+def _taken(place: BudgetEntry, keys: Sequence[str]) -> Sums:
+    """Take the children out; what they summed up to. What stays is summed up instead where that is less work."""
+    gone = [place.nodes.pop(key) for key in keys]
+    if len(place.nodes) < len(gone):
+        return tuple(map(operator.sub, place.sums, _all_sums(place.nodes.values())))
+    return _all_sums(gone)
 
 
 def _all_sums(items: Iterable[BudgetEntry]) -> Sums:

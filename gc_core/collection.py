@@ -151,6 +151,8 @@ class Collector:
             plan = self._planned(context, asked, vetoed).finish(binds_thinking=self.binds_thinking)
             answers = self.plugins.review(plan)
             refusals += answers
+            if not answers:
+                return attrs.evolve(plan, refusals=(*plan.refusals, *refusals))
             known = {attrs.evolve(removal, tokens_freed=0) for removal in plan.removals}
             refused = known & {attrs.evolve(answer.removal, tokens_freed=0) for answer in answers}
             if not refused:

@@ -177,8 +177,7 @@ class Context:
         """Take over what a message does to the window: O(what is new)."""
         if arrival.joined is not None:
             self._grow(arrival.joined)
-        for message in arrival.messages:
-            self._add(message)
+        self._add(*arrival.messages)
         for key in arrival.held:
             self._hold(key)
         self._keep_newest_marks()
@@ -242,7 +241,8 @@ class Context:
         other._tools, other._left_out = self._tools, self._left_out
         other._leave_out(edits.schemas)
         changed = set(map(self._places.get, (*edits.dropped, *edits.texts)))
-        cut = set(map(self._places.get, edits.traces))
+        traces = other._trace(edits.traces)
+        cut = set(map(self._places.get, traces))
         marked = set(self._marked)
         for place, message in enumerate(self._messages):
             if place not in changed:
@@ -252,7 +252,7 @@ class Context:
             elif place not in cut and edits.dropped.issuperset([item.id for item in message.items]):
                 other.budget.overhead -= message.overhead
             else:
-                other._take_edited(message, edits)
+                other._take_edited(message, edits, traces)
         other.budget.remove(*edits.dropped)  # once the traces are there: so a turn that keeps only one keeps its place
         other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
         touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
@@ -298,11 +298,11 @@ class Context:
             self._left_out = names
             self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
 
-    def _take_edited(self, message: Message, edits: Edits) -> None:
-        cuts = [edits.traces[item.id] for item in message.items if item.id in edits.traces]
+    def _take_edited(self, message: Message, edits: Edits, traces: Mapping[str, Message]) -> None:
+        cuts = [traces[item.id] for item in message.items if item.id in traces]
         leads = message.items[0].id in edits.dropped
         if leads:
-            self._cut(cuts)
+            self._add(*cuts)
         kept = tuple([_edited(item, edits) for item in message.items if item.id not in edits.dropped])
         # A message that leaves whole is not read again: that would be most of the time of a large collection.
         if kept:
@@ -310,7 +310,7 @@ class Context:
         else:
             self.budget.overhead -= message.overhead
         if not leads:
-            self._cut(cuts)
+            self._add(*cuts)
 
     def _keep_changed(self, message: Message, kept: tuple[Item, ...], edits: Edits) -> None:
         for item in kept:
@@ -332,12 +332,11 @@ class Context:
             self._marked.append(place)
         self._messages.append(message)
 
-    def _cut(self, references: Iterable[Reference]) -> None:
-        for reference in references:
-            arrival = self._intake.framed(reference.trace_text(), self.cursor, trace_item(reference))
-            for message in arrival.messages:
-                self._add(message)
-            self.cursor = arrival.cursor
+    def _trace(self, references: Mapping[str, Reference]) -> dict[str, Message]:
+        """The messages that stand for what leaves, by the first item of each run."""
+        arrival = self._intake.framed(self.cursor, *map(trace_item, references.values()))
+        self.cursor = arrival.cursor
+        return dict(zip(references, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
         """Later results of the current batch join the message as it stands now."""
@@ -348,11 +347,12 @@ class Context:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _add(self, message: Message) -> None:
-        for item in message.items:
-            self.budget.add(_budget_item(item))
-        self.budget.overhead += message.overhead
-        self._keep(message, marked=self._intake.format.marks(message.payload) > 0)
+    def _add(self, *messages: Message) -> None:
+        for message in messages:
+            for item in message.items:
+                self.budget.add(_budget_item(item))
+            self.budget.overhead += message.overhead
+            self._keep(message, marked=self._intake.format.marks(message.payload) > 0)
 
     def _grow(self, message: Message) -> None:
         for item in message.items:
@@ -431,7 +431,7 @@ def trace_item(reference: Reference) -> Item:
         policy=GCPolicy.PARTIAL,
         tokens=0,
         original_tokens=reference.tokens,
-        text="",
+        text=reference.trace_text(),
         unit=0,
         turn=reference.last_turn,
         reference=reference,

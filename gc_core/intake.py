@@ -181,31 +181,36 @@ class Intake:
             arrival = arrival.then(self._results(payload, arrival.cursor, None, synthetic=True))
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
 
-    def framed(self, text: str, cursor: Cursor, item: Item) -> Arrival:
-        """A user message that the framework writes; ``item`` says what it is, numbers and tokens are filled in here."""
-        payload = self.format.user(text)
+    def framed(self, cursor: Cursor, *items: Item) -> Arrival:
+        """User messages that the framework writes, one for each text; numbers and tokens are filled in here."""
+        more = len(items)
+        after = attrs.evolve(
+            cursor, items=cursor.items + more, messages=cursor.messages + more, units=cursor.units + more
+        )
+        messages = tuple(self._framed(cursor, place, item) for place, item in enumerate(items, start=1))
+        return Arrival(messages=messages, cursor=after)
+
+    def _framed(self, cursor: Cursor, place: int, item: Item) -> Message:
+        payload = self.format.user(item.text)
         (part,) = self.format.read(payload)
         tokens = part_tokens(part, self.counter)
         whole = attrs.evolve(
             item,
-            id=f"i{cursor.items + 1}",
-            unit=cursor.units + 1,
+            id=f"i{cursor.items + place}",
+            unit=cursor.units + place,
             tokens=tokens,
             original_tokens=item.original_tokens or tokens,
-            text=text,
             synthetic=True,
-            scan=NOTHING if item.kind is ItemKind.TRACE else scan(text),
+            scan=NOTHING if item.kind is ItemKind.TRACE else scan(item.text),
         )
-        message = Message(
-            id=f"m{cursor.messages + 1}",
+        return Message(
+            id=f"m{cursor.messages + place}",
             role=Role.USER,
             payload=payload,
             items=(whole,),
             overhead=self.counter.per_message,
             synthetic=True,
         )
-        after = attrs.evolve(cursor, items=cursor.items + 1, messages=cursor.messages + 1, units=cursor.units + 1)
-        return Arrival(messages=(message,), cursor=after)
 
     # -- by role -------------------------------------------------------------------------------------------------
 
@@ -234,13 +239,13 @@ class Intake:
         if cursor.started or not self.format.needs_user_first():
             return Arrival(cursor=cursor)
         item = Item(
-            id="", kind=ItemKind.USER_TEXT, source=CONVERSATION.name, policy=GCPolicy.LOCKED, tokens=0, text="", unit=0,
-            turn=cursor.turn, original_tokens=0,
+            id="", kind=ItemKind.USER_TEXT, source=CONVERSATION.name, policy=GCPolicy.LOCKED, tokens=0,
+            text="[gc: the conversation starts here]", unit=0, turn=cursor.turn, original_tokens=0,
         )  # fmt: skip
         repair = Repair(
             kind="user_first", text="the conversation starts with the assistant; a user line stands before it"
         )
-        return attrs.evolve(self.framed("[gc: the conversation starts here]", cursor, item), repairs=(repair,))
+        return attrs.evolve(self.framed(cursor, item), repairs=(repair,))
 
     def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         """Results go to the unit that called; what the user said beside them is a unit of its own."""
@@ -321,13 +326,13 @@ class Intake:
         closed = self.close(cursor)
         text = f"[gc: this result came without its call {part.call_id}]\n{part.text}"
         item = Item(
-            id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text="",
+            id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text=text,
             unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
         )  # fmt: skip
         repair = Repair(
             kind="late_result", text=f"a result for {part.call_id!r} came without its call; it is told as text"
         )
-        return closed.then(attrs.evolve(self.framed(text, closed.cursor, item), repairs=(repair,)))
+        return closed.then(attrs.evolve(self.framed(closed.cursor, item), repairs=(repair,)))
 
     # -- one message ---------------------------------------------------------------------------------------------
 

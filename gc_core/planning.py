@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 import attrs
 
@@ -108,12 +109,14 @@ class Planner:
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
         self._later: list[tuple[GCRemovalItem, Rights]] = []
-        self._items: dict[str, tuple[Item, int]] = {
-            item.id: (item, place) for place, unit in enumerate(view.units) for item in unit.items
-        }
         self._trace_cost = self._trace_tokens(_LONGEST_TRACE)
         self._traced = 0
         self._known_cuts: tuple[frozenset[str], dict[str, Reference]] | None = None
+
+    @cached_property
+    def _items(self) -> dict[str, tuple[Item, int]]:
+        """Every item with its unit's place. Only stubs ask for it, so a plan of drops alone does not pay for it."""
+        return {item.id: (item, place) for place, unit in enumerate(self._view.units) for item in unit.items}
 
     @property
     def total(self) -> int:

@@ -37,7 +37,14 @@ class Reference:
 
     def spanning(self, last: Reference, tokens: int) -> Reference:
         """One reference from here up to the last of its neighbours, for so many tokens in all."""
-        return attrs.evolve(self, tokens=tokens, last=last.last, last_turn=last.last_turn)
+        return Reference(
+            tokens=tokens,
+            first=self.first,
+            last=last.last,
+            first_turn=self.first_turn,
+            last_turn=last.last_turn,
+            hint=self.hint,
+        )
 
     def _turns(self) -> str:
         return (

@@ -112,7 +112,7 @@ class _Known(dict[str, tuple[str, ...]]):
     (``python -m benchmarks.liveness``). Bounded: it starts anew when it is full.
     """
 
-    most = 200_000
+    most = 65_536
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         if len(self) >= self.most:

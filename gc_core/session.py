@@ -497,8 +497,8 @@ class GCSession:
     def _prepare(self) -> None:
         """Before a model call: open calls are closed and waiting blocks stand at the end, all of it or nothing."""
         arrivals: list[tuple[Arrival, Payload | None]] = [(self._intake.close(self._context.cursor), None)]
-        for text, item in self._blocks.due(self._context):
-            arrival = self._intake.framed(text, arrivals[-1][0].cursor, item)
+        for item in self._blocks.due(self._context):
+            arrival = self._intake.framed(arrivals[-1][0].cursor, item)
             arrivals.append((arrival, arrival.messages[0].payload))
         self._accept(*arrivals)
         for arrival, _ in arrivals[1:]:

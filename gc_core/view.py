@@ -220,14 +220,15 @@ class WindowView:
         return frozenset(near for place in places for near in (place - 1, place + 1))
 
     def _zone(self, place: int, unit: Unit) -> Zone:
-        if place in self._beside_system:
+        policy = unit.policy
+        if place >= self.final or unit.pinned or unit.pending or unit.is_trace or policy is GCPolicy.LOCKED:
             return Zone.HELD
-        if place >= self.final or unit.pinned or unit.pending or unit.is_trace or unit.policy is GCPolicy.LOCKED:
+        if place in self._beside_system:
             return Zone.HELD
         if is_enrichment(unit):
             return Zone.OLD if self._steps_after[place] else Zone.HELD
         recent = unit.turn >= self._recent_turn
-        if unit.policy is GCPolicy.PRESERVABLE:
+        if policy is GCPolicy.PRESERVABLE:
             return Zone.RESERVE if recent else Zone.PRESERVABLE
         if not recent and place < self._recent_from:
             return Zone.OLD

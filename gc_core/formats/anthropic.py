@@ -77,7 +77,7 @@ class AnthropicFormat:
         """
         if not texts:
             return payload
-        fields.check_places(texts, [part.place for part in self.read(payload)])
+        fields.check_places(texts, _places(payload["content"]))
         if isinstance(payload["content"], str):
             text = texts[_CONTENT]
             return None if text is None else {**payload, "content": text}
@@ -250,6 +250,11 @@ def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
 def _other(block: Mapping[str, Any], place: Place, kind: ItemKind) -> Part:
     read = readable_block(block)
     return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+
+
+def _places(content: str | Sequence[object]) -> list[Place]:
+    """Where the parts of a message that was read before stand: reading it again would be most of an edit's time."""
+    return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
 
 def _edited(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:

@@ -21,11 +21,10 @@ def _pairs(rendered: Rendered) -> Iterator[Breach]:
     """A1, A2, N1: each call has exactly one result, and all results of a batch are in the next user message."""
     pairs = Pairs("N1")
     batch = -1
-    for index, message in enumerate(rendered.messages):
-        role, blocks = message.get("role"), blocks_of(message)
-        results = [block.get("tool_use_id", "") for block in blocks if block.get("type") == "tool_result"]
+    for index, message, blocks, types in rendered.blocks:
+        results = [block.get("tool_use_id", "") for block in _of_type("tool_result", blocks, types)]
         if pairs.open:
-            _interrupt(pairs, index, role, split=bool(results) and batch >= 0, results=bool(results))
+            _interrupt(pairs, index, message.get("role"), split=bool(results) and batch >= 0, results=bool(results))
         for call in results:
             breach = pairs.answer(index, call)
             if breach is not None:
@@ -33,10 +32,14 @@ def _pairs(rendered: Rendered) -> Iterator[Breach]:
         batch = index if results else -1
         if pairs.open and len(blocks) > len(results):
             pairs.interrupt("N1", f"message {index} went on with other content; a batch of results is in one message")
-        calls = [block.get("id", "") for block in blocks if block.get("type") == "tool_use"]
+        calls = [block.get("id", "") for block in _of_type("tool_use", blocks, types)]
         if calls:
             pairs.call(index, calls)
     yield from pairs.unanswered(pending=rendered.pending)
+
+
+def _of_type(wanted: str, blocks: Sequence[Payload], types: Sequence[object]) -> Sequence[Payload]:
+    return [block for block, kind in zip(blocks, types, strict=True) if kind == wanted] if wanted in types else ()
 
 
 def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: bool) -> None:
@@ -48,14 +51,13 @@ def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: 
 
 def _n1(rendered: Rendered) -> Iterator[Breach]:
     """N1: results stand in user messages, before everything else in them; calls stand in assistant messages."""
-    for index, message in enumerate(rendered.messages):
-        types = [block.get("type") for block in blocks_of(message)]
-        if "tool_result" in types and message.get("role") != "user":
-            yield Breach(
-                rule="N1", index=index, text=f"a tool_result in a {message.get('role')} message; right is user"
-            )
-        elif types.count("tool_result") != _leading(types, "tool_result"):
-            yield Breach(rule="N1", index=index, text="a tool_result behind other content; results come first")
+    for index, message, _, types in rendered.blocks:
+        if "tool_result" in types:
+            if message.get("role") != "user":
+                text = f"a tool_result in a {message.get('role')} message; right is user"
+                yield Breach(rule="N1", index=index, text=text)
+            elif types.count("tool_result") != _leading(types, "tool_result"):
+                yield Breach(rule="N1", index=index, text="a tool_result behind other content; results come first")
         if "tool_use" in types and message.get("role") != "assistant":
             yield Breach(rule="N1", index=index, text=f"a tool_use in a {message.get('role')} message")
 
@@ -71,13 +73,13 @@ def _a4(rendered: Rendered) -> Iterator[Breach]:
     As the API was seen to do: white space beside other content passes, and so does an empty tool result.
     """
     last = len(rendered.messages) - 1
-    for index, message in enumerate(rendered.messages):
-        blocks = blocks_of(message)
+    for index, message, blocks, types in rendered.blocks:
         if not blocks and not (index == last and message.get("role") == "assistant"):
             yield Breach(rule="A4", index=index, text="the message is empty; leave it out or give it content")
-        yield from _empty_texts(index, blocks)
-        for block in blocks:
-            if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+        if "text" in types:
+            yield from _empty_texts(index, blocks)
+        for block in _of_type("tool_use", blocks, types):
+            if not isinstance(block.get("input"), dict):
                 yield Breach(rule="A4", index=index, text=f"the input of {block.get('name')!r} is not a JSON object")
     yield from _empty_texts(-1, rendered.request.system)
 
@@ -102,11 +104,10 @@ def _n2(rendered: Rendered) -> Iterator[Breach]:
 
 def _n3(rendered: Rendered) -> Iterator[Breach]:
     """N3: thinking stands in assistant messages, whole and sealed, and never last."""
-    for index, message in enumerate(rendered.messages):
-        blocks = blocks_of(message)
-        thinking = [block for block in blocks if block.get("type") in THINKING]
-        if not thinking:
+    for index, message, blocks, types in rendered.blocks:
+        if THINKING.isdisjoint(types):
             continue
+        thinking = [block for block in blocks if block.get("type") in THINKING]
         if message.get("role") != "assistant":
             yield Breach(rule="N3", index=index, text=f"thinking in a {message.get('role')} message")
         if not all(_is_sealed(block) for block in thinking):
@@ -151,8 +152,8 @@ def _n5(rendered: Rendered) -> Iterator[Breach]:
     """N5: at most four cache marks in tools, system and messages; none on thinking or on empty text."""
     request = rendered.request
     marks = sum("cache_control" in payload for payload in (*request.tools, *request.system))
-    for index, message in enumerate(rendered.messages):
-        for block in _marked(message):
+    for index, _, blocks, _ in rendered.blocks:
+        for block in _marked(blocks):
             marks += 1
             if block.get("type") in THINKING:
                 yield Breach(rule="N5", index=index, text="a cache mark on thinking; mark the content behind it")
@@ -162,8 +163,8 @@ def _n5(rendered: Rendered) -> Iterator[Breach]:
         yield Breach(rule="N5", index=-1, text=f"{marks} cache marks; at most {MAX_CACHE_MARKS} pass")
 
 
-def _marked(message: Payload) -> Iterator[Payload]:
-    for block in blocks_of(message):
+def _marked(blocks: Sequence[Payload]) -> Iterator[Payload]:
+    for block in blocks:
         if "cache_control" in block:
             yield block
         inner = block.get("content")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 
 from gc_core.messages import Payload, Request
+from gc_core.rules.blocks import blocks_of
+
+Blocks = tuple[int, Payload, Sequence[Payload], Sequence[object]]
+"""Index of a message, the message, its content blocks, and their types."""
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +50,15 @@ class Rendered:
         for index, message in enumerate(self.request.messages):
             grouped[message.get("role")].append((index, message))
         return grouped
+
+    @cached_property
+    def blocks(self) -> Sequence[Blocks]:
+        """Index, message, its content blocks and their types, for every message: read once for all rules."""
+        read = ((index, message, blocks_of(message)) for index, message in enumerate(self.messages))
+        return [
+            (index, message, blocks, [block.get("type") for block in blocks] if blocks else [])
+            for index, message, blocks in read
+        ]
 
     @property
     def messages(self) -> tuple[Payload, ...]:

@@ -13,11 +13,14 @@ from gc_core.rules.sameness import first_change, same
 
 def kept_thinking(before: Request, after: Request) -> Iterator[Breach]:
     """N3: thinking that stays is byte-identical, in order, and a run of thinking blocks stays or goes together."""
+    kept = list(thinking_runs(after.messages))
+    if not kept:
+        return  # so it is with a model that binds thinking: what was there need not be read
     places: dict[str, deque[int]] = {}
     for place, (_, run) in enumerate(thinking_runs(before.messages)):
         places.setdefault(run, deque()).append(place)
     reached = -1
-    for index, run in thinking_runs(after.messages):
+    for index, run in kept:
         candidates = places.get(run, deque())
         while candidates and candidates[0] <= reached:
             candidates.popleft()

@@ -20,8 +20,17 @@ _CLOSING = re.compile(r"<(\s*/\s*context)", re.IGNORECASE)
 
 
 @attrs.frozen(kw_only=True)
-class _Block:
-    """A text that waits for the end of the next request."""
+class Block:
+    """
+    A text that stands, or will stand, at the end of a request.
+
+    Attributes:
+        source: Name of its source.
+        name: Its name there: of one name only the newest version counts.
+        text: What was given.
+        kind: Enrichment or a memory block.
+
+    """
 
     source: str
     name: str
@@ -42,9 +51,19 @@ class Blocks:
     A version that was sent stays where it is; the next one goes to the new end, and the old one is EPHEMERAL then.
     """
 
-    def __init__(self) -> None:
-        self._waiting: dict[_Key, _Block] = {}
-        self._newest: dict[_Key, str] = {}
+    def __init__(self, waiting: Iterable[Block] = (), newest: Mapping[_Key, str] | None = None) -> None:
+        self._waiting: dict[_Key, Block] = {(block.source, block.name): block for block in waiting}
+        self._newest: dict[_Key, str] = dict(newest or {})
+
+    @property
+    def waiting(self) -> tuple[Block, ...]:
+        """What the next request will have at its end."""
+        return tuple(self._waiting.values())
+
+    @property
+    def newest(self) -> Mapping[_Key, str]:
+        """Id of the item that is the newest version, by source and name."""
+        return self._newest
 
     def give(
         self, context: Context, source: str, texts: Mapping[str, str], kind: ItemKind, counter: TokenCounter
@@ -59,17 +78,12 @@ class Blocks:
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise SourceError(f"{source} {name} = {text!r:.200}: expected a text")
-        blocks = [_Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
+        blocks = [Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
         self._check_cap(context, source, blocks, counter)
         for block in blocks:
             self._waiting.pop((source, block.name), None)
             if block.text.strip() and not self._stands(context, block):
                 self._waiting[source, block.name] = block
-
-    def due(self, context: Context) -> Iterator[Item]:
-        """The item, still without number and tokens, of every waiting block; call ``placed`` for each."""
-        for block in self._waiting.values():
-            yield _item(block, context)
 
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
@@ -78,13 +92,13 @@ class Blocks:
         if context.find(stale) is not None:
             context.set_policy(stale, GCPolicy.EPHEMERAL)
         self._newest[key] = item.id
-        del self._waiting[key]
+        self._waiting.pop(key, None)
 
-    def _stands(self, context: Context, block: _Block) -> bool:
+    def _stands(self, context: Context, block: Block) -> bool:
         item = context.find(self._newest.get((block.source, block.name), ""))
         return item is not None and item.text == block.framed
 
-    def _check_cap(self, context: Context, source: str, blocks: Iterable[_Block], counter: TokenCounter) -> None:
+    def _check_cap(self, context: Context, source: str, blocks: Iterable[Block], counter: TokenCounter) -> None:
         """Stale versions do not count against a cap: they go with the next collection."""
         cap = context.budget.source(source).cap
         if cap is None:
@@ -103,7 +117,8 @@ class Blocks:
                 yield name, item
 
 
-def _item(block: _Block, context: Context) -> Item:
+def block_item(block: Block, context: Context) -> Item:
+    """The item that a block becomes, still without number and tokens."""
     return Item(
         id="",
         kind=block.kind,

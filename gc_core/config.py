@@ -92,6 +92,7 @@ class GCConfig:
         max_turns: Number of turns at which the oldest are collected whatever the usage, or None.
         auto_trigger: Collect without being asked; else only ``collect_now`` does.
         check_before_send: Look at the threshold before each model call too, not only after it.
+        checkpoint_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -109,6 +110,7 @@ class GCConfig:
     max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
+    checkpoint_steps: int = attrs.field(default=50, validator=_whole(0))
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 

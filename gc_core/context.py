@@ -67,6 +67,25 @@ class Schema:
     item: Item
 
 
+@attrs.frozen(kw_only=True)
+class Head:
+    """
+    What stands before the conversation.
+
+    Attributes:
+        parts: Texts and policies of the system text's parts, by name, in their order.
+        schemas: The tool schemas, in their order.
+        discoverable: Names of those that are not core.
+        left_out: Names of those that were left out for room.
+
+    """
+
+    parts: Mapping[str, tuple[str, GCPolicy]]
+    schemas: tuple[Payload, ...]
+    discoverable: frozenset[str]
+    left_out: tuple[str, ...]
+
+
 class Context:
     """
     The messages, system parts and tool schemas of the window, with the budget that counts them.
@@ -265,23 +284,64 @@ class Context:
 
     def recounted(self, intake: Intake) -> Context:
         """Another context with the same content, counted by another counter."""
-        budget = InstructionBudget(
+        other = Context(intake=intake, budget=self._empty_budget(intake.counter.per_request))
+        other.set_head(self.head)
+        other._take_over([_recounted(message, intake) for message in self._messages], self.cursor)
+        return other
+
+    def with_messages(self, messages: Sequence[Message], cursor: Cursor) -> Context:
+        """Another context with the same head and these messages. O(window)."""
+        other = Context(intake=self._intake, budget=self._empty_budget(self._intake.counter.per_request))
+        other._system, other._tools, other._left_out = dict(self._system), self._tools, self._left_out
+        for item in (*other._system.values(), *(schema.item for schema in other._tools)):
+            other.budget.add(_budget_item(item))
+        other._system_overhead(was=False)
+        other._take_over(messages, cursor)
+        return other
+
+    @property
+    def head(self) -> Head:
+        """What stands before the conversation."""
+        return Head(
+            parts={name: (item.text, item.policy) for name, item in self._system.items()},
+            schemas=tuple(schema.payload for schema in self._tools),
+            discoverable=frozenset(
+                schema.item.name for schema in self._tools if schema.item.policy is not GCPolicy.LOCKED
+            ),
+            left_out=self._left_out,
+        )
+
+    def set_head(self, head: Head) -> None:
+        """Put the same before the conversation as there was."""
+        self.set_tools(head.schemas, head.discoverable)
+        self.set_system(head.parts)
+        self._left_out = head.left_out
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Take discoverable schemas out, by name; one line of the system text says so."""
+        names = frozenset(names)
+        self._leave_out(frozenset(schema.item.id for schema in self._tools if schema.item.name in names))
+
+    def bring_in(self, schemas: Iterable[Payload]) -> None:
+        """Put schemas that were left out behind the others again."""
+        head = self.head
+        back = {self._intake.format.schema_name(schema): schema for schema in schemas}
+        left_out = tuple(name for name in head.left_out if name not in back)
+        self.set_tools((*head.schemas, *back.values()), head.discoverable | back.keys())
+        self._name_left_out(left_out)
+
+    def _empty_budget(self, overhead: int) -> InstructionBudget:
+        return InstructionBudget(
             context_limit=self.budget.context_limit,
             output_reservation=self.budget.output_reservation,
-            overhead=intake.counter.per_request,
+            overhead=overhead,
             sources=self.budget.sources,
         )
-        other = Context(intake=intake, budget=budget)
-        other.cursor = self.cursor
-        other.set_system({name: (item.text, item.policy) for name, item in self._system.items()})
-        core = {schema.item.name for schema in self._tools if schema.item.policy is GCPolicy.LOCKED}
-        names = frozenset(schema.item.name for schema in self._tools) - core
-        other.set_tools([schema.payload for schema in self._tools], names)
-        other._left_out = self._left_out
-        for message in self._messages:
-            other._add(_recounted(message, intake))
-        other._refresh_results()
-        return other
+
+    def _take_over(self, messages: Sequence[Message], cursor: Cursor) -> None:
+        self._add(*messages)
+        self.cursor = cursor
+        self._refresh_results()
 
     def _leave_out(self, schemas: frozenset[str]) -> None:
         """Schemas stand at position 0, so the system text may say what left: the prefix is broken there anyway."""
@@ -320,7 +380,7 @@ class Context:
         if payload is None:
             self.budget.overhead -= message.overhead
             return
-        changed = attrs.evolve(message, payload=payload, items=kept)
+        changed = attrs.evolve(message, payload=payload, items=kept, as_logged=False)
         self._keep(changed, marked=self._intake.format.marks(payload) > 0)
 
     def _keep(self, message: Message, *, marked: bool) -> None:
@@ -374,7 +434,8 @@ class Context:
         for place in reversed(self._marked):
             message = self._messages[place]
             payload = format_.unmarked(message.payload, max(0, room))
-            self._messages[place] = attrs.evolve(message, payload=payload)
+            if payload is not message.payload:
+                self._messages[place] = attrs.evolve(message, payload=payload, as_logged=False)
             room -= format_.marks(payload)
         self._marked = [place for place in self._marked if format_.marks(self._messages[place].payload)]
 

@@ -13,6 +13,7 @@ Every error that gc-core raises, as one tree.
     │   └── RemovalError            a proposed removal that may not be carried out
     ├── RuleError                   a request that would break a provider's rule
     ├── TranscriptError             a transcript file that cannot be read
+    ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close()
     └── ContextOverflowError        what must stay does not fit in the window
 """
@@ -60,6 +61,10 @@ class RuleError(GCError):
 
 class TranscriptError(GCError):
     """A transcript cannot be read; names file, line, field and what was expected."""
+
+
+class LogError(GCError):
+    """A session's files cannot be read or written, or they disagree; names file, bytes and what is wrong."""
 
 
 class SessionClosedError(GCError):

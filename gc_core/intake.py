@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
@@ -11,6 +11,7 @@ from gc_core.items import Item, ItemKind, Part, Place
 from gc_core.messages import Message, Payload, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
+from gc_core.references import ByteRange
 from gc_core.scan import NOTHING, scan
 from gc_core.sources import CONVERSATION, SYSTEM
 from gc_core.tokens import part_tokens
@@ -120,6 +121,24 @@ class Arrival:
         """All items of its messages; those of a joined message that stood there before are among them."""
         joined = () if self.joined is None else (self.joined,)
         return tuple(item for message in (*joined, *self.messages) for item in message.items)
+
+    def logged(self, ids: Collection[str], place: ByteRange, payload: Payload) -> Arrival:
+        """It, with the place of its line in the master log beside the items that came in that line."""
+        if not any(ids):
+            return self
+        stamped = {
+            message.id: _stamped(message, ids, place, payload)
+            for message in (*self.messages, *(() if self.joined is None else (self.joined,)))
+        }
+        results = self.cursor.results
+        if results is not None and results.id in stamped:
+            results = stamped[results.id]
+        return attrs.evolve(
+            self,
+            messages=tuple([stamped[message.id] for message in self.messages]),
+            joined=None if self.joined is None else stamped[self.joined.id],
+            cursor=self.cursor if results is self.cursor.results else attrs.evolve(self.cursor, results=results),
+        )
 
     def then(self, later: Arrival) -> Arrival:
         """Both, one after the other."""
@@ -317,7 +336,7 @@ class Intake:
         payload = None if earlier is None else self.format.join(earlier.payload, message.payload)
         if earlier is None or payload is None:
             return attrs.evolve(arrival, cursor=attrs.evolve(arrival.cursor, results=message))
-        whole = attrs.evolve(earlier, payload=payload, items=(*earlier.items, *message.items))
+        whole = attrs.evolve(earlier, payload=payload, items=(*earlier.items, *message.items), as_logged=False)
         cursor = attrs.evolve(arrival.cursor, messages=arrival.cursor.messages - 1, results=whole)
         return attrs.evolve(arrival, messages=(), joined=whole, cursor=cursor)
 
@@ -404,6 +423,11 @@ class Intake:
                     )
                 )
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
+
+
+def _stamped(message: Message, ids: Collection[str], place: ByteRange, payload: Payload) -> Message:
+    items = tuple([attrs.evolve(item, logged=place) if item.id in ids else item for item in message.items])
+    return attrs.evolve(message, items=items, as_logged=message.payload is payload)
 
 
 @attrs.frozen(kw_only=True)

@@ -7,7 +7,7 @@ import enum
 import attrs
 
 from gc_core.policy import GCPolicy
-from gc_core.references import Reference
+from gc_core.references import ByteRange, Reference
 from gc_core.scan import NOTHING, Scan
 
 Place = tuple[str | int, ...]
@@ -108,6 +108,7 @@ class Item:
         original_tokens: Tokens that it had when it arrived.
         pinned: The host pinned this item.
         reference: What a stub or a trace stands for.
+        logged: Where the line of the master log stands with which it arrived; None for what the framework wrote.
 
     """
 
@@ -116,7 +117,7 @@ class Item:
     source: str
     policy: GCPolicy
     tokens: int
-    text: str = attrs.field(repr=False)
+    text: str = attrs.field(default="", repr=False)
     unit: int
     turn: int
     step: int = -1
@@ -128,6 +129,7 @@ class Item:
     original_tokens: int
     pinned: bool = False
     reference: Reference | None = None
+    logged: ByteRange | None = None
     scan: Scan = attrs.field(default=NOTHING, repr=False, eq=False)
 
 

@@ -1,26 +1,27 @@
-"""The master log: every message as it arrived, append-only. What leaves the window is still here."""
+"""The master log: every message and every change of a source as it arrived. What leaves the window is still here."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
-import tempfile
-import weakref
-from array import array
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import IO, Any
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 
-from gc_core.errors import SessionClosedError
+from gc_core.errors import LogError
+from gc_core.journal import Journal, line_of
+from gc_core.policy import GCPolicy
+from gc_core.protocols import Format
+from gc_core.references import ByteRange
+from gc_core.sources import CONVERSATION
 
 FILE_NAME = "master.jsonl"
 
-_RECORDS, _BYTES = 64, 1_000_000
-"""A mark in the index stands for so many records, or fewer when they are larger: so much is read to find one."""
+VERSION = 1
+"""Of the log's form; the first line of a log names it."""
+
+_AT = re.compile(rb'\{"at":(\d{1,18}),')
 
 
 @attrs.frozen(kw_only=True)
@@ -29,122 +30,138 @@ class LogRecord:
     One line of the log.
 
     Attributes:
-        items: Ids of the items that the message became, in the order of its parts; empty when it became none.
-        role: Who spoke.
-        payload: The message as it arrived.
+        at: Items numbered before it: the order of a log, and what it is searched by.
+        items: Ids of the items that a message became, in the order of its parts, "" for none; empty otherwise.
+        role: Who spoke, or "".
+        source: The instruction source that it belongs to.
+        turn: The turn in which it came.
+        time: Seconds since 1970; the line has it to the millisecond.
+        policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
+        payload: The message, or the change of the source, as it arrived.
 
     """
 
-    items: tuple[str, ...]
-    role: str
+    at: int
+    items: tuple[str, ...] = ()
+    role: str = ""
+    source: str
+    turn: int = 0
+    time: float = 0.0
+    policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
     payload: Mapping[str, Any]
+
+    def line(self) -> bytes:
+        """The line as it stands in the file; ``at`` and the ids stand first, so that they are found without parsing."""
+        return line_of(
+            {
+                "at": self.at,
+                "items": self.items,
+                "role": self.role,
+                "source": self.source,
+                "turn": self.turn,
+                "time": round(self.time, 3),
+                "policies": {key: policy.value for key, policy in self.policies.items()},
+                "payload": self.payload,
+            }
+        )
+
+    @classmethod
+    def read(cls, line: bytes) -> LogRecord:
+        """The record of a line. Raises LogError for a line of another form."""
+        try:
+            saved = json.loads(line)
+            return cls(
+                at=saved["at"],
+                items=tuple(saved["items"]),
+                role=saved["role"],
+                source=saved["source"],
+                turn=saved["turn"],
+                time=saved["time"],
+                policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
+                payload=saved["payload"],
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise LogError(f"no line of a master log: {line[:200]!r}; {type(error).__name__}: {error}") from error
+
+
+def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 - the session's own word
+    """The text of an item as it arrived. Raises ValueError when the record does not hold the item."""
+    place = record.items.index(item)
+    if record.source != CONVERSATION.name:
+        return str(record.payload["text"])
+    return format.read(format.normalise(record.payload))[place].text
 
 
 class MasterLog:
-    """
-    Appends records to a file and reads single ones back.
+    """Appends records and finds single ones by the number of an item, in a file that is in the order of the items."""
 
-    Without a directory the file is an anonymous temporary one that ends with the session. ``append`` returns after
-    the lines have been written, so an acknowledged message survives the end of the process; when that fails, on a
-    full disk for instance, the file is as it was before. In memory there is a sparse index: of long
-    sessions 16 bytes for ``_RECORDS`` records.
-    """
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
 
-    def __init__(self, directory: Path | None = None) -> None:
-        self._file = _temporary() if directory is None else _in(directory)
-        # A session that nobody closes is no leak: the file goes when the log does.
-        weakref.finalize(self, self._file.close)
-        self._size = self._file.seek(0, os.SEEK_END)
-        self._first_items = array("q")
-        self._offsets = array("q")
-        self._unmarked = 0
+    @property
+    def size(self) -> int:
+        """Bytes of the log; where the next record will stand."""
+        return self.journal.size
 
-    def append(self, records: Iterable[tuple[LogRecord, int]]) -> None:
-        """Write records, all or none; the number of its first item, from which ``find`` finds it, is beside each."""
-        if self._file.closed:
-            raise SessionClosedError("the session was closed; it takes no further messages")
-        lines = [(_line(record), first_item) for record, first_item in records]
-        self._write(b"".join(line for line, _ in lines))
-        for line, first_item in lines:
-            self._mark(first_item)
-            self._size += len(line)
+    def append(self, records: Iterable[LogRecord]) -> tuple[ByteRange, ...]:
+        """Write records, all or none; returns where each one stands. Raises LogError when they cannot be written."""
+        return self.journal.append(record.line() for record in records)
 
-    def find(self, number: int) -> LogRecord | None:
-        """The record that holds the item with this number, or None."""
-        place = _rightmost(self._first_items, number)
-        while place >= 0:
-            record = self._find_from(place, number)
-            # A record without items has the number of the last one before it, which may stand before this mark.
-            if record is not None or self._first_items[place] < number:
-                return record
-            place -= 1
+    def read(self, place: ByteRange) -> LogRecord:
+        """The record at a place. Raises LogError when none stands there."""
+        return self._record(place, self.journal.read(place))
+
+    def records(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, LogRecord]]:
+        """The records from an offset on, each with its place. Raises LogError at a line that is none."""
+        for place, line in self.journal.lines(start, end):
+            yield place, self._record(place, line)
+
+    def find(self, number: int) -> tuple[ByteRange, LogRecord] | None:
+        """
+        The record that holds the item with this number, or None: by halves, O(log n) reads and no memory.
+
+        A damaged line costs its own items alone. Raises LogError when the item may be in one.
+        """
+        low, high = 0, self.size
+        found: tuple[ByteRange, bytes] | None = None
+        while low < high:
+            middle = (low + high) // 2
+            probe = self._numbered_from(middle, high)
+            if probe is None:
+                high = middle
+            elif _numbered_before(probe[1]) < number:
+                found, low = probe, probe[0].end
+            else:
+                high = middle
+        return self._holding(number, found) if number > 0 else None
+
+    def _numbered_from(self, offset: int, end: int) -> tuple[ByteRange, bytes] | None:
+        """The first line at or behind an offset that says its number, if it begins before the end."""
+        probe = self.journal.line_from(offset)
+        while probe is not None and probe[0].start < end:
+            if _AT.match(probe[1]):
+                return probe
+            probe = self.journal.line_from(probe[0].end)
         return None
 
-    def close(self) -> None:
-        """Close the file; a temporary one is gone then."""
-        self._file.close()
-
-    def _write(self, lines: bytes) -> None:
-        """All of it, or an error and nothing."""
-        self._file.seek(self._size)
-        left = memoryview(lines)
-        with contextlib.ExitStack() as undo:
-            undo.callback(self._take_back)
-            while left:
-                left = left[self._file.write(left) :]
-            undo.pop_all()
-
-    def _take_back(self) -> None:
-        with contextlib.suppress(OSError):
-            self._file.truncate(self._size)
-
-    def _mark(self, first_item: int) -> None:
-        """Note where the next record will stand, if the last note is far enough back."""
-        if self._offsets and self._unmarked < _RECORDS and self._size - self._offsets[-1] < _BYTES:
-            self._unmarked += 1
-            return
-        self._first_items.append(first_item)
-        self._offsets.append(self._size)
-        self._unmarked = 1
-
-    def _find_from(self, place: int, number: int) -> LogRecord | None:
-        """The record with this item between a mark and the next one, or None."""
-        end = self._offsets[place + 1] if place + 1 < len(self._offsets) else self._size
-        self._file.seek(self._offsets[place])
-        wanted = f'"i{number}"'.encode()
-        for line in io.BytesIO(self._file.read(end - self._offsets[place])):
-            if wanted in line[: line.index(b"]")]:  # the ids stand first in a line; only the right one is parsed
-                saved = json.loads(line)
-                return LogRecord(items=tuple(saved["items"]), role=saved["role"], payload=saved["payload"])
+    def _holding(self, number: int, last: tuple[ByteRange, bytes] | None) -> tuple[ByteRange, LogRecord] | None:
+        """The last record with fewer items before it, if it holds the item; else a damaged one behind it might."""
+        if last is not None:
+            record = self._record(*last)
+            if f"i{number}" in record.items:
+                return last[0], record
+        behind = self.journal.line_from(0 if last is None else last[0].end)
+        if behind is not None and not _AT.match(behind[1]):
+            self._record(*behind)
         return None
 
-
-def _line(record: LogRecord) -> bytes:
-    saved = attrs.asdict(record)
-    try:
-        return (json.dumps(saved, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:
-        # A lone surrogate has no UTF-8 form; escaped, the line is still the same JSON.
-        return (json.dumps(saved) + "\n").encode()
+    def _record(self, place: ByteRange, line: bytes) -> LogRecord:
+        try:
+            return LogRecord.read(line)
+        except LogError as error:
+            raise LogError(f"{self.journal.path}, bytes {place.start}-{place.end}: {error}") from error
 
 
-def _temporary() -> IO[bytes]:
-    return tempfile.TemporaryFile(prefix="gc-core-", buffering=0)
-
-
-def _in(directory: Path) -> IO[bytes]:
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(directory / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    return os.fdopen(handle, "r+b", buffering=0)
-
-
-def _rightmost(numbers: array[int], number: int) -> int:
-    """The last place whose number is not above the given one, or -1."""
-    low, high = 0, len(numbers)
-    while low < high:
-        middle = (low + high) // 2
-        if numbers[middle] <= number:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
+def _numbered_before(line: bytes) -> int:
+    head = _AT.match(line)
+    return int(head.group(1)) if head else 0

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+import hashlib
+import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
 
 from gc_core.items import Item
+
+_MARK = "cache_control"
 
 Payload = Mapping[str, Any]
 """A provider's own message or tool schema: opaque outside ``gc_core.formats``, never changed in place."""
@@ -35,6 +40,7 @@ class Message:
         items: Its resident items, one a part of the payload, in the payload's order.
         overhead: Tokens that the message costs beyond its items.
         synthetic: Written by the framework.
+        as_logged: Its payload is word for word what its line of the master log holds.
 
     """
 
@@ -44,6 +50,27 @@ class Message:
     items: tuple[Item, ...]
     overhead: int
     synthetic: bool = False
+    as_logged: bool = False
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the payload in cacheable form, 16 bytes; made once, for most messages outlive many collections."""
+        return digest_of(_unmarked(self.payload))
+
+
+def _unmarked(payload: Payload) -> Payload:
+    """Without cache marks, which come and go while what is sent stays the same."""
+    content = payload.get("content")
+    if isinstance(content, list) and any(isinstance(block, Mapping) and _MARK in block for block in content):
+        blocks = [_unmarked(block) if isinstance(block, Mapping) else block for block in content]
+        payload = {**payload, "content": blocks}
+    return {key: value for key, value in payload.items() if key != _MARK} if _MARK in payload else payload
+
+
+def digest_of(value: object) -> bytes:
+    """BLAKE2b of a JSON value in canonical form: keys sorted, letters as they are; 16 bytes."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @attrs.frozen(kw_only=True)

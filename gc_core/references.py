@@ -5,6 +5,21 @@ from __future__ import annotations
 import attrs
 
 
+@attrs.frozen
+class ByteRange:
+    """
+    Where a record stands in a file of the session.
+
+    Attributes:
+        start: Offset of its first byte.
+        end: Offset behind its last one, which is a line break.
+
+    """
+
+    start: int
+    end: int
+
+
 @attrs.frozen(kw_only=True)
 class Reference:
     """

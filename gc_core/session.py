@@ -6,20 +6,17 @@ import contextlib
 import functools
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import attrs
 
-from gc_core.blocks import Blocks
 from gc_core.budget import InstructionBudget
-from gc_core.calibration import Calibration
-from gc_core.changes import Changes
 from gc_core.collection import Collected, Collector
 from gc_core.config import GCConfig
 from gc_core.context import Context
-from gc_core.errors import ContextOverflowError, GCError, MessageError, SessionClosedError, SourceError
+from gc_core.errors import ContextOverflowError, GCError, LogError, MessageError, SessionClosedError, SourceError
 from gc_core.events import (
     BudgetUpdated,
     CollectionDeferred,
@@ -31,20 +28,20 @@ from gc_core.events import (
     MessageRepaired,
     ThresholdCrossed,
 )
-from gc_core.formats import format_named
-from gc_core.intake import Arrival, Intake
-from gc_core.items import Item, ItemKind, Part
-from gc_core.log import LogRecord, MasterLog
+from gc_core.items import Item
+from gc_core.ledger import Configured
+from gc_core.log import FILE_NAME, text_of
 from gc_core.logs import logger
 from gc_core.messages import Payload, Request
-from gc_core.models import family
 from gc_core.plugins import Plugins, named
 from gc_core.policy import GCPolicy
-from gc_core.protocols import GCStrategy, TokenCounter
+from gc_core.protocols import Format, GCStrategy, TokenCounter
+from gc_core.recorder import Recorder, Taken
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment, Scheduler
-from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
-from gc_core.tokens import counter_for
+from gc_core.sources import ENRICHMENT, InstructionSource
+from gc_core.state import SessionState, Settings
+from gc_core.store import Store
 from gc_core.view import Protection, WindowView
 
 _log = logger("gc_core.session")
@@ -101,30 +98,67 @@ class GCSession:
         counter: TokenCounter | None = None,
         on_event: Listener | None = None,
     ) -> None:
+        settings = Settings(config=config or GCConfig(), format=format, model=model, counter=counter)
+        self._start(settings, lambda: _begun(directory, format), strategy, plugins, on_event)
+
+    @classmethod
+    def open(
+        cls,
+        directory: str | Path,
+        config: GCConfig | None = None,
+        *,
+        strategy: GCStrategy | str | Iterable[GCStrategy | str] | None = None,
+        plugins: Plugins | None = None,
+        counter: TokenCounter | None = None,
+        on_event: Listener | None = None,
+    ) -> Self:
+        """
+        Go on with a session where it was, also after its process was killed: context and budget of the moment before.
+
+        What was acknowledged is there; a line torn by a crash is moved aside and told in the log. Takes as long as the
+        window is large. Without ``config`` it collects as it did.
+
+        Raises LogError when there is no session, when another one writes to it, and when its files do not fit together.
+        """
+        store = _reopened(Path(directory))
+        with contextlib.ExitStack() as undo:
+            undo.callback(store.close)
+            settings = Settings.of(store.settings(), config, counter)
+            session = cls.__new__(cls)
+            session._start(settings, lambda: store, strategy, plugins, on_event)
+            undo.pop_all()
+        if config is not None:
+            session._configure(config)
+        return session
+
+    def _start(
+        self,
+        settings: Settings,
+        make: Callable[[], Store],
+        strategy: GCStrategy | str | Iterable[GCStrategy | str] | None,
+        plugins: Plugins | None,
+        on_event: Listener | None,
+    ) -> None:
         self._lock = threading.RLock()
         self._closed = False
-        self._config = config or GCConfig()
-        self._format = format_named(format)
-        self._model = model
-        self._own_counter = counter
-        self._counter = counter or counter_for(model, format)
+        self._settings = settings
         self.plugins = plugins or Plugins.discover()
-        self._strategies = named(_chosen(strategy, self._config), self.plugins, self._config.strategies)
+        self._strategies = named(_chosen(strategy, settings.config), self.plugins, settings.config.strategies)
         self._listeners: list[Listener] = [] if on_event is None else [on_event]
-        self._calibration = Calibration(exact=self._counter.exact)
-        self._context = self._new_context()
-        self._log = MasterLog(None if directory is None else Path(directory))
-        self._pinned_turns = frozenset(self._config.pinned_turn_indices)
-        self._changes = Changes()
-        self._blocks = Blocks()
+        self._settings.fresh((), lambda _: {})  # what is wrong with format or counter shows before there are files
+        self._store = store = make()
+        self._recorder = Recorder(store, store.state_at(store.position, self._fresh))
         self._limited_turn = -1
-        self._thinking: list[str] = []
-        self._sent = False
         self._raw_sent = 0
         self._streamed = 0
         self._crossed = False
         self._waits_above = 0
         self._last: GCResult | None = None
+        self._steps = 0
+        store.opened(settings.record(store.session))
+
+    def _fresh(self) -> SessionState:
+        return self._settings.fresh(self.plugins.sources(), self._store.payload)
 
     # -- what the host says --------------------------------------------------------------------------------------
 
@@ -140,7 +174,7 @@ class GCSession:
         payload = _plain(message)
         if policy is not None:
             _check_policy(policy, MessageError)
-        return self._accept((self._intake.take(payload, self._context.cursor, policy=policy), payload))
+        return self._told(self._recorder.take(payload, policy, self.plugins.classify)).ids
 
     @_serialised
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
@@ -159,7 +193,8 @@ class GCSession:
         """
         _check_texts(parts)
         _check_policy(policy, SourceError)
-        self._change(self._changes.system(parts, policy), refresh)
+        self._recorder.system(parts, policy, now=_is_now(refresh))
+        self._tell_budget()
 
     @_serialised
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
@@ -175,7 +210,8 @@ class GCSession:
         unknown = sorted(discoverable - names)
         if unknown:
             raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(names)}")
-        self._change(self._changes.tools(plain, discoverable), refresh)
+        self._recorder.tools(plain, discoverable, now=_is_now(refresh))
+        self._tell_budget()
 
     @_serialised
     def enrich(self, /, **texts: str) -> None:
@@ -184,17 +220,17 @@ class GCSession:
         there as sent; the next version of the same name goes to the new end, and the old one may be collected. An empty
         text takes a version back that has not been sent yet.
         """
-        self._blocks.give(self._context, ENRICHMENT.name, texts, ItemKind.ENRICHMENT, self._counter)
+        self._state.give(ENRICHMENT.name, texts)
 
     @_serialised
     def memory(self, source: str, /, **blocks: str) -> None:
         """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
-        self._blocks.give(self._context, source, blocks, ItemKind.MEMORY_BLOCK, self._counter)
+        self._state.give(source, blocks)
 
     @_serialised
     def register_source(self, source: InstructionSource) -> None:
         """Add a source of instructions. Raises SourceError when the name is taken by another one."""
-        self._context.budget.register(source)
+        self._recorder.register(source)
 
     @_serialised
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
@@ -211,7 +247,7 @@ class GCSession:
         """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
         _check_policy(policy, SourceError)
         self._resident(item)
-        self._context.set_policy(item, policy)
+        self._recorder.set_policy(item, policy)
         self._tell_budget()
 
     def listen(self, listener: Listener) -> None:
@@ -254,12 +290,16 @@ class GCSession:
         """
         payload = _plain(self._format.reply(reply))
         reported = None if usage is None else self._format.usage(usage)
-        self._accept((self._intake.take(payload, self._context.cursor), payload))
+        self._told(self._recorder.take(payload, None, self.plugins.classify))
         if reported is not None and self._raw_sent:
-            self._calibration = self._calibration.observed(self._raw_sent, reported.input_tokens)
+            with self.plugins.guarded("ledger", "usage"):  # the reply is taken; without the report it goes on
+                self._recorder.observe(self._raw_sent, reported.input_tokens)
         goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
         self._streamed, self._crossed = 0, False
-        return self._collect_if_due(goal)
+        result = self._collect_if_due(goal)
+        with self.plugins.guarded("files", "end of a turn"):  # the reply is taken and written; explain() tells the rest
+            self._recorder.turn_ended()
+        return result
 
     @_serialised
     def collect_now(self, *, target_percent: float | None = None) -> GCResult:
@@ -285,7 +325,7 @@ class GCSession:
             self._allow(allowed)
         if self._raw_sent:
             # A refusal that names no size says at least that the request was larger than the window.
-            self._calibration = self._calibration.observed(self._raw_sent, sent or self._config.context_limit + 1)
+            self._recorder.observe(self._raw_sent, sent or self._config.context_limit + 1)
         before = self._context
         self._collect_if_due(self._scheduler.overflow(self._moment()))
         if self._context is before:
@@ -305,14 +345,12 @@ class GCSession:
         config = self._config
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
-        if model is not None and model != self._model:
-            self._recount_for(model)
-        self._configure(config)
+        self._configure(config, model or self._state.model)
 
     @_serialised
     def close(self) -> None:
         """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
-        self._log.close()
+        self._store.close()
         self._closed = True
 
     def __enter__(self) -> Self:
@@ -367,11 +405,10 @@ class GCSession:
 
         Raises SourceError when the id was never given.
         """
-        record = self._log.find(int(item[1:])) if item[:1] == "i" and item[1:].isdigit() else None
-        if record is None:
+        found = self._store.log.find(int(item[1:])) if item[:1] == "i" and item[1:].isdigit() else None
+        if found is None:
             raise SourceError(f"no item {item!r} was ever logged")
-        parts = self._format.read(self._format.normalise(record.payload))
-        return parts[record.items.index(item)].text
+        return text_of(found[1], item, self._format)
 
     @_serialised
     def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> Collected:
@@ -390,7 +427,7 @@ class GCSession:
             f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
             self._next_step(moment),
         ]
-        if self._changes:
+        if self._state.changes:
             lines.append("system or tool changes wait for the next collection")
         if self._last is not None:
             last = self._last
@@ -465,7 +502,7 @@ class GCSession:
             collected = self._collector.collect(self._context, goal, self._protection, fit=fit)
             if collected.context is self._context:
                 return collected
-            return attrs.evolve(collected, context=self._changed(self._changes, collected.context))
+            return attrs.evolve(collected, context=self._state.changed(self._state.changes, collected.context))
 
     def _tell_failure(self, goal: Goal, _kind: object, error: BaseException | None, _trace: object) -> None:
         if error is not None:
@@ -474,7 +511,7 @@ class GCSession:
 
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
-        self._context, self._changes = collected.context, Changes()
+        self._recorder.commit(collected, collected.context)
         self._waits_above = 0
         self._last = collected.result
         _log.info("collected", reason=collected.result.reason.value, freed=collected.result.tokens_freed)
@@ -495,78 +532,40 @@ class GCSession:
     # -- inside: what arrives ------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Before a model call: open calls are closed and waiting blocks stand at the end, all of it or nothing."""
-        arrivals: list[tuple[Arrival, Payload | None]] = [(self._intake.close(self._context.cursor), None)]
-        for item in self._blocks.due(self._context):
-            arrival = self._intake.framed(arrivals[-1][0].cursor, item)
-            arrivals.append((arrival, arrival.messages[0].payload))
-        self._accept(*arrivals)
-        for arrival, _ in arrivals[1:]:
-            self._blocks.placed(self._context, arrival.items()[0])
+        """Before a model call: open calls are closed, and waiting blocks stand at the end."""
+        for taken in self._recorder.prepare():
+            self._told(taken)
 
-    def _accept(self, *arrivals: tuple[Arrival, Payload | None]) -> tuple[str, ...]:
-        """
-        Log first, then the window: an acknowledged message is never lost. Each stands with its payload, if it is to be
-        logged. Returns the ids of the logged items.
-        """
-        number = self._context.cursor.items
-        records = []
-        for arrival, payload in arrivals:
-            if payload is not None:
-                records.append(self._record(payload, _new(arrival, number), number))
-            number = arrival.cursor.items
-        self._log.append(records)
-        for arrival, _ in arrivals:
-            self._take_in(arrival)
-        return tuple(key for record, _ in records for key in record.items if key)
-
-    def _take_in(self, arrival: Arrival) -> None:
-        before = self._context.cursor
-        new = _new(arrival, before.items)
-        self._context.apply(arrival)
-        for repair in arrival.repairs:
+    def _told(self, taken: Taken) -> Taken:
+        """Tell what arrived; it is logged and in the window."""
+        for repair in taken.arrival.repairs:
             _log.warning("message repaired", kind=repair.kind, text=repair.text)
             self._tell(MessageRepaired(kind=repair.kind, text=repair.text))
-        self._note_thinking(new, turned=arrival.cursor.turn != before.turn)
-        if new:
+        if taken.new:
             self._tell_budget()
-
-    def _record(self, payload: Payload, new: Sequence[Item], before: int) -> tuple[LogRecord, int]:
-        """A line of the log, and the number of its first item."""
-        ids = _ids_of(self._format.read(self._format.normalise(payload)), new)
-        known = [int(key[1:]) for key in ids if key]
-        return LogRecord(items=ids, role=str(payload.get("role", "")), payload=payload), min(known, default=before)
-
-    def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
-        """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
-        if family(self._model, self._format.name).keeps_thinking:
-            return
-        if turned:
-            for key in self._thinking:
-                if self._context.find(key) is not None:
-                    self._context.recount(key, 0)
-            self._thinking = []
-        self._thinking.extend(item.id for item in new if item.kind is ItemKind.THINKING)
+        return taken
 
     # -- inside: the rest ----------------------------------------------------------------------------------------
 
-    def _new_context(self) -> Context:
-        budget = InstructionBudget(
-            context_limit=self._config.context_limit,
-            output_reservation=self._config.output_reservation,
-            overhead=self._counter.per_request,
-            sources=(*BUILT_IN_SOURCES, *self.plugins.sources()),
-        )
-        return Context(intake=self._intake, budget=budget)
+    @property
+    def _state(self) -> SessionState:
+        return self._recorder.state
 
     @property
-    def _intake(self) -> Intake:
-        return Intake(
-            format=self._format,
-            counter=self._counter,
-            classify=self.plugins.classify,
-            tools=self._config.tool_policies(),
-        )
+    def _context(self) -> Context:
+        return self._state.context
+
+    @property
+    def _config(self) -> GCConfig:
+        return self._state.config
+
+    @property
+    def _counter(self) -> TokenCounter:
+        return self._state.counter
+
+    @property
+    def _format(self) -> Format:
+        return self._state.format
 
     @property
     def _scheduler(self) -> Scheduler:
@@ -578,7 +577,7 @@ class GCSession:
             plugins=self.plugins,
             strategies=self._strategies,
             counter=self._counter,
-            binds_thinking=family(self._model, self._format.name).binds_thinking,
+            binds_thinking=self._state.binds_thinking,
         )
 
     @property
@@ -586,7 +585,7 @@ class GCSession:
         return Protection(
             recent_turns=self._config.preserve_recent_turns,
             recent_steps=self._config.preserve_recent_steps,
-            pinned_turns=self._pinned_turns,
+            pinned_turns=self._state.pinned_turns,
         )
 
     def _moment(self) -> Moment:
@@ -595,7 +594,7 @@ class GCSession:
             turns = self._live_turns()
         return Moment(
             tokens=self._context.budget.total,
-            calibration=self._calibration,
+            calibration=self._state.calibration,
             turn_tokens=turns,
             waits_above=self._waits_above,
         )
@@ -610,7 +609,9 @@ class GCSession:
 
     def _rendered(self) -> Request:
         request = self._context.render()
-        self._sent, self._raw_sent = True, request.tokens
+        with self.plugins.guarded("ledger", "first request"):
+            self._recorder.sent()
+        self._raw_sent = request.tokens
         self._streamed, self._crossed = 0, False
         self.plugins.request_rendered(request)
         return request
@@ -624,25 +625,14 @@ class GCSession:
         mode = "after each call" if self._config.continuous else "when reached"
         return f"collects at {percent:g} % ({mode}) down to {self._config.target_percent:g} %"
 
-    def _change(self, changes: Changes, refresh: str) -> None:
-        """Try the changes at once, so that what cannot be is refused now; keep that, or let them wait for a break."""
-        if refresh not in {"break", "now"}:
-            raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
-        changed = self._changed(changes, self._context)
-        if refresh == "break" and self._sent:
-            self._changes = changes
-            return
-        self._context, self._changes = changed, Changes()
-        self._tell_budget()
-
-    def _changed(self, changes: Changes, context: Context) -> Context:
-        binds = family(self._model, self._format.name).binds_thinking
-        return changes.applied_to(context, unbind=self._sent and binds)
-
-    def _configure(self, config: GCConfig) -> None:
-        self._config = config
-        self._context.budget.context_limit = config.context_limit
-        self._context.budget.output_reservation = config.output_reservation
+    def _configure(self, config: GCConfig, model: str | None = None) -> None:
+        wanted = Configured(
+            model=model or self._state.model,
+            context_limit=config.context_limit,
+            output_reservation=config.output_reservation,
+        )
+        if wanted != self._state.configured:
+            self._recorder.configure(wanted)
         self._waits_above = 0
 
     def _allow(self, tokens: int) -> None:
@@ -650,26 +640,14 @@ class GCSession:
         reservation = self._config.output_reservation if tokens > self._config.output_reservation else 0
         self._configure(attrs.evolve(self._config, context_limit=max(1, tokens), output_reservation=reservation))
 
-    def _recount_for(self, model: str) -> None:
-        """Another model counts otherwise: every resident item is counted again, once."""
-        counter = self._own_counter or counter_for(model, self._format.name)
-        recounted = self._context.recounted(attrs.evolve(self._intake, counter=counter))
-        self._model, self._counter, self._context = model, counter, recounted
-        self._calibration = Calibration(exact=counter.exact)
-        thinking = [item for item in recounted.items() if item.kind is ItemKind.THINKING]
-        self._thinking = [item.id for item in thinking if item.turn < recounted.cursor.turn]
-        self._note_thinking((item for item in thinking if item.turn == recounted.cursor.turn), turned=True)
-
     def _set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
         if (turn is None) == (item is None):
             raise SourceError(f"pin takes a turn or an item; got turn={turn!r}, item={item!r}")
         if turn is not None and (type(turn) is not int or turn < 0):
             raise SourceError(f"turn = {turn!r}: expected a turn's number, counted from 0")
-        if turn is not None:
-            self._pinned_turns = self._pinned_turns | {turn} if pinned else self._pinned_turns - {turn}
         if item is not None:
             self._resident(item)
-            self._context.pin(item, pinned=pinned)
+        self._recorder.pin(turn, item, pinned=pinned)
 
     def _resident(self, item: str) -> Item:
         found = self._context.find(item)
@@ -697,6 +675,29 @@ def _chosen(
     return tuple(strategy)
 
 
+def _begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
+    store = Store(None if directory is None else Path(directory))
+    if store.is_used:
+        store.close()
+        raise LogError(f"{directory} holds a session already; GCSession.open() goes on with it")
+    store.begin(format)
+    return store
+
+
+def _reopened(directory: Path) -> Store:
+    if not (directory / FILE_NAME).is_file():
+        raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
+    store = Store(directory)
+    store.mend()
+    return store
+
+
+def _is_now(refresh: str) -> bool:
+    if refresh not in {"break", "now"}:
+        raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
+    return refresh == "now"
+
+
 def _plain(message: object) -> Payload:
     """A copy in plain JSON values, so that nobody can change it from outside; SDK objects say themselves as dicts."""
     if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
@@ -715,32 +716,6 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _ids_of(parts: Sequence[Part], items: Iterable[Item]) -> tuple[str, ...]:
-    """The item that each part became, "" for a part that became none."""
-    left = [item for item in items if not (item.synthetic and item.call)]
-    ids = []
-    for part in parts:
-        found = next((item for item in left if _became(part, item)), None)
-        ids.append("" if found is None else found.id)
-        if found is not None:
-            left.remove(found)
-    return tuple(ids)
-
-
-def _became(part: Part, item: Item) -> bool:
-    """A late result is told inside a text, wrapped arguments have another text: all others keep theirs."""
-    if part.kind is not item.kind:
-        return item.synthetic and item.text.endswith(part.text)
-    return (
-        part.kind is ItemKind.TOOL_CALL or item.text == part.text or (item.synthetic and item.text.endswith(part.text))
-    )
-
-
-def _new(arrival: Arrival, before: int) -> list[Item]:
-    """The items of an arrival that have not been numbered before."""
-    return [item for item in arrival.items() if int(item.id[1:]) > before]
 
 
 def _check_policy(policy: object, error: type[GCError]) -> None:

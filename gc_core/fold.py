@@ -1,0 +1,167 @@
+"""The state of a session, made anew from its master log and its ledger. No plugin is called."""
+
+from __future__ import annotations
+
+from gc_core.changes import Changes
+from gc_core.errors import LogError, SourceError
+from gc_core.ledger import (
+    Collected,
+    Configured,
+    Entry,
+    FirstSent,
+    Ledger,
+    Observed,
+    Opened,
+    Pinned,
+    PolicySet,
+    Purged,
+    Registered,
+    Released,
+    Rewound,
+    Undone,
+)
+from gc_core.log import LogRecord, MasterLog
+from gc_core.messages import Payload
+from gc_core.policy import GCPolicy
+from gc_core.references import ByteRange
+from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
+from gc_core.state import Position, SessionState, with_policies
+
+SESSION = "session"
+"""The source of lines that are the session's own: the first one, which says whose log it is, and closed calls."""
+
+CALLS_CLOSED = "calls_closed"
+"""Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
+
+
+def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, end: Position) -> None:
+    """
+    Bring a state that is as it was at ``start`` to ``end``, record by record.
+
+    Raises LogError, naming the line, where log and ledger do not fit together, and when what is taken back lies before
+    ``start``.
+    """
+    reached = start
+    for place, entry in _standing(ledger, start, end):
+        skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
+        _take(state, log, reached, min(skipped, end.log))
+        _enter(state, ledger, place, entry)
+        reached = Position(entry.at, place.end)
+    _take(state, log, reached, end.log)
+
+
+def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bool:
+    """Whether nothing that happened before ``start`` was taken back between it and ``end``."""
+    return all(
+        entry.record.ledger >= start.ledger
+        for _, entry in ledger.entries(start.ledger, end.ledger)
+        if isinstance(entry.record, Rewound)
+    )
+
+
+def _standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
+    """The entries that no later one took back."""
+    standing: list[tuple[ByteRange, Entry]] = []
+    for place, entry in ledger.entries(start.ledger, end.ledger):
+        record = entry.record
+        if isinstance(record, Rewound):
+            if record.ledger < start.ledger:
+                raise LogError(f"{ledger.journal.path}: bytes {place.start} take back what lies before {start.ledger}")
+            standing = [kept for kept in standing if kept[0].start < record.ledger]
+        standing.append((place, entry))
+    return standing
+
+
+# -- the log -------------------------------------------------------------------------------------------------------
+
+
+def _take(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
+    for place, record in log.records(reached.log, end):
+        try:
+            _take_one(state, place, record, Position(place.start, reached.ledger))
+        except (SourceError, LogError) as error:
+            raise LogError(f"{log.journal.path}: bytes {place.start}-{place.end} do not fit: {error}") from error
+
+
+def _take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
+    payload = record.payload
+    if record.source == SESSION:
+        if CALLS_CLOSED in payload:
+            state.take(state.closing(), at)
+        return
+    if record.source == CONVERSATION.name:
+        arrival = state.intake().take(payload, state.context.cursor)
+        state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
+    elif record.source == SYSTEM.name:
+        parts = state.changes.system(payload["parts"], GCPolicy(payload["policy"]))
+        _change(state, parts, payload)
+    elif record.source == PLUGIN.name:
+        tools = state.changes.tools(tuple(payload["schemas"]), frozenset(payload["discoverable"]))
+        _change(state, tools, payload)
+    else:
+        _place_block(state, place, record)
+
+
+def _change(state: SessionState, changes: Changes, payload: Payload) -> None:
+    state.change(changes, state.changed(changes, state.context), now=payload["refresh"] == "now")
+
+
+def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> None:
+    source, texts = record.source, {record.payload["name"]: record.payload["text"]}
+    state.give(source, texts)
+    block = next((block for block in state.blocks.waiting if (block.source, block.name) == (source, *texts)), None)
+    if block is None:
+        raise LogError(f"{source} {record.payload['name']!r} stands already")
+    state.place(
+        with_policies(state.placing(block, state.context.cursor), record.policies).logged(
+            record.items, place, record.payload
+        )
+    )
+
+
+# -- the ledger ----------------------------------------------------------------------------------------------------
+
+
+def _enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
+    try:
+        _enter_one(state, ledger, place, entry)
+    except (SourceError, LogError, KeyError, IndexError) as error:
+        where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
+        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {error}") from error
+
+
+def _enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901
+    match entry.record:
+        case Opened() | Purged():
+            pass
+        case Registered(source=source):
+            state.register(source)
+        case FirstSent():
+            state.sent = True
+        case Observed(raw=raw, reported=reported):
+            state.observe(raw, reported)
+        case Configured() as record:
+            state.configure(record, state.counted_for(record.model))
+        case Pinned(turn=turn, item=item, pinned=pinned):
+            state.pin(turn, item, pinned=pinned)
+        case PolicySet(item=item, policy=policy):
+            state.context.set_policy(item, policy)
+        case Collected() as record:
+            state.collect_again(record, place)
+        case Undone(place=of, redone=True):
+            record = collected(ledger, of)
+            state.redo(state.with_again(record))
+        case Undone(place=of):
+            state.undo(state.without(collected(ledger, of)))
+        case Released():
+            state.release()
+        case Rewound(numbers=numbers):
+            state.go_on_from(numbers)
+
+
+def collected(ledger: Ledger, place: ByteRange) -> Collected:
+    """The collection at a place of the ledger. Raises LogError when another record stands there."""
+    record = ledger.read(place).record
+    if not isinstance(record, Collected):
+        raise LogError(f"{ledger.journal.path}: bytes {place.start}-{place.end} hold no collection")
+    return record

@@ -1,0 +1,312 @@
+"""
+The ledger: what was done to the window, as results, append-only.
+
+No record says "run strategy X again": a collection holds its final texts, so that the window is a pure function of the
+master log and the ledger, and making it anew calls no plugin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
+from gc_core.errors import LogError
+from gc_core.hunks import Hunk
+from gc_core.items import Item
+from gc_core.journal import Journal, line_of
+from gc_core.messages import Payload
+from gc_core.policy import GCPolicy
+from gc_core.references import ByteRange
+from gc_core.results import GCTriggerReason
+from gc_core.sources import InstructionSource
+
+FILE_NAME = "ledger.jsonl"
+
+
+@attrs.frozen(kw_only=True)
+class Numbers:
+    """Where numbering stood afterwards: ids are never given twice, whatever is undone."""
+
+    items: int
+    messages: int
+    units: int
+
+
+@attrs.frozen(kw_only=True)
+class Digests:
+    """
+    Digests of the messages in the window, in hex.
+
+    Attributes:
+        before: Of all messages before the change.
+        after: Of all messages after it.
+        count: How many there were before.
+
+    """
+
+    before: str
+    after: str
+    count: int
+
+
+@attrs.frozen(kw_only=True)
+class Opened:
+    """A session began, or was opened again, with these settings."""
+
+    session: str
+    format: str
+    model: str | None
+    config: dict[str, Any]
+    version: str
+
+
+@attrs.frozen(kw_only=True)
+class Registered:
+    """The host added a source."""
+
+    source: InstructionSource
+
+
+@attrs.frozen(kw_only=True)
+class FirstSent:
+    """The first request was rendered; from here on changes at its head wait for a break."""
+
+
+@attrs.frozen(kw_only=True)
+class Observed:
+    """The provider reported its input tokens for a request of ``raw`` own tokens."""
+
+    raw: int
+    reported: int
+
+
+@attrs.frozen(kw_only=True)
+class Configured:
+    """Another model or window."""
+
+    model: str | None
+    context_limit: int
+    output_reservation: int
+
+
+@attrs.frozen(kw_only=True)
+class Pinned:
+    """A turn or an item was pinned or released."""
+
+    turn: int | None = None
+    item: str | None = None
+    pinned: bool
+
+
+@attrs.frozen(kw_only=True)
+class PolicySet:
+    """The host changed how strongly an item is held."""
+
+    item: str
+    policy: GCPolicy
+
+
+@attrs.frozen(kw_only=True)
+class Collected:
+    """
+    One collection, or one item brought back: what it did to the window.
+
+    Attributes:
+        reason: What asked for it, or None for an item that was brought back.
+        target_tokens: What was to be reached.
+        tokens_before: Tokens of the request before, uncalibrated.
+        tokens_after: Tokens of the request after.
+        removals: Who proposed what, and what each freed.
+        hunks: The messages before and after, with the final texts.
+        schemas: Tool schemas that left.
+        changed_head: What waited at the head of the request took effect with it.
+        numbers: Where numbering stood afterwards.
+        counter: Name of the counter of its tokens.
+        digests: Of the messages before and after.
+
+    """
+
+    reason: GCTriggerReason | None
+    target_tokens: int = 0
+    tokens_before: int
+    tokens_after: int
+    removals: tuple[GCRemovalItem, ...] = ()
+    hunks: tuple[Hunk, ...]
+    schemas: tuple[Payload, ...] = ()
+    changed_head: bool = False
+    numbers: Numbers
+    counter: str
+    digests: Digests
+
+
+@attrs.frozen(kw_only=True)
+class Undone:
+    """The collection at this place of the ledger was undone, or (``redone``) done again."""
+
+    place: ByteRange
+    redone: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Released:
+    """What undoing had brought back may be collected again."""
+
+
+@attrs.frozen(kw_only=True)
+class Rewound:
+    """
+    Log and ledger behind these offsets, up to this record, are taken back; the files keep them.
+
+    Attributes:
+        log: Size of the log to which the session went back, in bytes.
+        ledger: Size of the ledger.
+        why: In words.
+        numbers: Where numbering stands, whatever was taken back.
+
+    """
+
+    log: int
+    ledger: int
+    why: str
+    numbers: Numbers
+
+
+@attrs.frozen(kw_only=True)
+class Purged:
+    """Somebody overwrote a secret on purpose: digests from before no longer fit."""
+
+    by: str
+    occurrences: int
+
+
+LedgerRecord = (
+    Opened
+    | Registered
+    | FirstSent
+    | Observed
+    | Configured
+    | Pinned
+    | PolicySet
+    | Collected
+    | Undone
+    | Released
+    | Rewound
+    | Purged
+)
+
+_KINDS: dict[str, type[Any]] = {
+    "opened": Opened,
+    "registered": Registered,
+    "first_sent": FirstSent,
+    "observed": Observed,
+    "configured": Configured,
+    "pinned": Pinned,
+    "policy_set": PolicySet,
+    "collected": Collected,
+    "undone": Undone,
+    "released": Released,
+    "rewound": Rewound,
+    "purged": Purged,
+}
+_NAMES = {cls: name for name, cls in _KINDS.items()}
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """
+    One line of the ledger.
+
+    Attributes:
+        at: Size of the master log when it was written, in bytes: what of the log comes before it.
+        time: Seconds since 1970.
+        record: What happened.
+
+    """
+
+    at: int
+    time: float
+    record: LedgerRecord
+
+    def line(self) -> bytes:
+        """The line as it stands in the file."""
+        saved = CONVERTER.unstructure(self.record)
+        return line_of({"at": self.at, "time": round(self.time, 3), "kind": _NAMES[type(self.record)], **saved})
+
+    @classmethod
+    def read(cls, line: bytes) -> Entry:
+        """The entry of a line. Raises LogError for a line of another form."""
+        try:
+            saved = json.loads(line)
+            at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
+            return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]))
+        except (ValueError, KeyError, TypeError, AttributeError, cattrs.BaseValidationError) as error:
+            raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
+
+
+class Ledger:
+    """Appends entries and reads them back."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+
+    @property
+    def size(self) -> int:
+        """Bytes of the ledger; where the next entry will stand."""
+        return self.journal.size
+
+    def append(self, entry: Entry) -> ByteRange:
+        """Write an entry; returns where it stands. Raises LogError when it cannot be written."""
+        (place,) = self.journal.append([entry.line()])
+        return place
+
+    def read(self, place: ByteRange) -> Entry:
+        """The entry at a place. Raises LogError when none stands there."""
+        return Entry.read(self.journal.read(place))
+
+    def entries(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, Entry]]:
+        """The entries from an offset on, each with its place."""
+        for place, line in self.journal.lines(start, end):
+            yield place, Entry.read(line)
+
+
+def _converter() -> cattrs.Converter:
+    """Values as compact JSON: defaults are left out, ranges are pairs, a message's texts are in its payload."""
+    converter = cattrs.Converter(
+        omit_if_default=True, detailed_validation=False, unstruct_collection_overrides={frozenset: sorted}
+    )
+    converter.register_unstructure_hook(ByteRange, lambda place: [place.start, place.end])
+    converter.register_structure_hook(ByteRange, lambda pair, _: ByteRange(int(pair[0]), int(pair[1])))
+    converter.register_unstructure_hook(
+        Item,
+        make_dict_unstructure_fn(
+            Item, converter, _cattrs_omit_if_default=True, text=override(omit=True), scan=override(omit=True)
+        ),
+    )
+    converter.register_structure_hook(
+        Item, make_dict_structure_fn(Item, converter, text=override(omit=True), scan=override(omit=True))
+    )
+    converter.register_structure_hook_func(_is_payload, lambda payload, _: payload)
+    converter.register_unstructure_hook_func(_is_payload, lambda payload: payload)
+    converter.register_structure_hook(Drop | Stub | Summarize, _action)
+    return converter
+
+
+def _is_payload(kind: Any) -> bool:
+    return bool(kind == Payload)
+
+
+def _action(saved: dict[str, Any], _: object) -> Drop | Stub | Summarize:
+    if "item" in saved:
+        return Stub(saved["item"], saved["keep"])
+    if "max_tokens" in saved:
+        return Summarize(tuple(saved["units"]), saved["max_tokens"])
+    return Drop(tuple(saved["units"]))
+
+
+CONVERTER = _converter()

@@ -1,0 +1,293 @@
+"""Writes first, then acts: every change of a session is in its files before the window knows of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.changes import Changes
+from gc_core.collection import Collected as Collection
+from gc_core.context import Context
+from gc_core.errors import SourceError
+from gc_core.fold import CALLS_CLOSED, SESSION, collected
+from gc_core.hunks import hunks_between
+from gc_core.intake import Arrival, Classify, Cursor
+from gc_core.items import Item, ItemKind, Part
+from gc_core.ledger import (
+    Collected,
+    Configured,
+    FirstSent,
+    Observed,
+    Pinned,
+    PolicySet,
+    Registered,
+    Released,
+    Rewound,
+    Undone,
+)
+from gc_core.log import LogRecord
+from gc_core.messages import Payload
+from gc_core.policy import GCPolicy
+from gc_core.protocols import Format
+from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
+from gc_core.state import Position, SessionState, digests_of, new_items
+from gc_core.store import Store
+
+
+@attrs.frozen(kw_only=True)
+class Taken:
+    """
+    What came of something that arrived.
+
+    Attributes:
+        ids: Ids of the items that it became.
+        new: All new items, those of synthetic results among them.
+        arrival: What it did to the window.
+
+    """
+
+    ids: tuple[str, ...] = ()
+    new: tuple[Item, ...] = ()
+    arrival: Arrival
+
+
+class Recorder:
+    """
+    A session's state together with its files.
+
+    Every method raises LogError, with nothing changed, when the files cannot be written.
+    """
+
+    def __init__(self, store: Store, state: SessionState) -> None:
+        self.store = store
+        self.state = state
+        self._steps = 0
+
+    # -- what arrives --------------------------------------------------------------------------------------------
+
+    def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify) -> Taken:
+        """A message of the conversation. Raises MessageError when it is malformed."""
+        state = self.state
+        before = state.context.cursor
+        arrival = state.intake(classify).take(payload, before, policy=policy)
+        new = new_items(arrival, before.items)
+        ids = _ids_of(state.format, payload, new)
+        record = LogRecord(
+            at=before.items,
+            items=ids,
+            role=str(payload.get("role", "")),
+            source=CONVERSATION.name,
+            turn=arrival.cursor.turn,
+            time=time.time(),
+            policies={item.id: item.policy for item in new},
+            payload=payload,
+        )
+        (place,) = self.store.log.append([record])
+        arrival = arrival.logged(ids, place, payload)
+        taken = state.take(arrival, Position(place.start, self.store.ledger.size))
+        return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival)
+
+    def prepare(self) -> tuple[Taken, ...]:
+        """Before a model call: waiting calls get synthetic results, waiting blocks stand at the end; all or none."""
+        state = self.state
+        before = state.context.cursor
+        closing = state.closing()
+        placings = self._placings(closing.cursor)
+        records = [record for record, _ in placings]
+        if closing.messages or closing.joined is not None:
+            records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
+        if not records:
+            state.context.cursor = closing.cursor
+            return ()
+        places = self.store.log.append(records)[-len(placings) :] if placings else self.store.log.append(records)
+        at = Position(places[0].start, self.store.ledger.size)
+        taken = [Taken(new=tuple(state.take(closing, at)), arrival=closing)]
+        for place, (record, arrival) in zip(places, placings, strict=False):
+            logged = arrival.logged(record.items, place, record.payload)
+            taken.append(Taken(ids=record.items, new=tuple(state.place(logged)), arrival=logged))
+        return tuple(taken)
+
+    def _placings(self, cursor: Cursor) -> list[tuple[LogRecord, Arrival]]:
+        """What each waiting block becomes behind this point, and its line."""
+        placings = []
+        for block in self.state.blocks.waiting:
+            arrival = self.state.placing(block, cursor)
+            (item,) = arrival.items()
+            policies = {item.id: item.policy}
+            payload = {"name": block.name, "text": block.text}
+            placings.append((self._source_record(block.source, payload, cursor.items, policies), arrival))
+            cursor = arrival.cursor
+        return placings
+
+    # -- what is set ---------------------------------------------------------------------------------------------
+
+    def system(self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool) -> None:
+        """Named parts of the system text. Raises SourceError when they cannot be."""
+        payload = {"parts": dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
+        self._change(self.state.changes.system(parts, policy), SYSTEM.name, payload, now=now)
+
+    def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool) -> None:
+        """All tool schemas. Raises SourceError when they cannot be."""
+        payload = {
+            "schemas": list(schemas),
+            "discoverable": sorted(discoverable),
+            "refresh": "now" if now else "break",
+        }
+        self._change(self.state.changes.tools(schemas, discoverable), PLUGIN.name, payload, now=now)
+
+    def register(self, source: InstructionSource) -> None:
+        """A further source. Raises SourceError when its name is taken by another one."""
+        if source not in self.state.context.budget.sources:
+            self.state.context.budget.clone().register(source)  # raises now what could not be later
+            self.store.note(Registered(source=source))
+            self.state.register(source)
+
+    def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
+        """Hold a turn or an item, or release it."""
+        self.store.note(Pinned(turn=turn, item=item, pinned=pinned))
+        self.state.pin(turn, item, pinned=pinned)
+
+    def set_policy(self, item: str, policy: GCPolicy) -> None:
+        """How strongly a resident item is held."""
+        self.store.note(PolicySet(item=item, policy=policy))
+        self.state.context.set_policy(item, policy)
+
+    def sent(self) -> None:
+        """A request was rendered."""
+        if not self.state.sent:
+            self.store.note(FirstSent())
+            self.state.sent = True
+
+    def observe(self, raw: int, reported: int) -> None:
+        """The provider reported its input tokens."""
+        self.store.note(Observed(raw=raw, reported=reported))
+        self.state.observe(raw, reported)
+
+    def configure(self, record: Configured) -> None:
+        """Another model or window."""
+        counted = self.state.counted_for(record.model)
+        self.store.note(record)
+        self.state.configure(record, counted)
+
+    # -- collections ---------------------------------------------------------------------------------------------
+
+    def commit(self, collection: Collection, context: Context) -> None:
+        """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
+        state, plan, result = self.state, collection.plan, collection.result
+        gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
+        cursor = context.cursor
+        record = Collected(
+            reason=result.reason,
+            target_tokens=result.target_tokens,
+            tokens_before=result.tokens_before,
+            tokens_after=context.budget.total,
+            removals=result.removals,
+            hunks=hunks_between(state.context.messages, context.messages),
+            schemas=tuple(gone),
+            changed_head=bool(state.changes),
+            numbers=attrs.evolve(state.numbers, items=cursor.items, messages=cursor.messages, units=cursor.units),
+            counter=state.counter.name,
+            digests=digests_of(state.context, context),
+        )
+        state.commit(context, self.store.note(record))
+
+    def undo(self) -> Collected | None:
+        """Take the last collection back, whose record is returned; None when there is none."""
+        if not self.state.done:
+            return None
+        place = self.state.done[-1]
+        record = collected(self.store.ledger, place)
+        context = self.state.without(record)
+        self.store.note(Undone(place=place))
+        self.state.undo(context)
+        return record
+
+    def redo(self) -> Collected | None:
+        """Do again what was undone last; None when there is nothing."""
+        if not self.state.taken_back:
+            return None
+        place = self.state.taken_back[-1]
+        record = collected(self.store.ledger, place)
+        context = self.state.with_again(record)
+        self.store.note(Undone(place=place, redone=True))
+        self.state.redo(context)
+        return record
+
+    def release(self) -> None:
+        """What undoing had brought back may be collected again."""
+        self.store.note(Released())
+        self.state.release()
+
+    def turn_ended(self) -> None:
+        """What was written is on the disk; every so many steps there is a checkpoint."""
+        if self.store.temporary:
+            return
+        self.store.sync()
+        self._steps += 1
+        every = self.state.config.checkpoint_steps
+        if every and self._steps >= every:
+            self._steps = 0
+            self.store.checkpoint(self.state)
+
+    # -- going back ----------------------------------------------------------------------------------------------
+
+    def rewind(self, to: Position, state: SessionState, why: str) -> None:
+        """Go on from this state of an earlier moment; the files keep what came since."""
+        numbers = self.state.numbers
+        self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
+        state.go_on_from(numbers)
+        self.state = state
+        self.store.checkpoint(state)
+
+    def turn_began(self, turn: int) -> Position:
+        """The moment before a turn. Raises SourceError when there was no such turn."""
+        if not 0 <= turn < len(self.state.turns):
+            raise SourceError(f"turn = {turn}: the session has turns 0 to {len(self.state.turns) - 1}")
+        return self.state.turns[turn]
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _change(self, changes: Changes, source: str, payload: Mapping[str, Any], *, now: bool) -> None:
+        changed = self.state.changed(changes, self.state.context)  # raises now what could not be later
+        self.store.log.append([self._source_record(source, payload, self.state.context.cursor.items)])
+        self.state.change(changes, changed, now=now)
+
+    def _source_record(
+        self, source: str, payload: Payload, at: int, policies: Mapping[str, GCPolicy] | None = None
+    ) -> LogRecord:
+        policies = policies or {}
+        turn = self.state.context.cursor.turn
+        return LogRecord(
+            at=at,
+            items=tuple(policies),
+            source=source,
+            turn=turn,
+            time=time.time(),
+            policies=policies,
+            payload=payload,
+        )
+
+
+def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002
+    """The item that each part of a message became, "" for a part that became none."""
+    parts = format.read(format.normalise(payload))
+    left = [item for item in items if not (item.synthetic and item.call)]
+    ids = []
+    for part in parts:
+        found = next((item for item in left if _became(part, item)), None)
+        ids.append("" if found is None else found.id)
+        if found is not None:
+            left.remove(found)
+    return tuple(ids)
+
+
+def _became(part: Part, item: Item) -> bool:
+    """A late result is told inside a text, wrapped arguments have another text: all others keep theirs."""
+    if part.kind is not item.kind:
+        return item.synthetic and item.text.endswith(part.text)
+    return (
+        part.kind is ItemKind.TOOL_CALL or item.text == part.text or (item.synthetic and item.text.endswith(part.text))
+    )

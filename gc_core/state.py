@@ -1,0 +1,381 @@
+"""
+Everything that a session has to remember, and how each record changes it.
+
+No plugin, no file and no event here: a session acts through these methods while it runs, and through the same ones the
+same state is made anew from its files. So what the model sees is a pure function of the master log and the ledger.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from gc_core.blocks import Block, Blocks, block_item
+from gc_core.budget import InstructionBudget
+from gc_core.calibration import Calibration
+from gc_core.changes import Changes
+from gc_core.config import GCConfig
+from gc_core.context import Context
+from gc_core.errors import LogError
+from gc_core.formats import format_named
+from gc_core.hunks import Hunk, ReadPayload, SavedMessage, patched
+from gc_core.intake import Arrival, Classify, Cursor, Intake
+from gc_core.items import Item, ItemKind
+from gc_core.ledger import Collected, Configured, Digests, Numbers, Opened
+from gc_core.messages import Message, digest_of
+from gc_core.models import family
+from gc_core.policy import GCPolicy
+from gc_core.protocols import Format, TokenCounter
+from gc_core.references import ByteRange
+from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
+from gc_core.tokens import counter_for
+
+
+@attrs.frozen
+class Position:
+    """How far log and ledger reach, in bytes: a moment of the session."""
+
+    log: int = 0
+    ledger: int = 0
+
+
+class SessionState:
+    """
+    The window with all that decides what it becomes.
+
+    Args:
+        config: How to collect; ``Configured`` changes its window.
+        format: The provider's message shape.
+        model: The model's name, or None.
+        counter: The host's own counter, or None for the one that suits the model.
+        sources: Sources beside the built-in ones.
+        read: Reads a payload of the master log.
+
+    """
+
+    def __init__(
+        self,
+        *,
+        config: GCConfig,
+        format: Format,  # noqa: A002 - the word users know it by
+        model: str | None,
+        counter: TokenCounter | None,
+        sources: Iterable[InstructionSource],
+        read: ReadPayload,
+    ) -> None:
+        self.config, self.format, self.model = config, format, model
+        self.own_counter = counter
+        self.counter = counter or counter_for(model, format.name)
+        self.calibration = Calibration(exact=self.counter.exact)
+        self.changes = Changes()
+        self.blocks = Blocks()
+        self.pinned_turns = frozenset(config.pinned_turn_indices)
+        self.sent = False
+        self.undone: frozenset[str] = frozenset()
+        self.done: list[ByteRange] = []
+        self.taken_back: list[ByteRange] = []
+        self.turns: list[Position] = []
+        self.thinking: list[str] = []
+        self._read = read
+        budget = InstructionBudget(
+            context_limit=config.context_limit,
+            output_reservation=config.output_reservation,
+            overhead=self.counter.per_request,
+            sources=(*BUILT_IN_SOURCES, *sources),
+        )
+        self.context = Context(intake=self.intake(), budget=budget)
+
+    def intake(self, classify: Classify = lambda _: None) -> Intake:
+        """How messages become items; without plugins unless they are given."""
+        return Intake(format=self.format, counter=self.counter, classify=classify, tools=self.config.tool_policies())
+
+    @property
+    def numbers(self) -> Numbers:
+        """Where numbering stands."""
+        cursor = self.context.cursor
+        return Numbers(items=cursor.items, messages=cursor.messages, units=cursor.units)
+
+    @property
+    def binds_thinking(self) -> bool:
+        """Whether the model binds thinking to what stands before it."""
+        return family(self.model, self.format.name).binds_thinking
+
+    # -- what arrives --------------------------------------------------------------------------------------------
+
+    def take(self, arrival: Arrival, at: Position) -> list[Item]:
+        """Take a message in that was logged at this position; returns the items that are new."""
+        new = new_items(arrival, self.context.cursor.items)
+        turned = arrival.cursor.turn != self.context.cursor.turn
+        self.context.apply(arrival)
+        while len(self.turns) <= arrival.cursor.turn:
+            self.turns.append(at)
+        self._note_thinking(new, turned=turned)
+        return new
+
+    def closing(self) -> Arrival:
+        """Synthetic results for the calls that wait for one."""
+        return self.intake().close(self.context.cursor)
+
+    def give(self, source: str, texts: Mapping[str, str]) -> None:
+        """Take new versions of named texts, which stand at the end of the next request. Raises SourceError."""
+        kind = ItemKind.ENRICHMENT if source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
+        self.blocks.give(self.context, source, texts, kind, self.counter)
+
+    def placing(self, block: Block, cursor: Cursor) -> Arrival:
+        """A block as the message that it becomes behind this point."""
+        return self.intake().framed(cursor, block_item(block, self.context))
+
+    def place(self, arrival: Arrival) -> list[Item]:
+        """A block stands at the end of the conversation now."""
+        self.context.apply(arrival)
+        (item,) = arrival.items()
+        self.blocks.placed(self.context, item)
+        return [item]
+
+    # -- what is set ---------------------------------------------------------------------------------------------
+
+    def changed(self, changes: Changes, context: Context) -> Context:
+        """Another context with these changes at its head. Raises SourceError when they cannot be."""
+        return changes.applied_to(context, unbind=self.sent and self.binds_thinking)
+
+    def change(self, changes: Changes, changed: Context, *, now: bool) -> None:
+        """Change the head of the request: at once (``changed``), or with the next break once something was sent."""
+        if self.sent and not now:
+            self.changes = changes
+        else:
+            self.context, self.changes = changed, Changes()
+
+    def register(self, source: InstructionSource) -> None:
+        """Add a source. Raises SourceError when the name is taken by another one."""
+        self.context.budget.register(source)
+
+    def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
+        """Hold a turn or a resident item, or release it."""
+        if turn is not None:
+            self.pinned_turns = self.pinned_turns | {turn} if pinned else self.pinned_turns - {turn}
+        if item is not None:
+            self.context.pin(item, pinned=pinned)
+            self.undone -= {item}
+
+    def release(self) -> None:
+        """What undoing had brought back may be collected again."""
+        for key in self.undone:
+            if self.context.find(key) is not None:
+                self.context.pin(key, pinned=False)
+        self.undone = frozenset()
+
+    def observe(self, raw: int, reported: int) -> None:
+        """The provider reported its input tokens for a request of so many own tokens."""
+        self.calibration = self.calibration.observed(raw, reported)
+
+    @property
+    def configured(self) -> Configured:
+        """Model and window as they are."""
+        return Configured(
+            model=self.model,
+            context_limit=self.config.context_limit,
+            output_reservation=self.config.output_reservation,
+        )
+
+    def counted_for(self, model: str | None) -> tuple[TokenCounter, Context]:
+        """The counter of a model and the context as it counts: another model counts every resident item again, once."""
+        if model == self.model:
+            return self.counter, self.context
+        counter = self.own_counter or counter_for(model, self.format.name)
+        return counter, self.context.recounted(attrs.evolve(self.intake(), counter=counter))
+
+    def configure(self, record: Configured, counted: tuple[TokenCounter, Context]) -> None:
+        """Go on with another model or window; ``counted`` is what ``counted_for`` says of the model."""
+        if record.model != self.model:
+            self._switch(record.model, *counted)
+        self.config = attrs.evolve(
+            self.config, context_limit=record.context_limit, output_reservation=record.output_reservation
+        )
+        self.context.budget.context_limit = record.context_limit
+        self.context.budget.output_reservation = record.output_reservation
+
+    # -- collections ---------------------------------------------------------------------------------------------
+
+    def commit(self, context: Context, place: ByteRange) -> None:
+        """A collection becomes true: the context that it made, and where the ledger holds it."""
+        self.context, self.changes = context, Changes()
+        self.done.append(place)
+        self.taken_back = []
+
+    def collect_again(self, record: Collected, place: ByteRange) -> None:
+        """Do what a collection did, by its record. Raises LogError when it does not fit the window."""
+        context = self._patched(record.hunks, record, record.numbers)
+        context.leave_out(map(self.format.schema_name, record.schemas))
+        if record.changed_head:
+            context.set_system(self.changes.parts)
+            if self.changes.schemas is not None:
+                context.set_tools(*self.changes.schemas)
+        waiting = Changes() if record.changed_head else self.changes
+        self.commit(context, place)
+        self.changes = waiting
+
+    def without(self, record: Collected) -> Context:
+        """
+        The context as if a collection had not been; what came back is pinned in it.
+
+        Raises LogError when it does not fit the window, or the messages are not those of before.
+        """
+        context = self._patched([hunk.reverse for hunk in record.hunks], record, self.numbers, pinned=True)
+        context.bring_in(record.schemas)
+        found = digest_of_messages(context.messages[: record.digests.count])
+        if found != record.digests.before:
+            raise LogError(f"undone, the messages have digest {found}; before they had {record.digests.before}")
+        return context
+
+    def undo(self, context: Context) -> None:
+        """The last collection was undone, which made this context."""
+        before = {item.id: item.form for item in self.context.items()}
+        came = (item.id for item in context.items() if item.pinned and before.get(item.id) is not item.form)
+        self.context, self.undone = context, self.undone | set(came)
+        self.taken_back.append(self.done.pop())
+
+    def with_again(self, record: Collected) -> Context:
+        """The context with a collection that was undone. Raises LogError when it does not fit the window."""
+        context = self._patched(record.hunks, record, self.numbers)
+        context.leave_out(map(self.format.schema_name, record.schemas))
+        return context
+
+    def redo(self, context: Context) -> None:
+        """The collection that was undone last is done again, which made this context."""
+        self.context = context
+        self.done.append(self.taken_back.pop())
+        self.undone = frozenset(key for key in self.undone if context.find(key) is not None)
+
+    def go_on_from(self, numbers: Numbers) -> None:
+        """Numbering goes on where it stood, whatever was taken back."""
+        cursor = self.context.cursor
+        self.context.cursor = attrs.evolve(cursor, items=numbers.items, messages=numbers.messages, units=numbers.units)
+
+    def load(self, saved: SavedMessage) -> Message:
+        """A message of the ledger or a checkpoint as the window holds it."""
+        return saved.message(self._read, self.format)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _patched(self, hunks: Sequence[Hunk], record: Collected, numbers: Numbers, *, pinned: bool = False) -> Context:
+        stood = {item.id: item for item in self.context.items()}
+
+        def load(saved: SavedMessage) -> Message:
+            message = self.load(saved)
+            return _pinned(message, stood) if pinned else message
+
+        cursor = attrs.evolve(self.context.cursor, items=numbers.items, messages=numbers.messages, units=numbers.units)
+        context = self.context.with_messages(patched(self.context.messages, hunks, load), cursor)
+        return context if record.counter == self.counter.name else context.recounted(self.intake())
+
+    def _switch(self, model: str | None, counter: TokenCounter, context: Context) -> None:
+        self.model, self.counter, self.context = model, counter, context
+        self.calibration = Calibration(exact=counter.exact)
+        thinking = [item for item in self.context.items() if item.kind is ItemKind.THINKING]
+        turn = self.context.cursor.turn
+        self.thinking = [item.id for item in thinking if item.turn < turn]
+        self._note_thinking((item for item in thinking if item.turn == turn), turned=True)
+
+    def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
+        """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
+        if family(self.model, self.format.name).keeps_thinking:
+            return
+        if turned:
+            for key in self.thinking:
+                if self.context.find(key) is not None:
+                    self.context.recount(key, 0)
+            self.thinking = []
+        self.thinking.extend(item.id for item in new if item.kind is ItemKind.THINKING)
+
+
+def new_items(arrival: Arrival, before: int) -> list[Item]:
+    """The items of an arrival that have not been numbered before."""
+    return [item for item in arrival.items() if int(item.id[1:]) > before]
+
+
+def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival:
+    """An arrival whose items are held as it was decided when they came."""
+
+    def held(message: Message) -> Message:
+        items = [attrs.evolve(item, policy=policies.get(item.id, item.policy)) for item in message.items]
+        return attrs.evolve(message, items=tuple(items))
+
+    new = {message.id: held(message) for message in arrival.messages}
+    if arrival.joined is not None:
+        new[arrival.joined.id] = held(arrival.joined)
+    results = arrival.cursor.results
+    cursor = arrival.cursor if results is None else attrs.evolve(arrival.cursor, results=new.get(results.id, results))
+    return attrs.evolve(
+        arrival,
+        messages=tuple(new[message.id] for message in arrival.messages),
+        joined=None if arrival.joined is None else new[arrival.joined.id],
+        cursor=cursor,
+    )
+
+
+def digests_of(before: Context, after: Context) -> Digests:
+    """Digests of the messages on both sides of a change; a batch of results that is not whole may still grow."""
+    whole = before.messages[: len(before.messages) - bool(before.open_calls)]
+    return Digests(before=digest_of_messages(whole), after=digest_of_messages(after.messages), count=len(whole))
+
+
+def digest_of_messages(messages: Iterable[Message]) -> str:
+    """Digest of messages in their order, in hex."""
+    return digest_of([message.digest.hex() for message in messages]).hex()
+
+
+def _pinned(message: Message, stood: Mapping[str, Item]) -> Message:
+    """With its items pinned that were not there, or not whole."""
+    items = [
+        item if item.id in stood and stood[item.id].form is item.form else attrs.evolve(item, pinned=True)
+        for item in message.items
+    ]
+    return attrs.evolve(message, items=tuple(items))
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """
+    How a session is opened.
+
+    Attributes:
+        config: How it collects.
+        format: Name of the provider's message shape.
+        model: The model's name, or None.
+        counter: The host's own counter, or None.
+
+    """
+
+    config: GCConfig
+    format: str
+    model: str | None = None
+    counter: TokenCounter | None = None
+
+    @classmethod
+    def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
+        """As it was opened before, or with another configuration."""
+        config = config or GCConfig(**opened.config)
+        return cls(config=config, format=opened.format, model=opened.model, counter=counter)
+
+    def record(self, session: str) -> Opened:
+        """What the ledger holds of it."""
+        return Opened(
+            session=session,
+            format=self.format,
+            model=self.model,
+            config=attrs.asdict(self.config),
+            version=importlib.metadata.version("gc-core"),
+        )
+
+    def fresh(self, sources: Iterable[InstructionSource], read: ReadPayload) -> SessionState:
+        """The state before anything was said."""
+        return SessionState(
+            config=self.config,
+            format=format_named(self.format),
+            model=self.model,
+            counter=self.counter,
+            sources=sources,
+            read=read,
+        )

@@ -1,0 +1,193 @@
+"""A session's directory: master log, ledger and checkpoints, with one writer at a time."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import uuid
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+import filelock
+
+from gc_core import ledger as ledgers
+from gc_core import log as logs
+from gc_core.checkpoints import DIRECTORY, Checkpoint, Checkpoints
+from gc_core.errors import LogError
+from gc_core.fold import SESSION, fold, is_behind_every_rewind
+from gc_core.journal import Journal
+from gc_core.ledger import Entry, Ledger, LedgerRecord, Opened
+from gc_core.log import LogRecord, MasterLog
+from gc_core.logs import logger
+from gc_core.messages import Payload
+from gc_core.references import ByteRange
+from gc_core.state import Position, SessionState
+
+_log = logger("gc_core.store")
+
+_LOCK = "lock"
+
+
+class Store:
+    """
+    The files of one session.
+
+    Without a directory they lie in a private temporary one, which goes when the store is closed.
+
+    Args:
+        directory: Where they lie, or None.
+        writable: Whether anything may be written; of writers there is one at a time.
+
+    Raises:
+        LogError: Another session writes there, or the files cannot be opened.
+
+    """
+
+    def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
+        self.temporary = directory is None
+        self.directory = _made(directory) if writable or directory is None else directory
+        # A session that nobody closes leaves nothing behind either, unless the process is killed.
+        self._closing = weakref.finalize(self, _remove, str(self.directory), wanted=self.temporary)
+        self._lock = filelock.FileLock(self.directory / _LOCK) if directory and writable else None
+        self._acquire()
+        self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
+        self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
+        self.checkpoints = Checkpoints(self.directory / DIRECTORY)
+        self.session = self._session()
+        self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
+        for journal in (self.log.journal, self.ledger.journal):
+            if journal.torn:
+                _log.warning("torn bytes moved aside", file=str(journal.path), bytes=journal.torn, at=journal.size)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a session has begun here."""
+        return self.log.size > 0
+
+    @property
+    def position(self) -> Position:
+        """How far log and ledger reach."""
+        return Position(self.log.size, self.ledger.size)
+
+    def begin(self, format: str) -> None:  # noqa: A002 - the session's own word
+        """Write the first line of the log, which says whose it is."""
+        self.session = uuid.uuid4().hex
+        payload = {"format": format, "session": self.session, "version": logs.VERSION}
+        self.log.append([LogRecord(at=0, source=SESSION, time=time.time(), payload=payload)])
+
+    def opened(self, record: Opened) -> None:
+        """Note how the session is opened."""
+        self._opened = record
+        self.note(record)
+
+    def note(self, record: LedgerRecord) -> ByteRange:
+        """Write a record to the ledger."""
+        return self.ledger.append(Entry(at=self.log.size, time=time.time(), record=record))
+
+    def payload(self, place: ByteRange) -> Payload:
+        """The payload of a line of the master log."""
+        return self.log.read(place).payload
+
+    def settings(self) -> Opened:
+        """How the session was opened last. Raises LogError when no ledger tells."""
+        newest = next(
+            (known for known in self.checkpoints.newest(self.position) if known.session == self.session), None
+        )
+        found = None if newest is None else newest.opened
+        for _, entry in self.ledger.entries(0 if newest is None else newest.at.ledger):
+            found = entry.record if isinstance(entry.record, Opened) else found
+        if found is None:
+            raise LogError(f"{self.ledger.journal.path} does not tell how the session was opened")
+        return found
+
+    # -- the state -----------------------------------------------------------------------------------------------
+
+    def state_at(self, end: Position, fresh: Callable[[], SessionState]) -> SessionState:
+        """
+        The state at a moment: the newest checkpoint before it, and what happened since.
+
+        Raises LogError, naming file and bytes, when log and ledger do not fit together.
+        """
+        for checkpoint in filter(self._is_ours, self.checkpoints.newest(end)):
+            if is_behind_every_rewind(self.ledger, checkpoint.at, end):
+                state = fresh()
+                try:
+                    checkpoint.restore(state)
+                except LogError as error:
+                    _log.warning("checkpoint passed over", at=checkpoint.at.log, error=str(error))
+                    continue
+                fold(state, self.log, self.ledger, checkpoint.at, end)
+                return state
+        state = fresh()
+        fold(state, self.log, self.ledger, Position(), end)
+        return state
+
+    def mend(self) -> int:
+        """
+        Move ledger entries aside that name a part of the log which is not there any more; returns their number.
+
+        Only a power loss without fsync between two files does that: the log is written first.
+        """
+        newest = next(filter(self._is_ours, self.checkpoints.newest(self.position)), None)
+        known = 0 if newest is None else newest.at.ledger
+        lost = [place for place, entry in self.ledger.entries(known) if entry.at > self.log.size]
+        if lost:
+            self.ledger.journal.cut(lost[0].start)
+            _log.warning("ledger entries moved aside", entries=len(lost), log_bytes=self.log.size)
+        return len(lost)
+
+    def checkpoint(self, state: SessionState) -> Checkpoint:
+        """Write the state as it is now."""
+        checkpoint = Checkpoint.of(state, self.position, self._opened)
+        self.checkpoints.write(checkpoint)
+        return checkpoint
+
+    def sync(self) -> None:
+        """Return when everything is on the disk; a temporary session needs none of that."""
+        if not self.temporary:
+            self.log.journal.sync()
+            self.ledger.journal.sync()
+
+    def close(self) -> None:
+        """Close the files; temporary ones are gone then."""
+        self.log.journal.close()
+        self.ledger.journal.close()
+        if self._lock is not None:
+            self._lock.release()
+        self._closing()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _is_ours(self, checkpoint: Checkpoint) -> bool:
+        return checkpoint.session == self.session
+
+    def _acquire(self) -> None:
+        if self._lock is None:
+            return
+        try:
+            self._lock.acquire(timeout=0)
+        except filelock.Timeout as error:
+            raise LogError(f"{self.directory} is open in another session; a log has one writer") from error
+        except OSError as error:
+            raise LogError(f"{self.directory} cannot be locked: {error}") from error
+
+    def _session(self) -> str:
+        first = next(iter(self.log.records(0, self.log.size)), None) if self.log.size else None
+        return str(first[1].payload.get("session", "")) if first and first[1].source == SESSION else ""
+
+
+def _made(directory: Path | None) -> Path:
+    if directory is None:
+        return Path(tempfile.mkdtemp(prefix="gc-core-"))
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LogError(f"{directory} cannot be made: {error}") from error
+    return directory
+
+
+def _remove(directory: str, *, wanted: bool) -> None:
+    if wanted:
+        shutil.rmtree(directory, ignore_errors=True)

@@ -794,7 +794,6 @@ def test_everything_that_left_is_recalled_by_its_id_as_it_arrived():
 
 def test_every_item_of_a_long_session_is_recalled():
     """Messages that became no item stand in between."""
-    monkeypatch.setattr("gc_core.log._BYTES", 2_000)
     texts = {}
     with small(100_000) as session:
         for place in range(120):

@@ -156,12 +156,19 @@ class Checkpoints:
 
     def newest(self, before: Position) -> Iterator[Checkpoint]:
         """The checkpoints up to a moment, newest first."""
-        for path in sorted(self._directory.glob("*.json"), reverse=True):
-            log, _, ledger = path.stem.partition("-")
-            if int(log) <= before.log and int(ledger) <= before.ledger:
-                checkpoint = _read(path)
-                if checkpoint is not None:
-                    yield checkpoint
+        for path in reversed(self.paths(before)):
+            checkpoint = _read(path)
+            if checkpoint is not None:
+                yield checkpoint
+
+    def paths(self, before: Position) -> list[Path]:
+        """The files of the checkpoints up to a moment, oldest first."""
+        return [path for path in sorted(self._directory.glob("*-*.json")) if _is_before(path, before)]
+
+
+def _is_before(path: Path, end: Position) -> bool:
+    log, _, ledger = path.stem.partition("-")
+    return log.isdigit() and ledger.isdigit() and int(log) <= end.log and int(ledger) <= end.ledger
 
 
 def _read(path: Path) -> Checkpoint | None:

@@ -12,6 +12,9 @@ from gc_core.policy import GCPolicy
 
 _HUNDRED = 100
 
+ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
+"""What may happen when a plugin finds a reply inconsistent."""
+
 EXCLUDE = "exclude"
 """Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
 
@@ -40,6 +43,11 @@ def _optional(check: Any) -> Any:
 def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if not isinstance(value, bool):
         raise ConfigError(f"{attribute.name} = {value!r}: expected true or false")
+
+
+def _recovery(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if value not in RECOVERIES:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(RECOVERIES)}")
 
 
 def _strategies(value: Any) -> tuple[str, ...]:
@@ -93,6 +101,8 @@ class GCConfig:
         auto_trigger: Collect without being asked; else only ``collect_now`` does.
         check_before_send: Look at the threshold before each model call too, not only after it.
         checkpoint_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
+        recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
+            (the last collection) or "raise".
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -111,6 +121,7 @@ class GCConfig:
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_steps: int = attrs.field(default=50, validator=_whole(0))
+    recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_recovery)
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 

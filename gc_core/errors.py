@@ -15,6 +15,7 @@ Every error that gc-core raises, as one tree.
     ├── TranscriptError             a transcript file that cannot be read
     ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close()
+    ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
     └── ContextOverflowError        what must stay does not fit in the window
 """
 
@@ -71,6 +72,22 @@ class SessionClosedError(GCError):
     """The session was closed; it takes no further calls."""
 
 
+class InconsistentReplyError(GCError):
+    """
+    A plugin found a reply inconsistent with what was said; it was not taken.
+
+    Attributes:
+        reason: Why, in the plugin's words.
+        recovered: The window was brought back, and the call may be made again with what ``pre_send`` returns.
+
+    """
+
+    def __init__(self, reason: str, *, recovered: bool, text: str) -> None:
+        self.reason = reason
+        self.recovered = recovered
+        super().__init__(f"the reply is inconsistent: {reason}; {text}")
+
+
 class ContextOverflowError(GCError):
     """
     What may not be removed is larger than the window.
@@ -88,5 +105,6 @@ class ContextOverflowError(GCError):
         self.owners = dict(sorted(owners.items(), key=lambda pair: (-pair[1], pair[0])))
         named = ", ".join(f"{owner} {tokens:,}" for owner, tokens in self.owners.items())
         super().__init__(
-            f"the request needs {needed:,} tokens and may have {limit:,}; nothing more may be removed. Held by: {named}"
+            f"the request needs {needed:,} tokens and may have {limit:,}, which is {needed - limit:,} too many; "
+            f"nothing more may be removed. Held by: {named}"
         )

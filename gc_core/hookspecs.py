@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from gc_core.budget import InstructionBudget
     from gc_core.items import Item
     from gc_core.messages import Request
     from gc_core.planning import Plan
     from gc_core.policy import GCPolicy
-    from gc_core.protocols import RegisterStrategy
-    from gc_core.results import GCResult, Goal, Refusal
+    from gc_core.protocols import ContextView, RegisterStrategy
+    from gc_core.results import GCResult, Goal, Inconsistency, Refusal
     from gc_core.sources import InstructionSource
 
 PROJECT = "gc_core"
@@ -48,6 +49,24 @@ def gc_classify(item: Item, age: int, reuse: int) -> GCPolicy | None:
 @hookspec
 def gc_review_plan(plan: Plan) -> Iterable[Refusal]:  # type: ignore[empty-body]  # a specification
     """Refuse removals of a plan, with a reason each; the collection goes on without them."""
+
+
+@hookspec
+def gc_validate_reply(reply: Mapping[str, Any], context: ContextView) -> Inconsistency | None:
+    """
+    Say why a reply (the provider's own message) is inconsistent with the window, or None; before it is taken.
+
+    The session then does what ``recovery_strategy`` says, and brings back the collected items that are named.
+    """
+
+
+@hookspec
+def gc_redact(text: str) -> str | None:
+    """
+    Mask secrets in a text before it is written, or None: the log, the window and the model see the masked text alone.
+
+    Asked for every text of a message, of a source and of a tool schema's descriptions; ids and names are left alone.
+    """
 
 
 @hookspec

@@ -22,8 +22,8 @@ from gc_core.logs import logger
 from gc_core.messages import Request
 from gc_core.planning import Plan
 from gc_core.policy import GCPolicy
-from gc_core.protocols import GCStrategy
-from gc_core.results import GCResult, Goal, Refusal
+from gc_core.protocols import ContextView, GCStrategy
+from gc_core.results import GCResult, Goal, Inconsistency, Refusal
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 
 _log = logger("gc_core.plugins")
@@ -35,6 +35,9 @@ A = TypeVar("A")
 
 QUARANTINE_AFTER = 3
 """Failed collections after which a strategy is no longer asked."""
+
+MASKED = "[masked: a plugin that looks for secrets failed]"
+"""Stands for a text that could not be looked through."""
 
 MOST_FAILURES = 100
 """Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
@@ -202,6 +205,27 @@ class Plugins:
         """Removals that plugins refuse."""
         return tuple(self._ask("gc_review_plan", functools.partial(_all_of, Refusal), plan=plan))
 
+    def validate(self, reply: Mapping[str, Any], context: ContextView) -> tuple[Inconsistency, ...]:
+        """What plugins find wrong with a reply."""
+        return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context))
+
+    @property
+    def redacts(self) -> bool:
+        """Whether any plugin masks secrets."""
+        return bool(self._manager.hook.gc_redact.get_hookimpls())
+
+    def redact(self, text: str) -> str:
+        """
+        The text as all plugins leave it, in the order of their names. Where a plugin fails, the whole text is masked:
+        what might be a secret is not written.
+        """
+        for implementation in sorted(self._manager.hook.gc_redact.get_hookimpls(), key=lambda each: each.plugin_name):
+            masked = MASKED
+            with self.guarded(implementation.plugin_name, "gc_redact"):
+                masked = _text_or(text, implementation.function(text))
+            text = masked
+        return text
+
     def collection_started(self, goal: Goal) -> None:
         """Tell observers that a collection begins."""
         self._ask("gc_collection_started", goal=goal)
@@ -276,6 +300,20 @@ def _policy(answer: Any) -> tuple[GCPolicy]:
     if not isinstance(answer, GCPolicy):
         raise PluginError(f"answered {answer!r:.200}; expected a GCPolicy or None")
     return (answer,)
+
+
+def _inconsistency(answer: Any) -> tuple[Inconsistency]:
+    if not isinstance(answer, Inconsistency):
+        raise PluginError(f"answered {answer!r:.200}; expected an Inconsistency or None")
+    return (answer,)
+
+
+def _text_or(text: str, answer: Any) -> str:
+    if answer is None:
+        return text
+    if not isinstance(answer, str):
+        raise PluginError(f"answered {answer!r:.200}; expected a text or None")
+    return answer
 
 
 def _all_of(kind: type[A], answer: Iterable[Any]) -> list[A]:

@@ -11,7 +11,7 @@ import attrs
 from gc_core.changes import Changes
 from gc_core.collection import Collected as Collection
 from gc_core.context import Context
-from gc_core.errors import SourceError
+from gc_core.errors import RuleError, SourceError
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
 from gc_core.hunks import hunks_between
 from gc_core.intake import Arrival, Classify, Cursor
@@ -32,6 +32,8 @@ from gc_core.log import LogRecord
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
+from gc_core.restoring import brought_back, originals
+from gc_core.rules import check_request
 from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
 from gc_core.state import Position, SessionState, digests_of, new_items
 from gc_core.store import Store
@@ -97,14 +99,15 @@ class Recorder:
         closing = state.closing()
         placings = self._placings(closing.cursor)
         records = [record for record, _ in placings]
-        if closing.messages or closing.joined is not None:
+        closes = bool(closing.messages) or closing.joined is not None
+        if closes:
             records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
         if not records:
             state.context.cursor = closing.cursor
             return ()
         places = self.store.log.append(records)[-len(placings) :] if placings else self.store.log.append(records)
         at = Position(places[0].start, self.store.ledger.size)
-        taken = [Taken(new=tuple(state.take(closing, at)), arrival=closing)]
+        taken = [Taken(new=tuple(state.take(closing, at)), arrival=closing)] if closes else []
         for place, (record, arrival) in zip(places, placings, strict=False):
             logged = arrival.logged(record.items, place, record.payload)
             taken.append(Taken(ids=record.items, new=tuple(state.place(logged)), arrival=logged))
@@ -216,6 +219,30 @@ class Recorder:
         self.state.redo(context)
         return record
 
+    def restore(self, item: str) -> None:
+        """
+        Bring the unit of a collected item back where it stood, pinned.
+
+        Raises SourceError when no collection in force took it, and RuleError when the request would not be valid.
+        """
+        state = self.state
+        saved = originals(self.store.ledger, state.done, item)
+        messages = brought_back(state.context.messages, map(state.load, saved), state.intake())
+        context = state.context.with_messages(messages, state.context.cursor)
+        breaches = check_request(context.render(), pending=bool(context.open_calls))
+        if breaches:
+            raise RuleError(f"with {item} the request would break rules: {breaches[0]}")
+        record = Collected(
+            reason=None,
+            tokens_before=state.context.budget.total,
+            tokens_after=context.budget.total,
+            hunks=hunks_between(state.context.messages, context.messages),
+            numbers=state.numbers,
+            counter=state.counter.name,
+            digests=digests_of(state.context, context),
+        )
+        state.bring_back(context, self.store.note(record))
+
     def release(self) -> None:
         """What undoing had brought back may be collected again."""
         self.store.note(Released())
@@ -240,7 +267,6 @@ class Recorder:
         self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
         state.go_on_from(numbers)
         self.state = state
-        self.store.checkpoint(state)
 
     def turn_began(self, turn: int) -> Position:
         """The moment before a turn. Raises SourceError when there was no such turn."""

@@ -51,6 +51,21 @@ class Refusal:
 
 
 @attrs.frozen(kw_only=True)
+class Inconsistency:
+    """
+    Why a reply does not fit what was said before, as a plugin found.
+
+    Attributes:
+        reason: In words.
+        items: Ids of collected items that the model seems to miss; they are brought back.
+
+    """
+
+    reason: str
+    items: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class GCResult:
     """
     What one collection did.

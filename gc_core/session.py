@@ -8,15 +8,15 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 import attrs
 
 from gc_core.budget import InstructionBudget
 from gc_core.collection import Collected, Collector
-from gc_core.config import GCConfig
+from gc_core.config import RAISE, UNDO, GCConfig
 from gc_core.context import Context
-from gc_core.errors import ContextOverflowError, GCError, LogError, MessageError, SessionClosedError, SourceError
+from gc_core.errors import ContextOverflowError, GCError, InconsistentReplyError, LogError, MessageError, SourceError
 from gc_core.events import (
     BudgetUpdated,
     CollectionDeferred,
@@ -30,9 +30,11 @@ from gc_core.events import (
 )
 from gc_core.items import Item
 from gc_core.ledger import Configured
-from gc_core.log import FILE_NAME, text_of
+from gc_core.log import FILE_NAME
 from gc_core.logs import logger
+from gc_core.masking import without_secrets
 from gc_core.messages import Payload, Request
+from gc_core.past import Past, serialised
 from gc_core.plugins import Plugins, named
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, GCStrategy, TokenCounter
@@ -40,30 +42,17 @@ from gc_core.recorder import Recorder, Taken
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment, Scheduler
 from gc_core.sources import ENRICHMENT, InstructionSource
-from gc_core.state import SessionState, Settings
+from gc_core.state import SessionState, Settings, digest_of_messages
 from gc_core.store import Store
 from gc_core.view import Protection, WindowView
 
 _log = logger("gc_core.session")
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_MOST_RECOVERIES = 2
+"""Times in a row that the window is brought back for an inconsistent reply."""
 
 
-def _serialised(method: Callable[Concatenate[GCSession, P], R]) -> Callable[Concatenate[GCSession, P], R]:
-    """Overlapping calls from threads wait for each other; a closed session refuses them."""
-
-    @functools.wraps(method)
-    def call(session: GCSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._lock:
-            if session._closed:
-                raise SessionClosedError(f"{method.__name__}() on a closed session")
-            return method(session, *args, **kwargs)
-
-    return call
-
-
-class GCSession:
+class GCSession(Past):
     """
     One agent's window, kept within its limit.
 
@@ -146,23 +135,22 @@ class GCSession:
         self._strategies = named(_chosen(strategy, settings.config), self.plugins, settings.config.strategies)
         self._listeners: list[Listener] = [] if on_event is None else [on_event]
         self._settings.fresh((), lambda _: {})  # what is wrong with format or counter shows before there are files
-        self._store = store = make()
-        self._recorder = Recorder(store, store.state_at(store.position, self._fresh))
+        self._indexer, self._index = None, None
+        store = make()
+        fresh = functools.partial(settings.fresh, self.plugins.sources(), store.payload)
+        self._recorder = Recorder(store, store.state_at(store.position, fresh))
         self._limited_turn = -1
         self._raw_sent = 0
         self._streamed = 0
         self._crossed = False
         self._waits_above = 0
         self._last: GCResult | None = None
-        self._steps = 0
+        self._recoveries = 0
         store.opened(settings.record(store.session))
-
-    def _fresh(self) -> SessionState:
-        return self._settings.fresh(self.plugins.sources(), self._store.payload)
 
     # -- what the host says --------------------------------------------------------------------------------------
 
-    @_serialised
+    @serialised
     def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
         """
         Add a message in the provider's own shape (a dict or an SDK object); returns the ids of its items.
@@ -171,18 +159,18 @@ class GCSession:
         one before it; what no provider would accept is mended, told as a ``MessageRepaired`` event, and logged as it
         came. Raises MessageError, naming the field, when the message is malformed; nothing has changed then.
         """
-        payload = _plain(message)
+        payload = self._plain(message)
         if policy is not None:
             _check_policy(policy, MessageError)
         return self._told(self._recorder.take(payload, policy, self.plugins.classify)).ids
 
-    @_serialised
+    @serialised
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
         """Add several messages, one after the other."""
         for message in messages:
             self.append(message, policy=policy)
 
-    @_serialised
+    @serialised
     def system(self, /, *, policy: GCPolicy = GCPolicy.LOCKED, refresh: str = "break", **parts: str) -> None:
         """
         Set named parts of the system text; an empty text removes one.
@@ -193,10 +181,10 @@ class GCSession:
         """
         _check_texts(parts)
         _check_policy(policy, SourceError)
-        self._recorder.system(parts, policy, now=_is_now(refresh))
+        self._recorder.system(self._masked(parts), policy, now=_is_now(refresh))
         self._tell_budget()
 
-    @_serialised
+    @serialised
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
         """
         Set all tool schemas. Core ones are LOCKED; the ``discoverable`` ones, by name, are EPHEMERAL.
@@ -204,7 +192,7 @@ class GCSession:
         Takes effect as ``system`` does. Raises SourceError, with nothing changed, for a name twice, and for a
         discoverable one without a schema.
         """
-        plain = tuple(_plain(schema) for schema in schemas)
+        plain = tuple(self._plain(schema) for schema in schemas)
         names = {self._format.schema_name(schema) for schema in plain}
         discoverable = frozenset(discoverable)
         unknown = sorted(discoverable - names)
@@ -213,36 +201,36 @@ class GCSession:
         self._recorder.tools(plain, discoverable, now=_is_now(refresh))
         self._tell_budget()
 
-    @_serialised
+    @serialised
     def enrich(self, /, **texts: str) -> None:
         """
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
         there as sent; the next version of the same name goes to the new end, and the old one may be collected. An empty
         text takes a version back that has not been sent yet.
         """
-        self._state.give(ENRICHMENT.name, texts)
+        self._state.give(ENRICHMENT.name, self._masked(texts))
 
-    @_serialised
+    @serialised
     def memory(self, source: str, /, **blocks: str) -> None:
         """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
-        self._state.give(source, blocks)
+        self._state.give(source, self._masked(blocks))
 
-    @_serialised
+    @serialised
     def register_source(self, source: InstructionSource) -> None:
         """Add a source of instructions. Raises SourceError when the name is taken by another one."""
         self._recorder.register(source)
 
-    @_serialised
+    @serialised
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
         """Hold a turn (by number, counted from 0) or a resident item (by id) against every action."""
         self._set_pin(turn, item, pinned=True)
 
-    @_serialised
+    @serialised
     def unpin(self, *, turn: int | None = None, item: str | None = None) -> None:
         """Release a pin."""
         self._set_pin(turn, item, pinned=False)
 
-    @_serialised
+    @serialised
     def set_policy(self, item: str, policy: GCPolicy) -> None:
         """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
         _check_policy(policy, SourceError)
@@ -256,7 +244,7 @@ class GCSession:
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
-    @_serialised
+    @serialised
     def pre_send(self) -> Request:
         """
         The request for the next model call; collects if it must. Call it before every model call.
@@ -266,7 +254,7 @@ class GCSession:
         self._prepare()
         return self._fitting()
 
-    @_serialised
+    @serialised
     def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:
         """
         Tell what has streamed so far: a piece of text, or the provider's usage report.
@@ -281,14 +269,18 @@ class GCSession:
             self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=self._config.threshold_percent))
         return self._crossed
 
-    @_serialised
+    @serialised
     def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
         """
         Take the model's reply (what the client returned, or a message) and the usage it reported.
 
         Returns the collection that followed, or None. Call it after every model call.
+
+        Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not taken then; see
+        ``GCConfig.recovery_strategy``.
         """
-        payload = _plain(self._format.reply(reply))
+        payload = self._plain(self._format.reply(reply))
+        self._validate(payload)
         reported = None if usage is None else self._format.usage(usage)
         self._told(self._recorder.take(payload, None, self.plugins.classify))
         if reported is not None and self._raw_sent:
@@ -299,9 +291,10 @@ class GCSession:
         result = self._collect_if_due(goal)
         with self.plugins.guarded("files", "end of a turn"):  # the reply is taken and written; explain() tells the rest
             self._recorder.turn_ended()
+            self._follow_with_index()
         return result
 
-    @_serialised
+    @serialised
     def collect_now(self, *, target_percent: float | None = None) -> GCResult:
         """
         Collect down to the target (by default the configured one), whatever the usage.
@@ -310,7 +303,7 @@ class GCSession:
         """
         return self._collect(self._scheduler.manual(self._moment(), target_percent))
 
-    @_serialised
+    @serialised
     def recover(self, error: BaseException) -> Request:
         """
         After the provider refused a request for its length: collect by the size that it names, and render again.
@@ -335,7 +328,7 @@ class GCSession:
             raise self._overflow()
         return self._rendered()
 
-    @_serialised
+    @serialised
     def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
         """
         Go on with another model or window; the next ``pre_send`` makes the request fit.
@@ -347,10 +340,10 @@ class GCSession:
             config = attrs.evolve(config, context_limit=context_limit)
         self._configure(config, model or self._state.model)
 
-    @_serialised
+    @serialised
     def close(self) -> None:
         """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
-        self._store.close()
+        self._close_files()
         self._closed = True
 
     def __enter__(self) -> Self:
@@ -374,7 +367,7 @@ class GCSession:
         """The budget as it stands; read-only."""
         return self._context.budget
 
-    @_serialised
+    @serialised
     def snapshot(self) -> dict[str, Any]:
         """
         The budget at one moment as plain JSON: limits, roll-ups and the whole tree.
@@ -388,36 +381,24 @@ class GCSession:
         """The last collection that changed something, or None."""
         return self._last
 
-    @_serialised
+    @serialised
     def items(self) -> tuple[Item, ...]:
         """The resident items."""
         return tuple(self._context.items())
 
-    @_serialised
+    @serialised
     def view(self) -> WindowView:
         """The window as a strategy sees it."""
         return WindowView(self._context, self._protection)
 
-    @_serialised
-    def recall(self, item: str) -> str:
-        """
-        The original text of an item, resident or not, as it arrived.
-
-        Raises SourceError when the id was never given.
-        """
-        found = self._store.log.find(int(item[1:])) if item[:1] == "i" and item[1:].isdigit() else None
-        if found is None:
-            raise SourceError(f"no item {item!r} was ever logged")
-        return text_of(found[1], item, self._format)
-
-    @_serialised
+    @serialised
     def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> Collected:
         """A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes."""
         return self._collector.collect(
             self._context, goal or self._scheduler.manual(self._moment(), target_percent), self._protection
         )
 
-    @_serialised
+    @serialised
     def explain(self) -> str:
         """Usage, limits, what holds the window, and what happens next, in words."""
         moment, config, budget = self._moment(), self._config, self.budget
@@ -437,6 +418,56 @@ class GCSession:
             )
         lines.extend(str(failure) for failure in self.plugins.failures)
         return "\n".join(lines)
+
+    @serialised
+    def fork(self, directory: str | Path, *, at: int | None = None) -> Self:
+        """
+        Branch: another session in an empty directory that goes on from here, or from before turn ``at``.
+
+        Both go their own ways; references of one stay true in the other. Raises SourceError when there was no such
+        turn, and LogError when the directory is not empty.
+        """
+        self._fork_to(Path(directory), at)
+        strategies = [strategy for _, strategy in self._strategies]
+        counter = self._settings.counter
+        return self.open(directory, strategy=strategies, plugins=self.plugins, counter=counter)
+
+    # -- inside: inconsistent replies ----------------------------------------------------------------------------
+
+    def _validate(self, reply: Payload) -> None:
+        """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
+        found = self.plugins.validate(reply, self.view())
+        if not found:
+            self._recoveries = 0
+            return
+        reason = "; ".join(each.reason for each in found)
+        how, digest = self._config.recovery_strategy, digest_of_messages(self._context.messages)
+        self._recoveries += 1
+        if how == RAISE:
+            raise InconsistentReplyError(reason, recovered=False, text="nothing has changed")
+        if self._recoveries > _MOST_RECOVERIES:
+            known = self._store.newest_checkpoint()
+            then = "none" if known is None else known.digest
+            text = f"it was after {_MOST_RECOVERIES} recoveries; window {digest}, checkpoint {then}"
+            raise InconsistentReplyError(reason, recovered=False, text=text)
+        self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
+        raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
+
+    @serialised
+    def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
+        """
+        Go back to the newest checkpoint, or (``undo_only``) undo the last collection, and bring these items back.
+
+        An item that no collection in force took is passed over: it stands there already. Raises LogError when there is
+        no checkpoint.
+        """
+        if undo_only:
+            self.undo()
+        else:
+            self.rollback()
+        for item in dict.fromkeys(items):
+            with contextlib.suppress(SourceError):
+                self.restore(item)
 
     # -- inside: collections -------------------------------------------------------------------------------------
 
@@ -615,6 +646,20 @@ class GCSession:
         self._streamed, self._crossed = 0, False
         self.plugins.request_rendered(request)
         return request
+
+    def _window_changed(self) -> None:
+        self._waits_above, self._raw_sent = 0, 0
+        self._tell_budget()
+
+    def _plain(self, message: object) -> Payload:
+        """The message in plain JSON values, as it is logged: without the secrets that plugins know."""
+        plain = _plain(message)
+        return without_secrets(plain, self.plugins.redact) if self.plugins.redacts else plain
+
+    def _masked(self, texts: Mapping[str, str]) -> dict[str, str]:
+        if not self.plugins.redacts:
+            return dict(texts)
+        return {name: self.plugins.redact(text) if isinstance(text, str) else text for name, text in texts.items()}
 
     def _next_step(self, moment: Moment) -> str:
         if not self._config.auto_trigger:

@@ -212,9 +212,19 @@ class SessionState:
             context.set_system(self.changes.parts)
             if self.changes.schemas is not None:
                 context.set_tools(*self.changes.schemas)
+        if record.reason is None:
+            self.bring_back(context, place)
+            return
         waiting = Changes() if record.changed_head else self.changes
         self.commit(context, place)
         self.changes = waiting
+
+    def bring_back(self, context: Context, place: ByteRange) -> None:
+        """A collected unit stands again where it stood, which made this context; it is pinned until released."""
+        self.undone |= self._came_back(context)
+        self.context = context
+        self.done.append(place)
+        self.taken_back = []
 
     def without(self, record: Collected) -> Context:
         """
@@ -231,10 +241,14 @@ class SessionState:
 
     def undo(self, context: Context) -> None:
         """The last collection was undone, which made this context."""
+        self.undone |= self._came_back(context)
+        self.context = context
+        self.taken_back.append(self.done.pop())
+
+    def _came_back(self, context: Context) -> frozenset[str]:
         before = {item.id: item.form for item in self.context.items()}
         came = (item.id for item in context.items() if item.pinned and before.get(item.id) is not item.form)
-        self.context, self.undone = context, self.undone | set(came)
-        self.taken_back.append(self.done.pop())
+        return frozenset(came)
 
     def with_again(self, record: Collected) -> Context:
         """The context with a collection that was undone. Raises LogError when it does not fit the window."""

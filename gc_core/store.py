@@ -92,9 +92,7 @@ class Store:
 
     def settings(self) -> Opened:
         """How the session was opened last. Raises LogError when no ledger tells."""
-        newest = next(
-            (known for known in self.checkpoints.newest(self.position) if known.session == self.session), None
-        )
+        newest = self.newest_checkpoint()
         found = None if newest is None else newest.opened
         for _, entry in self.ledger.entries(0 if newest is None else newest.at.ledger):
             found = entry.record if isinstance(entry.record, Opened) else found
@@ -124,13 +122,19 @@ class Store:
         fold(state, self.log, self.ledger, Position(), end)
         return state
 
+    def newest_checkpoint(self) -> Checkpoint | None:
+        """The newest checkpoint that was not taken back."""
+        known = filter(self._is_ours, self.checkpoints.newest(self.position))
+        standing = (each for each in known if is_behind_every_rewind(self.ledger, each.at, self.position))
+        return next(standing, None)
+
     def mend(self) -> int:
         """
         Move ledger entries aside that name a part of the log which is not there any more; returns their number.
 
         Only a power loss without fsync between two files does that: the log is written first.
         """
-        newest = next(filter(self._is_ours, self.checkpoints.newest(self.position)), None)
+        newest = self.newest_checkpoint()
         known = 0 if newest is None else newest.at.ledger
         lost = [place for place, entry in self.ledger.entries(known) if entry.at > self.log.size]
         if lost:

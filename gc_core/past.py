@@ -1,0 +1,289 @@
+"""What a session can do with its past: recall, search, undo, restore, go back, branch."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack
+
+import attrs
+
+from gc_core import ledger as ledgers
+from gc_core import log as logs
+from gc_core.checkpoints import DIRECTORY, Checkpoint
+from gc_core.errors import LogError, SessionClosedError, SourceError
+from gc_core.ledger import Collected, Rewound, Undone
+from gc_core.log import text_of
+from gc_core.plugins import Plugins
+from gc_core.recorder import Recorder
+from gc_core.references import ByteRange
+from gc_core.search import FILE_NAME, Filters, Hit, Indexer, SearchIndex
+from gc_core.state import Position, SessionState, Settings
+from gc_core.store import Store
+
+_ID = re.compile(r"\bi(\d+)(?:-i(\d+))?\b", re.ASCII)
+_RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d+)-(\d+)")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Locked(Protocol):
+    """What takes one call at a time."""
+
+    _lock: RLock
+    _closed: bool
+
+
+S = TypeVar("S", bound=Locked)
+
+
+def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Overlapping calls from threads wait for each other; a closed session refuses them."""
+
+    @functools.wraps(method)
+    def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._lock:
+            if session._closed:
+                raise SessionClosedError(f"{method.__name__}() on a closed session")
+            return method(session, *args, **kwargs)
+
+    return call
+
+
+@attrs.frozen(kw_only=True)
+class HistoryEntry:
+    """
+    Something that was done to the window.
+
+    Attributes:
+        place: Where the ledger holds it.
+        time: Seconds since 1970.
+        what: ``collected``, ``restored``, ``undone``, ``redone`` or ``rewound``.
+        text: What came of it, in words.
+        in_force: Of a collection or restored item: it has not been undone.
+        record: The whole of a collection, with its final texts; None for the others.
+
+    """
+
+    place: ByteRange
+    time: float
+    what: str
+    text: str
+    in_force: bool = False
+    record: Collected | None = attrs.field(default=None, repr=False)
+
+
+class Past:
+    """The part of ``GCSession`` that looks back. A call from another thread waits."""
+
+    _lock: RLock
+    _closed: bool
+    _recorder: Recorder
+    _settings: Settings
+    _indexer: Indexer | None
+    _index: SearchIndex | None
+    plugins: Plugins
+
+    @property
+    def _store(self) -> Store:
+        return self._recorder.store
+
+    @property
+    def directory(self) -> Path:
+        """Where the session's files lie; a temporary one ends with the session."""
+        return self._store.directory
+
+    # -- looking back --------------------------------------------------------------------------------------------
+
+    @serialised
+    def recall(self, item: str) -> str:
+        """
+        The original text of an item, as it arrived: resident or not, also of an earlier life of the session.
+
+        Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the whole text
+        of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
+        never given.
+        """
+        texts = [f"[{key}]\n{text}" for key, text in self._recalled(item)]
+        if not texts:
+            raise SourceError(f"no item {item!r:.200} was ever logged")
+        return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
+
+    @serialised
+    def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
+        """
+        What was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
+
+        Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. Over finished sessions
+        see ``gc_core.search_sessions``.
+        """
+        if self._index is None:
+            self._index = SearchIndex(self._index_path, self._store.log, self._recorder.state.format)
+        return self._index.search(query, **filters)
+
+    @serialised
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """What was done to the window, oldest first; reads the whole ledger."""
+        done = set(self._recorder.state.done)
+        return tuple(
+            _told(place, entry.time, entry.record, in_force=place in done)
+            for place, entry in self._store.ledger.entries()
+            if isinstance(entry.record, (Collected, Undone, Rewound))
+        )
+
+    # -- undoing -------------------------------------------------------------------------------------------------
+
+    @serialised
+    def undo(self) -> bool:
+        """
+        Take the last collection (or restored item) back; False when there is none.
+
+        What had left stands where it stood, checked by its digest, and is pinned until ``release``. Nothing is refused
+        here for its size: ``pre_send`` does that, and says by how much. Raises LogError, with nothing changed, when
+        the files do not hold what was there.
+        """
+        undone = self._recorder.undo()
+        self._window_changed()
+        return undone is not None
+
+    @serialised
+    def redo(self) -> bool:
+        """Do again what was undone last; False when there is nothing, or something was collected since."""
+        redone = self._recorder.redo()
+        self._window_changed()
+        return redone is not None
+
+    @serialised
+    def restore(self, item: str) -> None:
+        """
+        Bring one collected item back where it stood, with the whole unit that lives and dies with it; pinned until
+        ``release``. Raises SourceError when no collection in force took it.
+        """
+        self._recorder.restore(item)
+        self._window_changed()
+
+    @serialised
+    def release(self) -> None:
+        """What ``undo`` and ``restore`` had brought back may be collected again."""
+        self._recorder.release()
+
+    # -- going back ----------------------------------------------------------------------------------------------
+
+    @serialised
+    def rewind(self, turn: int) -> None:
+        """
+        Go back to the moment before a turn (counted from 0). The log keeps what came since, and a record marks it.
+
+        Ids go on: none is given twice. Raises SourceError when there was no such turn.
+        """
+        self._go_back(self._recorder.turn_began(turn), f"before turn {turn}")
+
+    @serialised
+    def checkpoint(self) -> Checkpoint:
+        """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
+        return self._store.checkpoint(self._recorder.state)
+
+    @serialised
+    def rollback(self, checkpoint: Checkpoint | None = None) -> Checkpoint:
+        """
+        Go back to a checkpoint, by default the newest. Raises LogError when there is none, it was itself taken back,
+        or the messages are not those of then.
+        """
+        target = checkpoint or self._newest_checkpoint()
+        self._go_back(target.at, f"checkpoint at {target.at.log}")
+        return target
+
+    @serialised
+    def _fork_to(self, directory: Path, at: int | None) -> None:
+        position = self._store.position if at is None else self._recorder.turn_began(at)
+        if directory.exists() and any(directory.iterdir()):
+            raise LogError(f"{directory} is not empty; a branch needs a directory of its own")
+        (directory / DIRECTORY).mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, size in ((logs.FILE_NAME, position.log), (ledgers.FILE_NAME, position.ledger)):
+            _copy(self.directory / name, directory / name, size)
+        for known in self._store.checkpoints.paths(position):
+            shutil.copy(known, directory / DIRECTORY / known.name)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _window_changed(self) -> None:
+        """Something else than a collection changed the window."""
+        raise NotImplementedError
+
+    def _follow_with_index(self) -> None:
+        """The search index of a session that is kept is filled behind the append path, by a thread of its own."""
+        if self._store.temporary:
+            return
+        if self._indexer is None:
+            self._indexer = Indexer(self._index_path, self._store.log, self._recorder.state.format)
+        self._indexer.notify()
+
+    def _close_files(self) -> None:
+        if self._indexer is not None:
+            self._indexer.stop()
+        if self._index is not None:
+            self._index.close()
+        self._store.close()
+
+    def _fresh(self) -> SessionState:
+        return self._settings.fresh(self.plugins.sources(), self._store.payload)
+
+    @property
+    def _index_path(self) -> Path:
+        return self.directory / FILE_NAME
+
+    def _go_back(self, to: Position, why: str) -> None:
+        self._recorder.rewind(to, self._store.state_at(to, self._fresh), why)
+        with self.plugins.guarded("files", "checkpoint"):  # it is done and written; a checkpoint only makes it quick
+            self._store.checkpoint(self._recorder.state)
+        self._window_changed()
+
+    def _newest_checkpoint(self) -> Checkpoint:
+        newest = self._store.newest_checkpoint()
+        if newest is None:
+            raise LogError(f"{self.directory} holds no checkpoint to go back to")
+        return newest
+
+    def _recalled(self, item: str) -> list[tuple[str, str]]:
+        place = _RANGE.search(item)
+        if place is not None:
+            record = self._store.log.read(ByteRange(int(place.group(1)), int(place.group(2))))
+            return [(key, text_of(record, key, self._recorder.state.format)) for key in record.items if key]
+        named = _ID.search(item[item.rfind("[gc:") + 1 :])
+        if named is None:
+            return []
+        first = int(named.group(1))
+        last = int(named.group(2) or first)
+        found: dict[str, str] = {}
+        for number in range(first, min(last, self._recorder.state.numbers.items) + 1):
+            known = self._store.log.find(number)
+            if known is not None:
+                found[f"i{number}"] = text_of(known[1], f"i{number}", self._recorder.state.format)
+        return list(found.items())
+
+
+def _told(place: ByteRange, time: float, record: Any, *, in_force: bool) -> HistoryEntry:
+    match record:
+        case Collected():
+            why = "" if record.reason is None else f"{record.reason.value}: "
+            what = "collected" if record.reason else "restored"
+            text = f"{why}{record.tokens_before:,} to {record.tokens_after:,} tokens"
+            return HistoryEntry(place=place, time=time, what=what, text=text, in_force=in_force, record=record)
+        case Undone():
+            what = "redone" if record.redone else "undone"
+            return HistoryEntry(place=place, time=time, what=what, text=f"the collection at {record.place.start}")
+    return HistoryEntry(place=place, time=time, what="rewound", text=record.why)
+
+
+def _copy(source: Path, target: Path, size: int) -> None:
+    with source.open("rb") as old, target.open("xb") as new:
+        target.chmod(0o600)
+        left = size
+        while left and (part := old.read(min(left, 1 << 20))):
+            new.write(part)
+            left -= len(part)

@@ -1,0 +1,93 @@
+"""Bringing back what was collected: a unit stands again where it stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from gc_core.errors import SourceError
+from gc_core.fold import collected
+from gc_core.hunks import SavedMessage
+from gc_core.intake import Intake
+from gc_core.items import Item, ItemKind, Part
+from gc_core.ledger import Ledger
+from gc_core.messages import Message
+from gc_core.references import ByteRange
+from gc_core.tokens import part_tokens
+
+
+def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[SavedMessage, ...]:
+    """
+    The messages of the item's unit as they stood before a collection touched them; what lives together comes together.
+
+    Raises SourceError when no collection in force took the item.
+    """
+    places = list(done)
+    unit = next((unit for place in places for unit in _units_with(ledger, place, item)), None)
+    if unit is None:
+        raise SourceError(f"item {item!r} was not collected, or that was undone")
+    first: dict[str, SavedMessage] = {}
+    for place in places:
+        if f'"unit":{unit},'.encode() in ledger.journal.read(place):
+            for message in _gone(ledger, place):
+                if any(each.unit == unit for each in message.items):
+                    first.setdefault(message.id, message)
+    return tuple(first.values())
+
+
+def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: Intake) -> list[Message]:
+    """
+    The messages of the window with these among them, pinned, each where it stood; the traces that stood for them
+    stand for less. O(window).
+    """
+    window = list(messages)
+    restored: list[Item] = []
+    for message in sorted(back, key=_rank):
+        pinned = attrs.evolve(message, items=tuple(attrs.evolve(item, pinned=True) for item in message.items))
+        place = next((at for at, other in enumerate(window) if other.id == message.id), None)
+        if place is not None:
+            window[place] = pinned
+            continue
+        restored += pinned.items
+        behind = next((at for at, other in enumerate(window) if _rank(other) > _rank(message)), len(window))
+        window.insert(behind, pinned)
+    return [lessened for message in window for lessened in _lessened(message, restored, intake)]
+
+
+def _units_with(ledger: Ledger, place: ByteRange, item: str) -> list[int]:
+    if f'"id":"{item}"'.encode() not in ledger.journal.read(place):
+        return []
+    return [each.unit for message in _gone(ledger, place) for each in message.items if each.id == item]
+
+
+def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
+    return [message for hunk in collected(ledger, place).hunks for message in hunk.gone]
+
+
+def _rank(message: Message) -> int:
+    """Where a message stands among the others: by its first item, a trace by the first item that it stands for."""
+    first = message.items[0]
+    return _number(first.reference.first if first.kind is ItemKind.TRACE and first.reference else first.id)
+
+
+def _number(key: str) -> int:
+    return int(key[1:])
+
+
+def _lessened(message: Message, restored: Sequence[Item], intake: Intake) -> list[Message]:
+    """A trace that stands for less now, or for nothing; any other message as it is."""
+    item = message.items[0]
+    if item.kind is not ItemKind.TRACE or item.reference is None:
+        return [message]
+    first, last = _number(item.reference.first), _number(item.reference.last)
+    back = sum(each.original_tokens for each in restored if first <= _number(each.id) <= last)
+    if not back:
+        return [message]
+    if item.reference.tokens <= back:
+        return []
+    reference = attrs.evolve(item.reference, tokens=item.reference.tokens - back)
+    text = reference.trace_text()
+    tokens = part_tokens(Part(kind=ItemKind.TRACE, place=(), text=text), intake.counter)
+    trace = attrs.evolve(item, text=text, tokens=tokens, original_tokens=reference.tokens, reference=reference)
+    return [attrs.evolve(message, payload=intake.format.user(text), items=(trace,))]

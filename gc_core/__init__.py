@@ -5,13 +5,19 @@ What is listed in ``__all__`` is public; everything else may change with any rel
 """
 
 from gc_core.actions import GCRemovalItem
+from gc_core.adoption import adopt
+from gc_core.agent_tools import AgentTools
+from gc_core.audit import Finding, verify
 from gc_core.budget import InstructionBudget
+from gc_core.checkpoints import Checkpoint
 from gc_core.compact import compact
 from gc_core.config import GCConfig
 from gc_core.errors import (
     ConfigError,
     ContextOverflowError,
     GCError,
+    InconsistentReplyError,
+    LogError,
     MessageError,
     PluginError,
     RemovalError,
@@ -31,21 +37,31 @@ from gc_core.events import (
     MessageRepaired,
     ThresholdCrossed,
 )
+from gc_core.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.hookspecs import hookimpl
 from gc_core.items import Form, Item, ItemKind, Turn, Unit
 from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
+from gc_core.past import HistoryEntry
 from gc_core.planning import Plan
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import ContextView, GCStrategy, RegisterStrategy, TokenCounter
-from gc_core.results import GCResult, GCTriggerReason, Goal, Refusal
+from gc_core.purge import purge
+from gc_core.reader import SessionReader
+from gc_core.references import ByteRange
+from gc_core.results import GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
+from gc_core.search import Hit, search_sessions
 from gc_core.session import GCSession
 from gc_core.settings import load_config
 from gc_core.sources import InstructionSource
+from gc_core.suggestions import Suggestion, auto_expand, suggest_recall
 
 __all__ = [
+    "AgentTools",
     "BudgetUpdated",
+    "ByteRange",
+    "Checkpoint",
     "CollectionDeferred",
     "CollectionFailed",
     "CollectionFinished",
@@ -53,6 +69,10 @@ __all__ = [
     "ConfigError",
     "ContextOverflowError",
     "ContextView",
+    "Fact",
+    "FactKind",
+    "FactStore",
+    "Finding",
     "Form",
     "GCConfig",
     "GCError",
@@ -63,23 +83,31 @@ __all__ = [
     "GCStrategy",
     "GCTriggerReason",
     "Goal",
+    "HistoryEntry",
+    "Hit",
+    "Inconsistency",
+    "InconsistentReplyError",
     "InstructionBudget",
     "InstructionSource",
     "Item",
     "ItemKind",
+    "LogError",
     "MessageError",
     "MessageRepaired",
     "NoGC",
     "Plan",
     "PluginError",
     "Plugins",
+    "Promotion",
     "Refusal",
     "RegisterStrategy",
     "RemovalError",
     "Request",
     "RuleError",
     "SessionClosedError",
+    "SessionReader",
     "SourceError",
+    "Suggestion",
     "ThresholdCrossed",
     "TokenCounter",
     "TranscriptError",
@@ -88,7 +116,13 @@ __all__ = [
     "UnknownEncodingError",
     "UnknownStrategyError",
     "Usage",
+    "adopt",
+    "auto_expand",
     "compact",
     "hookimpl",
     "load_config",
+    "purge",
+    "search_sessions",
+    "suggest_recall",
+    "verify",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,30 +13,34 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.blocks import Block, Blocks
+from gc_core.blocks import Blocks
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
 from gc_core.context import Head
-from gc_core.errors import LogError
+from gc_core.errors import GCError, LogError
 from gc_core.hunks import SavedMessage
 from gc_core.intake import Cursor
-from gc_core.ledger import CONVERTER, Configured, Opened
+from gc_core.ledger import CONVERTER, UNREADABLE, Configured, Opened
 from gc_core.references import ByteRange
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.state import Position, SessionState, digest_of_messages
 
 DIRECTORY = "checkpoints"
 
+_NAME = re.compile(r"(\d{1,18})-(\d{1,18})")
+
 
 @attrs.frozen(kw_only=True)
 class Checkpoint:
     """
-    The state of a session at one moment. What the log holds word for word is not held twice.
+    The state of a session at one moment. What the log holds word for word is not held twice, and blocks that wait for
+    the end of a request are not held: no log knows of them yet.
 
     Attributes:
         at: How far log and ledger reached.
         session: The session's id: whose checkpoint it is.
         opened: How it was opened last.
+        counter: Name of the counter of its tokens.
         digest: Of the messages, in hex.
         settings: Model and window.
         sources: Those beside the built-in ones.
@@ -44,7 +49,6 @@ class Checkpoint:
         cursor: Where numbering stands.
         results: Id of the message that holds the results of the current batch, or "".
         changes: What waits for a break at the head.
-        blocks: Texts that wait for the end of the next request.
         newest: Source, name and item of every newest version.
         calibration: What was learned from usage reports.
         pinned_turns: Turns that no action touches.
@@ -60,6 +64,7 @@ class Checkpoint:
     at: Position
     session: str
     opened: Opened
+    counter: str
     digest: str
     settings: Configured
     sources: tuple[InstructionSource, ...]
@@ -68,7 +73,6 @@ class Checkpoint:
     cursor: Cursor
     results: str
     changes: Changes
-    blocks: tuple[Block, ...]
     newest: tuple[tuple[str, str, str], ...]
     calibration: Calibration
     pinned_turns: tuple[int, ...]
@@ -88,6 +92,7 @@ class Checkpoint:
             at=at,
             session=opened.session,
             opened=opened,
+            counter=state.counter.name,
             digest=digest_of_messages(context.messages),
             settings=state.configured,
             sources=tuple(source for source in context.budget.sources if source not in BUILT_IN_SOURCES),
@@ -96,7 +101,6 @@ class Checkpoint:
             cursor=context.cursor,
             results="" if results is None else results.id,
             changes=state.changes,
-            blocks=state.blocks.waiting,
             newest=tuple((*key, item) for key, item in state.blocks.newest.items()),
             calibration=state.calibration,
             pinned_turns=tuple(sorted(state.pinned_turns)),
@@ -110,22 +114,30 @@ class Checkpoint:
 
     def restore(self, state: SessionState) -> None:
         """
-        Bring a fresh state to this one. Raises LogError when the log does not hold what it was made of.
+        Bring a fresh state to this one. Raises LogError when the log does not hold what it was made of; the state is of
+        no use then.
 
         Tokens are taken as they were counted, unless another counter counts now.
         """
+        try:
+            self._restore(state)
+        except (GCError, *UNREADABLE) as error:
+            raise LogError(f"checkpoint at {self.at.log}: {type(error).__name__}: {error}") from error
+
+    def _restore(self, state: SessionState) -> None:
         state.configure(self.settings, state.counted_for(self.settings.model))
         for source in self.sources:
             state.register(source)
         messages = [state.load(saved) for saved in self.messages]
         found = digest_of_messages(messages)
         if found != self.digest:
-            raise LogError(f"checkpoint at {self.at.log}: its messages have digest {found}, expected {self.digest}")
+            raise LogError(f"its messages have digest {found}, expected {self.digest}")
         results = next((message for message in messages if message.id == self.results), None)
         state.context.set_head(self.head)
-        state.context = state.context.with_messages(messages, attrs.evolve(self.cursor, results=results))
+        context = state.context.with_messages(messages, attrs.evolve(self.cursor, results=results))
+        state.context = context if self.counter == state.counter.name else context.recounted(state.intake())
         state.changes = self.changes
-        state.blocks = Blocks(self.blocks, {(source, name): item for source, name, item in self.newest})
+        state.blocks = Blocks(newest={(source, name): item for source, name, item in self.newest})
         state.calibration = self.calibration
         state.pinned_turns, state.sent = frozenset(self.pinned_turns), self.sent
         state.undone = frozenset(self.undone)
@@ -154,6 +166,23 @@ class Checkpoints:
                 new.unlink()
             raise LogError(f"{path} cannot be written: {error}") from error
 
+    def forget(self, behind: Position) -> None:
+        """
+        Remove the checkpoints of bytes that were lost, and those that were never finished. When the files have grown
+        again, others stand there.
+
+        Raises LogError when that cannot be done.
+        """
+        try:
+            for path in self._directory.glob("*.new"):
+                path.unlink(missing_ok=True)
+            for path in self._directory.glob("*.json"):
+                at = _position(path)
+                if at is not None and (at.log > behind.log or at.ledger > behind.ledger):
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise LogError(f"{self._directory}: a checkpoint of lost bytes cannot be removed: {error}") from error
+
     def newest(self, before: Position) -> Iterator[Checkpoint]:
         """The checkpoints up to a moment, newest first."""
         for path in reversed(self.paths(before)):
@@ -171,11 +200,17 @@ def _is_before(path: Path, end: Position) -> bool:
     return log.isdigit() and ledger.isdigit() and int(log) <= end.log and int(ledger) <= end.ledger
 
 
+def _position(path: Path) -> Position | None:
+    """The moment that a file's name says, or None for a file that is no checkpoint."""
+    found = _NAME.fullmatch(path.stem)
+    return None if found is None else Position(int(found.group(1)), int(found.group(2)))
+
+
 def _read(path: Path) -> Checkpoint | None:
     """None for a file that cannot be read: an older checkpoint, or log and ledger alone, tell the same."""
     try:
         return _CONVERTER.structure(json.loads(path.read_bytes().decode("utf-8", "surrogatepass")), Checkpoint)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, cattrs.BaseValidationError):
+    except (OSError, *UNREADABLE):
         return None
 
 

@@ -41,6 +41,7 @@ from gc_core.presentation import (
     troubles,
 )
 from gc_core.replay import replay as replayed
+from gc_core.session_commands import COMMANDS
 from gc_core.settings import load_config
 from gc_core.transcripts import Transcript, read_transcript
 
@@ -175,6 +176,10 @@ def compare_strategies(
         )
     _show_comparison(comparison, as_json=as_json, as_markdown=as_markdown)
     raise typer.Exit(code=1 if comparison.failures else 0)
+
+
+for _command in COMMANDS:
+    app.command()(_command)
 
 
 # -- replaying files -------------------------------------------------------------------------------------------------

@@ -124,6 +124,11 @@ class Context:
         return self._intake.format.needs_user_first()
 
     @property
+    def cites(self) -> bool:
+        """Whether references name the bytes of the log: there is one that the model was told of."""
+        return self._intake.cites
+
+    @property
     def open_calls(self) -> tuple[OpenCall, ...]:
         """Calls that wait for a result."""
         return self.cursor.open_calls

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import attrs
+
 from gc_core.changes import Changes
-from gc_core.errors import LogError, SourceError
+from gc_core.errors import GCError, LogError
 from gc_core.ledger import (
+    UNREADABLE,
     Collected,
     Configured,
     Entry,
@@ -33,6 +38,9 @@ SESSION = "session"
 CALLS_CLOSED = "calls_closed"
 """Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
 
+UNFITTING = (GCError, *UNREADABLE)
+"""What carrying out a record of another session's, or a damaged one, may raise."""
+
 
 def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, end: Position) -> None:
     """
@@ -43,6 +51,7 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
     """
     reached = start
     for place, entry in _standing(ledger, start, end):
+        _check(log, ledger, place, entry, reached)
         skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
         _take(state, log, reached, min(skipped, end.log))
         _enter(state, ledger, place, entry)
@@ -72,15 +81,41 @@ def _standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[Byte
     return standing
 
 
+def _check(log: MasterLog, ledger: Ledger, place: ByteRange, entry: Entry, reached: Position) -> None:
+    """Entries stand in the order of the log, and in the ledger of the same session."""
+    where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
+    if entry.at < reached.log:
+        raise LogError(f"{where} speak of {entry.at} bytes of the log; those before it reach to {reached.log}")
+    if isinstance(entry.record, Opened) and entry.record.session != (session := session_of(log)):
+        raise LogError(f"{where} are of session {entry.record.session!r}; {log.journal.path} is of {session!r}")
+
+
+def session_of(log: MasterLog) -> str:
+    """Id of the session whose log it is, as its first line says, or ""."""
+    _, record = next(log.records(0, log.size), (None, None))
+    return "" if record is None or record.source != SESSION else str(record.payload.get("session", ""))
+
+
 # -- the log -------------------------------------------------------------------------------------------------------
 
 
 def _take(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
     for place, record in log.records(reached.log, end):
         try:
+            _number_on(state, record)
             _take_one(state, place, record, Position(place.start, reached.ledger))
-        except (SourceError, LogError) as error:
-            raise LogError(f"{log.journal.path}: bytes {place.start}-{place.end} do not fit: {error}") from error
+        except UNFITTING as error:
+            where = f"{log.journal.path}: bytes {place.start}-{place.end}"
+            raise LogError(f"{where} do not fit: {_told(error)}") from error
+
+
+def _number_on(state: SessionState, record: LogRecord) -> None:
+    """A collection that the ledger lost, after a power loss, may have numbered traces: ids are those of the log."""
+    numbers = state.numbers
+    if record.at < numbers.items:
+        raise LogError(f"{record.at} items were numbered before it; now {numbers.items} are")
+    if record.at > numbers.items:
+        state.go_on_from(attrs.evolve(numbers, items=record.at))
 
 
 def _take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
@@ -125,9 +160,13 @@ def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> No
 def _enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
     try:
         _enter_one(state, ledger, place, entry)
-    except (SourceError, LogError, KeyError, IndexError) as error:
+    except UNFITTING as error:
         where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
-        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {error}") from error
+        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
 
 
 def _enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901
@@ -149,14 +188,21 @@ def _enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Ent
         case Collected() as record:
             state.collect_again(record, place)
         case Undone(place=of, redone=True):
+            _check_last(state.taken_back, of)
             record = collected(ledger, of)
             state.redo(state.with_again(record))
         case Undone(place=of):
+            _check_last(state.done, of)
             state.undo(state.without(collected(ledger, of)))
         case Released():
             state.release()
         case Rewound(numbers=numbers):
             state.go_on_from(numbers)
+
+
+def _check_last(places: Sequence[ByteRange], place: ByteRange) -> None:
+    if not places or places[-1] != place:
+        raise LogError(f"of the collections, that at {place.start} is not the last one")
 
 
 def collected(ledger: Ledger, place: ByteRange) -> Collected:

@@ -165,6 +165,7 @@ class Intake:
         format: The provider's shape.
         counter: Counts tokens.
         classify: Asks the plugins.
+        cites: References name the bytes of the log.
         tools: Policy by tool name, for the results of that tool.
 
     """
@@ -173,6 +174,7 @@ class Intake:
     counter: TokenCounter
     classify: Classify
     tools: Mapping[str, GCPolicy] = attrs.field(factory=dict)
+    cites: bool = False
 
     def take(self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None) -> Arrival:
         """

@@ -216,6 +216,17 @@ _KINDS: dict[str, type[Any]] = {
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
+UNREADABLE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    cattrs.BaseValidationError,
+    cattrs.StructureHandlerNotFoundError,
+)
+"""What reading a value from JSON of another form may raise."""
+
 
 @attrs.frozen(kw_only=True)
 class Entry:
@@ -245,7 +256,7 @@ class Entry:
             saved = json.loads(line)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
             return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]))
-        except (ValueError, KeyError, TypeError, AttributeError, cattrs.BaseValidationError) as error:
+        except UNREADABLE as error:
             raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
 
@@ -267,12 +278,18 @@ class Ledger:
 
     def read(self, place: ByteRange) -> Entry:
         """The entry at a place. Raises LogError when none stands there."""
-        return Entry.read(self.journal.read(place))
+        return self._entry(place, self.journal.read(place))
 
     def entries(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, Entry]]:
-        """The entries from an offset on, each with its place."""
+        """The entries from an offset on, each with its place. Raises LogError at a line that is none."""
         for place, line in self.journal.lines(start, end):
-            yield place, Entry.read(line)
+            yield place, self._entry(place, line)
+
+    def _entry(self, place: ByteRange, line: bytes) -> Entry:
+        try:
+            return Entry.read(line)
+        except LogError as error:
+            raise LogError(f"{self.journal.path}, bytes {place.start}-{place.end}: {error}") from error
 
 
 def _converter() -> cattrs.Converter:

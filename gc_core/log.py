@@ -13,10 +13,10 @@ from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
-from gc_core.references import ByteRange
+from gc_core.references import LOG_NAME, ByteRange
 from gc_core.sources import CONVERSATION
 
-FILE_NAME = "master.jsonl"
+FILE_NAME = LOG_NAME
 
 VERSION = 1
 """Of the log's form; the first line of a log names it."""

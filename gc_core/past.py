@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack
@@ -14,19 +14,28 @@ import attrs
 
 from gc_core import ledger as ledgers
 from gc_core import log as logs
+from gc_core.blocks import Block
 from gc_core.checkpoints import DIRECTORY, Checkpoint
 from gc_core.errors import LogError, SessionClosedError, SourceError
+from gc_core.facts import FactChange, FactStore, Promotion
+from gc_core.items import ItemKind
 from gc_core.ledger import Collected, Rewound, Undone
 from gc_core.log import text_of
 from gc_core.plugins import Plugins
+from gc_core.policy import GCPolicy
 from gc_core.recorder import Recorder
 from gc_core.references import ByteRange
 from gc_core.search import FILE_NAME, Filters, Hit, Indexer, SearchIndex
+from gc_core.sources import InstructionSource
 from gc_core.state import Position, SessionState, Settings
 from gc_core.store import Store
 
 _ID = re.compile(r"\bi(\d+)(?:-i(\d+))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d+)-(\d+)")
+
+_FACTS, _KNOWN, _FACTS_LAYER = "facts", "known", 20
+_SEAM = 8
+"""Tokens that a text may have more inside a frame than alone."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,6 +103,11 @@ class Past:
         return self._recorder.store
 
     @property
+    def format(self) -> str:
+        """The provider's message shape, ``"openai"`` or ``"anthropic"``."""
+        return self._recorder.state.format.name
+
+    @property
     def directory(self) -> Path:
         """Where the session's files lie; a temporary one ends with the session."""
         return self._store.directory
@@ -135,6 +149,31 @@ class Past:
             for place, entry in self._store.ledger.entries()
             if isinstance(entry.record, (Collected, Undone, Rewound))
         )
+
+    # -- memory across sessions ----------------------------------------------------------------------------------
+
+    @serialised
+    def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
+        """
+        Keep facts, decisions and constraints for later sessions, each with the item of this one that tells it; before
+        ``close``. All or none. Raises LogError when one names a fact that does not live, or they cannot be written.
+        """
+        return facts.promote(promotions, session=self._store.session, locate=self._line_of)
+
+    @serialised
+    def load_facts(self, facts: FactStore, *, cap: int = 1_000) -> None:
+        """
+        Put what earlier sessions promoted at the end of the next request, as the memory block ``known`` of the source
+        ``facts``, in at most ``cap`` tokens; what does not fit is named by number. Raises SourceError for another cap
+        than before.
+        """
+        self._recorder.register(
+            InstructionSource(name=_FACTS, policy=GCPolicy.PRESERVABLE, layer=_FACTS_LAYER, cap=cap)
+        )
+        counter = self._recorder.state.counter
+        frame = counter.count(Block(source=_FACTS, name=_KNOWN, text="", kind=ItemKind.MEMORY_BLOCK).framed)
+        text = facts.text(counter, max(0, cap - frame - _SEAM))
+        self._recorder.state.give(_FACTS, {_KNOWN: text})
 
     # -- undoing -------------------------------------------------------------------------------------------------
 
@@ -231,7 +270,8 @@ class Past:
         self._store.close()
 
     def _fresh(self) -> SessionState:
-        return self._settings.fresh(self.plugins.sources(), self._store.payload)
+        store = self._store
+        return self._settings.fresh(self.plugins.sources(), store.payload, cites=not store.temporary)
 
     @property
     def _index_path(self) -> Path:
@@ -242,6 +282,10 @@ class Past:
         with self.plugins.guarded("files", "checkpoint"):  # it is done and written; a checkpoint only makes it quick
             self._store.checkpoint(self._recorder.state)
         self._window_changed()
+
+    def _line_of(self, item: str) -> ByteRange | None:
+        found = self._store.log.find(int(item[1:]))
+        return None if found is None else found[0]
 
     def _newest_checkpoint(self) -> Checkpoint:
         newest = self._store.newest_checkpoint()

@@ -13,14 +13,23 @@ from gc_core.errors import RemovalError
 from gc_core.items import Item, ItemKind, Part, Unit
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
-from gc_core.references import Reference
+from gc_core.references import HINTED_FROM, ByteRange, Reference
 from gc_core.results import Goal, Refusal
 from gc_core.scan import scan
-from gc_core.stubs import smallest_stub, write_stub
+from gc_core.stubs import reference_to, smallest_stub, write_stub
 from gc_core.tokens import part_tokens
 from gc_core.view import WindowView, Zone, is_stubbable
 
-_LONGEST_TRACE = Reference(tokens=10**7, first="i1000000", last="i1000001", first_turn=10**5, last_turn=10**5 + 1)
+_LONGEST_TRACE = Reference(
+    tokens=10**7,
+    first="i1000000",
+    last="i1000001",
+    first_turn=10**5,
+    last_turn=10**5 + 1,
+    calls=(("read_the_file", 100), ("run_command", 100), ("another", 100)),
+    preview="how some text of this very length begins",
+)
+_LONGEST_PLACE = ByteRange(10**9, 10**9 + 1)
 
 
 _OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
@@ -108,9 +117,12 @@ class Planner:
         self._forgotten: set[int] = set()
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
+        self._references: dict[str, Reference] = {}
         self._later: list[tuple[GCRemovalItem, Rights]] = []
-        self._trace_cost = self._trace_tokens(_LONGEST_TRACE)
+        self._cites = context.cites
+        self._cuts_made = _Cuts(*map(self._longest_trace, (HINTED_FROM - 1, 10**7)))
         self._traced = 0
+        self._unsure = 0
         self._known_cuts: tuple[frozenset[str], dict[str, Reference]] | None = None
 
     @cached_property
@@ -132,11 +144,13 @@ class Planner:
         """
         Whether the request will have at most this many tokens.
 
-        Stubs are estimated while proposals come in. When the estimate says yes, their texts are written and counted:
-        so a goal that is met is really met, and little more is taken than it needs.
+        Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
+        written and counted: so a goal that is met is really met, and little more is taken than it needs.
         """
         if self._total <= tokens:
             self._write()
+        elif self._total - self._unsure <= tokens:
+            self._recount()
         return self._total <= tokens
 
     def size_of(self, item: Item) -> int:
@@ -191,7 +205,11 @@ class Planner:
         _, traces = self._cuts()
         exact = sum(self._trace_tokens(reference) for reference in traces.values())
         self._total += exact - self._traced
-        self._traced = exact
+        self._traced, self._unsure = exact, 0
+
+    def _longest_trace(self, tokens: int) -> int:
+        place = _LONGEST_PLACE if self._cites else None
+        return self._trace_tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place))
 
     def _trace_tokens(self, reference: Reference) -> int:
         part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
@@ -306,7 +324,8 @@ class Planner:
         places = {self._view.position(unit.number) for unit in units if unit.number > 0}
         runs = sum(1 for place in places if place - 1 not in places)
         beside = (near for place in places for near in (place - 1, place + 1) if near not in places)
-        cost = self._trace_cost * max(0, runs - sum(map(self._is_cut, beside)))
+        new = max(0, runs - sum(map(self._is_cut, beside)))
+        cost = new * self._trace_tokens(self._spanning(units)) if new else 0
         named = [unit for unit in units if unit.number < 0]
         return sum(self._now[unit.number] for unit in units) - cost - (self._line_cost(named) if named else 0)
 
@@ -333,23 +352,21 @@ class Planner:
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
         self._gone[place], self._known_cuts = True, None
-        more = self._trace_cost * (1 - self._closes(place, -1) - self._closes(place, 1))
+        more = self._cuts_made.add(place, _left_out(unit))
+        for near in (place - 1, place + 1):
+            more += self._absorb(near)
         self._total += more
         self._traced += more
+        self._unsure += max(0, more)
 
-    def _closes(self, place: int, side: int) -> int:
-        """1 when the cut at this place joins another cut on that side; a trace between them is absorbed."""
-        near = place + side
-        if not 0 <= near < len(self._gone):
+    def _absorb(self, near: int) -> int:
+        """A trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost more."""
+        if not 0 <= near < len(self._gone) or self._gone[near] or not self._view.units[near].is_trace:
             return 0
-        if self._gone[near]:
-            return 1
-        if not self._view.units[near].is_trace:
-            return 0
+        unit = self._view.units[near]
         self._gone[near] = True
-        self._total -= self._view.units[near].tokens
-        beyond = near + side
-        return 1 if 0 <= beyond < len(self._gone) and self._gone[beyond] else 0
+        self._total -= unit.tokens
+        return self._cuts_made.add(near, _left_out(unit))
 
     # -- stubs ---------------------------------------------------------------------------------------------------
 
@@ -361,7 +378,7 @@ class Planner:
         why = self._keeps_whole(item, unit, place, rights)
         if why:
             return self._refuse(removal, why)
-        limit = max(int(action.keep * item.tokens), smallest_stub(item, self._counter))
+        limit = max(int(action.keep * item.tokens), smallest_stub(item, self._counter, self._reference(item)))
         if limit >= self._sizes.get(item.id, item.tokens):
             return self._refuse(removal, "a stub would not be smaller")
         self._limits[item.id] = limit
@@ -378,7 +395,9 @@ class Planner:
             return limit
         alive = self._view.liveness.last_carried(item)
         chars = sum(span.end - span.start for span in item.scan.spans if not alive.isdisjoint(span.names))
-        return smallest_stub(item, self._counter) + int(item.tokens * chars / max(1, len(item.text)))
+        return smallest_stub(item, self._counter, self._reference(item)) + int(
+            item.tokens * chars / max(1, len(item.text))
+        )
 
     def _resize(self, item: Item, unit: Unit, size: int) -> None:
         gain = self._sizes.get(item.id, item.tokens) - size
@@ -405,6 +424,18 @@ class Planner:
         if rights.stub_any_kind:
             return is_cuttable(item)
         return is_stubbable(item)
+
+    def _spanning(self, units: Iterable[Unit]) -> Reference:
+        """One reference for a run of units, the traces among them counted for what they stand for."""
+        references = [item.reference or self._reference(item) for unit in units for item in unit.items]
+        return references[0].spanning(references[1:])
+
+    def _reference(self, item: Item) -> Reference:
+        known = self._references.get(item.id)
+        if known is None:
+            call = self._items.get(item.call, (None, 0))[0] if item.call else None
+            known = self._references[item.id] = reference_to(item, call, cites=self._cites)
+        return known
 
     # -- refusals ------------------------------------------------------------------------------------------------
 
@@ -452,7 +483,8 @@ class Planner:
         return texts
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
-        stub = write_stub(item, self._limits[item.id], self._counter, shown, ends=item.id in self._unread)
+        limit, ends = self._limits[item.id], item.id in self._unread
+        stub = write_stub(item, limit, self._counter, shown, ends=ends, reference=self._reference(item))
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
@@ -462,9 +494,8 @@ class Planner:
         dropped: set[str] = set()
         traces: dict[str, Reference] = {}
         for run in self._runs():
-            items = [item for unit in run for item in unit.items]
-            dropped.update(item.id for item in items)
-            traces[items[0].id] = _reference(items)
+            dropped.update(item.id for unit in run for item in unit.items)
+            traces[run[0].items[0].id] = self._spanning(run)
         self._known_cuts = frozenset(dropped), traces
         return self._known_cuts
 
@@ -495,6 +526,44 @@ class Planner:
         return attrs.evolve(removal, tokens_freed=self._items[key][0].tokens - text.tokens if text else 0)
 
 
+class _Cuts:
+    """
+    The runs of units that leave, and what their traces cost at most: little ones have no hint.
+
+    ``short`` and ``long`` are the tokens of the longest trace without and with one.
+    """
+
+    def __init__(self, short: int, long: int) -> None:
+        self._short, self._long = short, long
+        self._other_end: dict[int, int] = {}
+        self._tokens: dict[int, int] = {}
+
+    def cost(self, left_out: int) -> int:
+        """Tokens of a trace for so many that are left out."""
+        return self._long if left_out >= HINTED_FROM else self._short
+
+    def add(self, place: int, left_out: int) -> int:
+        """A unit leaves; returns how many tokens more the traces cost then. O(1)."""
+        first, last, before = place, place, 0
+        if place - 1 in self._other_end:
+            first = self._other_end.pop(place - 1)
+        if place + 1 in self._other_end:
+            last = self._other_end.pop(place + 1)
+        for run in {first, place + 1} if last != place else {first}:
+            known = self._tokens.pop(run, None)
+            if known is not None:
+                left_out += known
+                before += self.cost(known)
+        self._other_end[first], self._other_end[last] = last, first
+        self._tokens[first] = left_out
+        return self.cost(left_out) - before
+
+
+def _left_out(unit: Unit) -> int:
+    """Tokens that a unit, or what a trace stands for, had when it arrived."""
+    return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in unit.items)
+
+
 _CUTTABLE = frozenset(
     {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
 )
@@ -503,15 +572,3 @@ _CUTTABLE = frozenset(
 def is_cuttable(item: Item) -> bool:
     """Whether the last resort could cut the item: text, calls and results that are neither pinned nor LOCKED."""
     return item.kind in _CUTTABLE and not item.pinned and item.policy is not GCPolicy.LOCKED
-
-
-def _reference(items: list[Item]) -> Reference:
-    """One reference for a run of items, the traces among them counted for what they stand for."""
-    tokens = sum(item.original_tokens if item.reference is None else item.reference.tokens for item in items)
-    return _own(items[0]).spanning(_own(items[-1]), tokens)
-
-
-def _own(item: Item) -> Reference:
-    return item.reference or Reference(
-        tokens=item.original_tokens, first=item.id, last=item.id, first_turn=item.turn, last_turn=item.turn
-    )

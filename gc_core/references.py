@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import attrs
+
+LOG_NAME = "master.jsonl"
+"""The file of the session's directory that byte ranges speak of."""
+
+HINTED_FROM = 400
+"""Tokens from which a trace hints at what it stands for: a hint on less would cost too much of what was freed."""
+
+_TOOLS = 2
+"""Tools that a trace names; the calls of all others are told together."""
+
+_NAME_CHARS = 24
 
 
 @attrs.frozen
@@ -31,7 +45,10 @@ class Reference:
         last: Id of the last one; the same as ``first`` for a stub.
         first_turn: Turn of the first item.
         last_turn: Turn of the last item.
-        hint: What it was, in a few words, or "".
+        hint: What a single item was, in a few words, or "".
+        calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
+        preview: How the last text began that somebody said there, or "".
+        place: The bytes of the master log that hold it all; None where nobody is told of a log.
 
     """
 
@@ -41,25 +58,50 @@ class Reference:
     first_turn: int
     last_turn: int
     hint: str = ""
+    calls: tuple[tuple[str, int], ...] = ()
+    preview: str = ""
+    place: ByteRange | None = None
 
     def stub_text(self) -> str:
         """The line that ends a stub."""
-        return f"[gc: {self.tokens:,} tokens left out: {self.first} {self.hint}".rstrip() + "]"
+        return f"[gc: {self.tokens:,} tokens left out: {self.first} {self.hint}".rstrip() + f"{self._where()}]"
 
     def trace_text(self) -> str:
         """The whole text of a trace."""
-        return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}]"
+        hints = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
+        about = ", ".join(filter(None, hints))
+        told = f": {about}" if about else ""
+        return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
 
-    def spanning(self, last: Reference, tokens: int) -> Reference:
-        """One reference from here up to the last of its neighbours, for so many tokens in all."""
+    def spanning(self, between: Sequence[Reference]) -> Reference:
+        """One reference from here over all of these, which follow one another."""
+        last = between[-1] if between else self
+        counts: Counter[str] = Counter()
+        for reference in (self, *between):
+            counts.update(dict(reference.calls))
+        calls = tuple(counts.most_common())
+        tokens = self.tokens + sum(reference.tokens for reference in between)
+        preview = next((each.preview for each in reversed((self, *between)) if each.preview), "")
+        places = [each.place for each in (self, *between) if each.place is not None]
+        place = ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None
         return Reference(
             tokens=tokens,
             first=self.first,
             last=last.last,
             first_turn=self.first_turn,
             last_turn=last.last_turn,
-            hint=self.hint,
+            calls=calls,
+            preview=preview,
+            place=place,
         )
+
+    def _calls(self) -> str:
+        told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]
+        others = sum(count for _, count in self.calls[_TOOLS:])
+        return ", ".join([*told, f"{others} more calls"] if others else told)
+
+    def _where(self) -> str:
+        return "" if self.place is None else f"; {LOG_NAME}:{self.place.start}-{self.place.end}"
 
     def _turns(self) -> str:
         return (

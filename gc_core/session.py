@@ -48,6 +48,13 @@ from gc_core.view import Protection, WindowView
 
 _log = logger("gc_core.session")
 
+_LOG_PART = "gc: log"
+_LOG_LINE = (
+    "[gc: what is left out of this conversation is kept. {log} holds it; master.jsonl:START-END are bytes of that file,"
+    " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
+)
+"""The LOCKED line with which a model that can run commands finds what left."""
+
 _MOST_RECOVERIES = 2
 """Times in a row that the window is brought back for an inconsistent reply."""
 
@@ -137,7 +144,7 @@ class GCSession(Past):
         self._settings.fresh((), lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer, self._index = None, None
         store = make()
-        fresh = functools.partial(settings.fresh, self.plugins.sources(), store.payload)
+        fresh = functools.partial(settings.fresh, self.plugins.sources(), store.payload, cites=not store.temporary)
         self._recorder = Recorder(store, store.state_at(store.position, fresh))
         self._limited_turn = -1
         self._raw_sent = 0
@@ -563,9 +570,20 @@ class GCSession(Past):
     # -- inside: what arrives ------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Before a model call: open calls are closed, and waiting blocks stand at the end."""
+        """Before a model call: open calls are closed, waiting blocks stand at the end, the log's place is told."""
+        if not self._store.temporary:
+            self._tell_directory()
         for taken in self._recorder.prepare():
             self._told(taken)
+
+    def _tell_directory(self) -> None:
+        """Once, before the first request, so that no break is needed for it; again where a session was moved."""
+        line = {_LOG_PART: _LOG_LINE.format(log=self.directory.absolute() / FILE_NAME)}
+        state = self._state
+        stands = state.context.head.parts.get(_LOG_PART, ("",))[0]
+        waits = state.changes.parts.get(_LOG_PART, ("",))[0]
+        if line[_LOG_PART] not in {stands, waits}:
+            self._recorder.system(line, GCPolicy.LOCKED, now=not state.sent)
 
     def _told(self, taken: Taken) -> Taken:
         """Tell what arrived; it is logged and in the window."""

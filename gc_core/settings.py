@@ -81,6 +81,8 @@ def _parsed(kind: str, text: str) -> Any:
         return [int(number) for number in text.split(",") if number.strip()]
     if kind.startswith("bool"):
         return _flag(text)
+    if kind.startswith("str"):
+        return text
     return float(text) if kind.startswith("float") else int(text)
 
 

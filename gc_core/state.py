@@ -52,6 +52,7 @@ class SessionState:
         counter: The host's own counter, or None for the one that suits the model.
         sources: Sources beside the built-in ones.
         read: Reads a payload of the master log.
+        cites: References name the bytes of the log.
 
     """
 
@@ -64,7 +65,9 @@ class SessionState:
         counter: TokenCounter | None,
         sources: Iterable[InstructionSource],
         read: ReadPayload,
+        cites: bool = False,
     ) -> None:
+        self.cites = cites
         self.config, self.format, self.model = config, format, model
         self.own_counter = counter
         self.counter = counter or counter_for(model, format.name)
@@ -89,7 +92,13 @@ class SessionState:
 
     def intake(self, classify: Classify = lambda _: None) -> Intake:
         """How messages become items; without plugins unless they are given."""
-        return Intake(format=self.format, counter=self.counter, classify=classify, tools=self.config.tool_policies())
+        return Intake(
+            format=self.format,
+            counter=self.counter,
+            classify=classify,
+            tools=self.config.tool_policies(),
+            cites=self.cites,
+        )
 
     @property
     def numbers(self) -> Numbers:
@@ -383,7 +392,7 @@ class Settings:
             version=importlib.metadata.version("gc-core"),
         )
 
-    def fresh(self, sources: Iterable[InstructionSource], read: ReadPayload) -> SessionState:
+    def fresh(self, sources: Iterable[InstructionSource], read: ReadPayload, *, cites: bool = False) -> SessionState:
         """The state before anything was said."""
         return SessionState(
             config=self.config,
@@ -392,4 +401,5 @@ class Settings:
             counter=self.counter,
             sources=sources,
             read=read,
+            cites=cites,
         )

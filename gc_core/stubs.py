@@ -37,6 +37,8 @@ _MOST_TOLD = 12
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
+_ASKED_CHARS, _PREVIEW_CHARS = 40, 40
+_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
 _TOLD_SCORE, _EDGE_SCORE = 2.0, 4.0
 
@@ -67,13 +69,19 @@ class _Kept:
     score: float
 
 
-def smallest_stub(item: Item, counter: TokenCounter) -> int:
+def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
     """Tokens of the smallest stub that the item can have: its reference alone."""
-    return _tokens(_smallest(item), item, counter)
+    return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
 
 
 def write_stub(
-    item: Item, limit: int, counter: TokenCounter, shown: AbstractSet[str], *, ends: bool = False
+    item: Item,
+    limit: int,
+    counter: TokenCounter,
+    shown: AbstractSet[str],
+    *,
+    ends: bool = False,
+    reference: Reference | None = None,
 ) -> StubText:
     """
     A stub of at most ``limit`` tokens, or the smallest possible one.
@@ -82,36 +90,59 @@ def write_stub(
     content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
     Arguments of a call stay a JSON object.
     """
+    reference = reference or reference_to(item)
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
             break
-        text = _shortened(item, chars, shown, ends=ends)
+        text = _shortened(item, reference, chars, shown, ends=ends)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
-            return StubText(text=text, tokens=tokens, reference=reference_to(item))
+            return StubText(text=text, tokens=tokens, reference=reference)
         chars = int(chars * min(0.9, limit / tokens)) - _HINT_CHARS // 2
-    text = _smallest(item)
-    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference_to(item))
+    text = _smallest(item, reference)
+    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
 
 
-def reference_to(item: Item) -> Reference:
-    """The reference to a single item."""
+def reference_to(item: Item, call: Item | None = None, *, cites: bool = False) -> Reference:
+    """
+    The reference to a single item: what it was, of a result also what the call asked for, and how it ended.
+
+    With ``cites`` it says which bytes of the log hold it.
+    """
     return Reference(
         tokens=item.original_tokens,
         first=item.id,
         last=item.id,
         first_turn=item.turn,
         last_turn=item.turn,
-        hint=_hint(item),
+        hint=_hint(item, call),
+        calls=((item.name, 1),) if item.kind is ItemKind.TOOL_CALL else (),
+        preview=_preview(item.text) if item.kind in _SAID else "",
+        place=item.logged if cites else None,
     )
 
 
-def _hint(item: Item) -> str:
+def _hint(item: Item, call: Item | None) -> str:
     what = item.name or item.kind.value.replace("_", " ")
     if item.kind is ItemKind.TOOL_CALL:
         return f"arguments of {what}"
-    return f"{what}, failed" if item.is_error else what[:_HINT_CHARS]
+    asked = "" if call is None else _asked(call)
+    hint = f"{what} {asked}".rstrip()[:_HINT_CHARS]
+    return f"{hint}, failed" if item.is_error else hint
+
+
+def _asked(call: Item) -> str:
+    """The first short text among a call's arguments, which says best what it asked for."""
+    arguments = _arguments(call) or {}
+    short = (value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= _HINT_CHARS)
+    return " ".join(next(short, "").split())[:_ASKED_CHARS]
+
+
+def _preview(text: str) -> str:
+    """How a text begins, without what would end the note that holds it."""
+    words = " ".join(text[: 4 * _PREVIEW_CHARS].split())
+    return words[:_PREVIEW_CHARS].translate(_PLAIN).strip()
 
 
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
@@ -121,16 +152,16 @@ def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
     return part_tokens(Part(kind=kind, place=(), text=text, name=name), counter)
 
 
-def _smallest(item: Item) -> str:
-    line = reference_to(item).stub_text()
+def _smallest(item: Item, reference: Reference) -> str:
+    line = reference.stub_text()
     return line if _arguments(item) is None else _json({"left_out": line})
 
 
-def _shortened(item: Item, chars: int, shown: AbstractSet[str], *, ends: bool) -> str:
-    line = reference_to(item).stub_text()
+def _shortened(item: Item, reference: Reference, chars: int, shown: AbstractSet[str], *, ends: bool) -> str:
+    line = reference.stub_text()
     arguments = _arguments(item)
     if arguments is not None:
-        return _shortened_arguments(item, arguments, chars - len(line), _Cutter(shown, ends))
+        return _shortened_arguments(item, arguments, reference, chars - len(line), _Cutter(shown, ends))
     kept = _Cutter(shown, ends, item.kind in _SAID).cut(item.text, item.scan, chars - len(line) - 1)
     return f"{kept}\n{line}" if kept else line
 
@@ -267,7 +298,9 @@ def _arguments(item: Item) -> Mapping[str, Any] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, cutter: _Cutter) -> str:
+def _shortened_arguments(
+    item: Item, arguments: Mapping[str, Any], reference: Reference, chars: int, cutter: _Cutter
+) -> str:
     """
     The arguments with their long string values cut to what is alive; other values that are large become a gap.
 
@@ -277,8 +310,8 @@ def _shortened_arguments(item: Item, arguments: Mapping[str, Any], chars: int, c
     short = {key: _shortened_value(value, share, cutter) for key, value in arguments.items()}
     cut = [key for key in short if short[key] is not arguments[key]]
     if not cut:
-        return _smallest(item)
-    line = reference_to(item).stub_text()
+        return _smallest(item, reference)
+    line = reference.stub_text()
     last = short[cut[-1]]
     if isinstance(last, str):
         short[cut[-1]] = f"{last}\n{line}"

@@ -9,7 +9,7 @@ on a failure it answers with an estimate, ``counter_for(model, format)``'s for i
 
 from __future__ import annotations
 
-import base64
+import binascii
 import functools
 import gzip
 import hashlib
@@ -379,7 +379,7 @@ def _load(name: str) -> _Vocabulary:
     encoding = tiktoken.Encoding(
         name,
         pat_str=source.pattern,
-        mergeable_ranks={base64.b64decode(token): int(rank) for token, rank in pairs},
+        mergeable_ranks={binascii.a2b_base64(token): int(rank) for token, rank in pairs},
         special_tokens={},
     )
     return _Vocabulary(encoding)

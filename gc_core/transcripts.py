@@ -1,14 +1,17 @@
 """
 Recorded sessions, read from a file into the messages of one format.
 
-Four kinds are told apart by what is in them: messages one a line (OpenAI's or Anthropic's), one JSON document with
-``messages`` (and ``system``, ``tools``), a bare JSON list of messages, and the session files of Claude Code.
+Five kinds are told apart by what is in them: messages one a line (OpenAI's or Anthropic's), one JSON document with
+``messages`` (and ``system``, ``tools``), a bare JSON list of messages, the session files of Claude Code, and gptme's
+``conversation.jsonl``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,8 @@ from gc_core.protocols import Format
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})
 _DECODER = json.JSONDecoder()
+_GPTME_CALL = re.compile(r"^@([\w.-]+)\(([\w.-]+)\):[ \t]*(?=\{)", re.MULTILINE)
+"""How gptme writes a call into the text of a reply: the arguments follow, as JSON."""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +86,7 @@ def read_transcript(path: str | Path) -> Transcript:
     reader = _Reader(file=Path(path))
     document, records = reader.records(reader.text())
     form = _format_of(document, records)
-    found = list(reader.claude_code(records) if _is_claude_code(records) else reader.messages(records, form))
+    found = _messages(reader, records, form)
     texts, messages = _leading_system(found) if form.name == "openai" else ([], found)
     if not messages:
         raise reader.failure()
@@ -93,6 +98,12 @@ def read_transcript(path: str | Path) -> Transcript:
         messages=tuple(messages),
         warnings=tuple(reader.warnings),
     )
+
+
+def _messages(reader: _Reader, records: Sequence[_Record], form: Format) -> Sequence[Payload]:
+    if _is_claude_code(records):
+        return reader.claude_code(records)
+    return reader.gptme(records) if _is_gptme(records) else list(reader.messages(records, form))
 
 
 @attrs.frozen
@@ -198,6 +209,26 @@ class _Reader:
                 conversation.add(record.value, at.value)
         return conversation.messages
 
+    def gptme(self, records: Iterable[_Record]) -> Sequence[Payload]:
+        """The messages of a gptme conversation, as gptme sends them; what it only shows is left out."""
+        steps: list[list[Payload]] = [[]]
+        for record in records:
+            if isinstance(record.value, Mapping) and record.value.get("ui_only"):
+                continue
+            if self._readable(record, OpenAIFormat()):
+                self._say_files(record)
+                steps += [[]] if record.value["role"] == "assistant" else []
+                steps[-1].append(record.value)
+        opening = steps[0]
+        heads = next((at for at, value in enumerate(opening) if value["role"] != "system"), len(opening))
+        return [*map(_bare_text, opening[:heads]), *_said(opening[heads:]), *chain.from_iterable(map(_step, steps[1:]))]
+
+    def _say_files(self, record: _Record) -> None:
+        files = _listed(record.value.get("files"))
+        if files:
+            text = f"files: {len(files)} attached, which are not in the log; they were left out"
+            self.say(record.line, "files", "no attached files", text)
+
     def _readable(self, record: _Record, form: Format) -> bool:
         try:
             form.read(record.value)
@@ -273,6 +304,71 @@ class _Conversation:
         return _ids(self.form, self.messages[self._reply], ItemKind.TOOL_CALL) if self._reply >= 0 else set()
 
 
+def _step(step: Sequence[Payload]) -> Iterator[Payload]:
+    """
+    A reply of gptme and what came behind it.
+
+    Calls stand in the reply's text, and results are system messages. Where both tell the call's id they become calls
+    and results; where the call is a block of Markdown it stays text, and its result is what the user says.
+    """
+    reply, *others = step
+    answers: dict[str, str] = {}
+    for value in others:
+        if _answers(value):
+            call_id, text = value["call_id"], _text_of(value)
+            answers[call_id] = f"{answers[call_id]}\n\n{text}" if call_id in answers else text
+    text, calls = _gptme_calls(_text_of(reply), answers)
+    called = [call["id"] for call in calls]
+    yield {"role": "assistant", "content": text or None, "tool_calls": calls} if calls else _bare_text(reply)
+    yield from OpenAIFormat().results([(call_id, answers[call_id]) for call_id in called])
+    yield from _said([value for value in others if not (_answers(value) and value["call_id"] in called)])
+
+
+def _said(values: Iterable[Payload]) -> Iterator[Payload]:
+    """
+    What stands in the conversation of gptme: its system messages there are output, which the user's side says.
+
+    As system texts they would be held for ever.
+    """
+    for value in values:
+        yield {**_bare_text(value), "role": "user"} if value["role"] == "system" else _bare_text(value)
+
+
+def _answers(value: Payload) -> bool:
+    return value["role"] == "system" and isinstance(value.get("call_id"), str)
+
+
+def _bare_text(value: Payload) -> Payload:
+    return {"role": value["role"], "content": _text_of(value)}
+
+
+def _text_of(value: Payload) -> str:
+    return str(value.get("content") or "")
+
+
+def _gptme_calls(content: str, answers: Container[str]) -> tuple[str, list[dict[str, Any]]]:
+    """The text of a reply without its answered calls, and these."""
+    texts, calls, done = list[str](), list[dict[str, Any]](), 0
+    for found in _GPTME_CALL.finditer(content):
+        name, call_id = found.groups()
+        end = _end_of_json(content, found.end())
+        if found.start() < done or end is None or call_id not in answers or any(call_id == c["id"] for c in calls):
+            continue
+        calls.append(
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": content[found.end() : end]}}
+        )
+        texts.append(content[done : found.start()])
+        done = end
+    return "".join([*texts, content[done:]]).strip() if calls else content, calls
+
+
+def _end_of_json(text: str, start: int) -> int | None:
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
 def _ids(form: Format, message: Payload, kind: ItemKind) -> set[str]:
     return {part.call_id for part in form.read(message) if part.kind is kind}
 
@@ -306,6 +402,20 @@ def _is_claude_code(records: Iterable[_Record]) -> bool:
     values = [record.value for record in records if isinstance(record.value, Mapping)]
     lines = sum("message" in value and "type" in value for value in values)
     return lines > sum("role" in value for value in values)
+
+
+def _is_gptme(records: Sequence[_Record]) -> bool:
+    """Messages one a line that all tell their time, and none of which calls or answers as OpenAI's do."""
+    values = [record.value for record in records if isinstance(record.value, Mapping) and "role" in record.value]
+    return any(record.line for record in records) and bool(values) and all(map(_is_timed_text, values))
+
+
+def _is_timed_text(value: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(value.get("timestamp"), str)
+        and not isinstance(value.get("content"), list)
+        and not {"tool_calls", "tool_call_id", "message"} & value.keys()
+    )
 
 
 def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:

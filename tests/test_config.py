@@ -18,12 +18,14 @@ DEFAULTS = {
     "max_turns": None,
     "auto_trigger": True,
     "check_before_send": True,
+    "checkpoint_steps": 50,
+    "recovery_strategy": "rollback_to_checkpoint",
     "tools": {},
     "strategies": {},
 }
 
 PERCENT = ["threshold_percent", "target_percent", "pressure_percent"]
-WHOLE = ["output_reservation", "preserve_recent_turns", "preserve_recent_steps"]
+WHOLE = ["output_reservation", "preserve_recent_turns", "preserve_recent_steps", "checkpoint_steps"]
 
 
 def test_every_default_is_the_one_that_the_documents_promise():

@@ -57,6 +57,8 @@ ENVIRONMENT = {
     "GC_PINNED_TURN_INDICES": ("0, 3", "pinned_turn_indices", (0, 3)),
     "GC_MAX_TURNS": ("", "max_turns", None),
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
+    "GC_CHECKPOINT_STEPS": ("10", "checkpoint_steps", 10),
+    "GC_RECOVERY_STRATEGY": ("raise", "recovery_strategy", "raise"),
     "GC_CHECK_BEFORE_SEND": ("1", "check_before_send", True),
 }
 

@@ -307,6 +307,111 @@ def test_a_broken_message_inside_a_line_is_named(write):
     assert len(read.messages) == 1
 
 
+# --- gptme ------------------------------------------------------------------------------------------------------------
+
+
+def gptme(role, content, **more):
+    return {"role": role, "content": content, "timestamp": "2026-01-02T03:04:05.678901", **more}
+
+
+GPTME_CALL = 'Let me look.\n@shell(call-1): {"command": "echo }"}'
+
+
+def gptme_conversation(write, *lines):
+    read = read_transcript(write([gptme("system", "You are gptme."), gptme("user", "Go."), *lines]))
+    assert (read.format, read.system, read.messages[0]) == (
+        "openai",
+        ("You are gptme.",),
+        {"role": "user", "content": "Go."},
+    )
+    return read.messages[1:]
+
+
+def test_output_in_gptme_is_what_the_users_side_says(write):
+    reply = "```shell\nls\n```"
+    assert gptme_conversation(write, gptme("assistant", reply), gptme("system", "a.py")) == (
+        {"role": "assistant", "content": reply},
+        {"role": "user", "content": "a.py"},
+    )
+
+
+def test_a_call_of_gptme_whose_id_a_result_names_is_a_call(write):
+    messages = gptme_conversation(write, gptme("assistant", GPTME_CALL), gptme("system", "}", call_id="call-1"))
+    function = {"name": "shell", "arguments": '{"command": "echo }"}'}
+    assert messages == (
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [{"id": "call-1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": "call-1", "content": "}"},
+    )
+
+
+def test_results_of_gptme_stand_right_behind_their_calls_and_parts_of_one_are_one(write):
+    messages = gptme_conversation(
+        write,
+        gptme("assistant", GPTME_CALL + '\n@read(call-2): {"path": "a"}'),
+        gptme("system", "one", call_id="call-2"),
+        gptme("user", "Wait."),
+        gptme("system", "two", call_id="call-1"),
+        gptme("system", "three", call_id="call-2"),
+    )
+    assert [(message["role"], message["content"]) for message in messages] == [
+        ("assistant", "Let me look."),
+        ("tool", "two"),
+        ("tool", "one\n\nthree"),
+        ("user", "Wait."),
+    ]
+
+
+def test_a_call_of_gptme_without_a_result_stays_text_and_so_does_a_result_without_a_call(write):
+    messages = gptme_conversation(
+        write,
+        gptme("assistant", GPTME_CALL),
+        gptme("assistant", "@shell(call-3): {broken"),
+        gptme("system", "late", call_id="call-1"),
+        gptme("system", "odd", call_id="call-3"),
+    )
+    assert messages == (
+        {"role": "assistant", "content": GPTME_CALL},
+        {"role": "assistant", "content": "@shell(call-3): {broken"},
+        {"role": "user", "content": "late"},
+        {"role": "user", "content": "odd"},
+    )
+
+
+def test_what_gptme_only_shows_is_left_out_and_hidden_messages_were_sent(write):
+    messages = gptme_conversation(
+        write, gptme("system", "Saving.", ui_only=True), gptme("system", "Rules.", hide=True, pinned=True)
+    )
+    assert messages == ({"role": "user", "content": "Rules."},)
+
+
+def test_files_that_gptme_attached_are_named_as_missing(write):
+    read = read_transcript(write([gptme("user", "Look.", files=["a.png", "b.png"])]))
+    assert read.messages == ({"role": "user", "content": "Look."},)
+    (warning,) = read.warnings
+    assert (warning.line, warning.field, "2 attached" in warning.text) == (1, "files", True)
+
+
+def test_openai_messages_with_times_and_calls_are_not_taken_for_gptme(write):
+    timed = {"timestamp": "2026-01-02T03:04:05"}
+    lines = [
+        {**USER, **timed},
+        {"role": "assistant", "content": None, "tool_calls": [CALL], **timed},
+        {"role": "tool", "tool_call_id": "c1", "content": "x", **timed},
+        {"role": "system", "content": "Be brief.", **timed},
+    ]
+    assert read_transcript(write(lines)).messages == tuple(lines)
+
+
+def test_a_broken_line_of_gptme_is_named_and_the_others_are_read(write):
+    read = read_transcript(write([gptme("user", "Go."), gptme("robot", "Hm."), "{oops", gptme("assistant", "Ok.")]))
+    assert [message["content"] for message in read.messages] == ["Go.", "Ok."]
+    assert [(warning.line, warning.field) for warning in read.warnings] == [(3, ""), (2, "role")]
+
+
 # --- what is wrong --------------------------------------------------------------------------------------------------
 
 

@@ -8,17 +8,16 @@ import attrs
 
 from gc_core import ContextOverflowError, GCError, GCPolicy, GCResult, GCSession, InstructionSource, ItemKind
 from gc_core.formats import format_named
-from gc_core.references import ByteRange
 from tests.support.promises import recount
 
 LINES = [f"line {place} of a longer output" for place in range(60)]
 
 
-def likeness(session, *, places=True):
+def likeness(session, *, ledger=True):
     """
     Everything that makes a session what it is, in plain values; what may be of other identity is left out.
 
-    Without ``places`` also where the lines stand in the files: in files of other times a line is longer or shorter.
+    Without ``ledger`` also where things stand in the ledger: every opening is an entry of it.
     """
     state, context = session._state, session._context
     request = context.render()
@@ -28,7 +27,7 @@ def likeness(session, *, places=True):
         "system": json.dumps(request.system, ensure_ascii=False),
         "tools": json.dumps(request.tools, ensure_ascii=False),
         "tokens": request.tokens,
-        "items": [(_item(item, places=places), item.scan) for item in session.items()],
+        "items": [(item, item.scan) for item in session.items()],
         "held": [(m.id, m.role, m.overhead, m.synthetic, m.as_logged, m.digest) for m in context.messages],
         "cursor": attrs.evolve(context.cursor, results=None),
         "results": None if context.cursor.results is None else context.cursor.results.id,
@@ -39,21 +38,15 @@ def likeness(session, *, places=True):
         "pinned turns": state.pinned_turns,
         "newest blocks": dict(state.blocks.newest),
         "undone": state.undone,
-        "done": state.done if places else len(state.done),
-        "taken back": state.taken_back if places else len(state.taken_back),
-        "turns": state.turns if places else len(state.turns),
+        "done": state.done if ledger else len(state.done),
+        "taken back": state.taken_back if ledger else len(state.taken_back),
+        "turns": [(turn.log, turn.ledger if ledger else 0) for turn in state.turns],
         "thinking": state.thinking,
         "model": (state.model, state.counter.name, state.configured),
         "marked": sorted(context._marked),
-        "units": [
-            attrs.evolve(unit, items=[_item(item, places=places) for item in unit.items]) for unit in context.units()
-        ],
+        "units": context.units(),
         "budget": ordered(context.budget.snapshot()),
     }
-
-
-def _item(item, *, places):
-    return item if places else attrs.evolve(item, logged=None if item.logged is None else ByteRange(0, 0))
 
 
 def ordered(entry):
@@ -63,13 +56,17 @@ def ordered(entry):
     return [plain, *(sorted(map(ordered, branch), key=repr) for branch in children.values())]
 
 
-def assert_alike(session, other, *, places=True):
-    """The other one is what the session is, and each one's books are right."""
-    expected, found = likeness(session, places=places), likeness(other, places=places)
+def assert_alike(session, other):
+    """The other one is what the session is, and the books of each are right."""
+    assert_same(likeness(session), likeness(other))
+    assert_books_are_right(session)
+    assert_books_are_right(other)
+
+
+def assert_same(expected, found):
+    """Two likenesses, and where they differ."""
     unlike = [name for name in expected if expected[name] != found[name]]
     assert unlike == [], {name: first_difference(expected[name], found[name]) for name in unlike}
-    for one in (session, other):
-        assert_books_are_right(one)
 
 
 def assert_books_are_right(session):
@@ -93,10 +90,14 @@ def first_difference(expected, found):
 
 
 def copied(directory, copy):
-    """A copy of a session's directory as it is now."""
+    """A copy of a session's files as they are now; what is made of them is made anew."""
     if copy.exists():
         shutil.rmtree(copy)
-    shutil.copytree(directory, copy)
+    copy.mkdir()
+    for name in ("master.jsonl", "ledger.jsonl"):
+        shutil.copy(directory / name, copy / name)
+    if (directory / "checkpoints").exists():
+        shutil.copytree(directory / "checkpoints", copy / "checkpoints")
     return copy
 
 
@@ -123,7 +124,7 @@ class Walk:
         """The steps: each message as an agent's loop has it, and in between what the chance says."""
         for place, message in enumerate(self.messages):
             if self.chance.random() < self.extras:
-                yield self.extra(place)
+                yield self.aside(place)
             if message["role"] == "assistant":
                 yield self.model_call(message)
             else:
@@ -151,7 +152,7 @@ class Walk:
 
         return call
 
-    def extra(self, place):
+    def aside(self, place):
         chance, pick = self.chance, self.chance.randrange(10**6)
         model, refresh = chance.choice(self.models), chance.choice(["break", "now"])
         percent, window = chance.choice([20.0, 40.0]), chance.choice([2_500, 3_000, 4_000])

@@ -107,7 +107,7 @@ class Watch:
         self.assert_the_budget_is_what_is_rendered(request)
 
     def assert_it_fits(self, request):
-        assert self.session._calibration.estimate(request.tokens) <= self.session.config.usable
+        assert self.session._state.calibration.estimate(request.tokens) <= self.session.config.usable
 
     def assert_it_is_valid(self, request):
         assert complaints(self.format.name, request.kwargs(), **self._checks) == []

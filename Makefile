@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus lint tables types bench clean
+.PHONY: help demo test corpus crash lint tables types bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -23,7 +23,10 @@ test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" -q
 
 corpus: .venv/installed ## Run the promises over every session of the corpus
-	$(BIN)/pytest -n $(WORKERS) -m slow -q -s
+	$(BIN)/pytest -n $(WORKERS) -m slow -k "not crash" -q -s
+
+crash: .venv/installed ## Kill writers 1,000 times and open what they left
+	$(BIN)/pytest -n $(WORKERS) -m slow -k crash -q -s
 
 lint: .venv/installed ## Check style and layers
 	$(BIN)/ruff check .

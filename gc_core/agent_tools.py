@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
+from gc_core.formats import format_named
 from gc_core.items import Item, ItemKind
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
@@ -39,7 +40,6 @@ _REFERENCE_CHARS = 300
 _NAMED = 5  # items that context_status names of each sort
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
-_ENDLESS = re.compile(r"\d{19}")
 _TYPES: Final = {"string": str, "integer": int, "boolean": bool}
 
 _Schema = Mapping[str, Any]
@@ -68,40 +68,40 @@ class _Tool:
 _TOOLS: Final = (
     _Tool(
         name="recall",
-        description="Get the original text of something that was left out of the context.",
+        description="Get the original text of what was left out of the context.",
         properties={
-            "reference": {"type": "string", "description": "id (i42), range (i5-i9) or a whole [gc: ...] line"},
+            "reference": {"type": "string", "description": "i42, i5-i9 or a whole [gc: ...] line"},
             "offset": {"type": "integer", "minimum": 0, "description": "characters to skip"},
         },
         required=("reference",),
     ),
     _Tool(
         name="search_history",
-        description="Search everything ever said or returned here, also what left the context. Gives ids to recall.",
+        description="Search all that was ever said or returned here, with ids to recall.",
         properties={
-            "query": {"type": "string", "description": "words; all have to occur"},
-            "tool": {"type": "string", "description": "only calls and results of this tool"},
+            "query": {"type": "string"},
+            "tool": {"type": "string", "description": "this tool alone"},
             "role": {"type": "string", "enum": ["user", "assistant", "tool"]},
             "limit": {"type": "integer", "minimum": 1, "maximum": _MOST_HITS},
         },
         required=("query",),
     ),
-    _Tool(name="context_status", description="How full the context is, what fills it and what was left out."),
+    _Tool(name="context_status", description="How full the context is, by what, and what was left out."),
     _Tool(
         name="collect",
-        description="Free context by leaving old content out; it can be recalled. At most {n} a turn.",
-        properties={"focus": {"type": "string", "description": "paths, symbols, ids that you go on working with"}},
+        description="Free context: old content is left out, and can be recalled. At most {n} a turn.",
+        properties={"focus": {"type": "string", "description": "paths and symbols you go on with"}},
         required=("focus",),
     ),
     _Tool(
         name="pin",
-        description="Keep an item in the context, or release it (pinned=false).",
-        properties={"item": {"type": "string", "description": "id (i42)"}, "pinned": {"type": "boolean"}},
+        description="Keep an item (i42) in the context, or release it (pinned=false).",
+        properties={"item": {"type": "string"}, "pinned": {"type": "boolean"}},
         required=("item",),
     ),
     _Tool(
         name="note",
-        description="Keep a text in sight for good, for goals and decisions; at most {n} tokens in all.",
+        description="Keep goals and decisions in sight for good; at most {n} tokens in all.",
         properties={"text": {"type": "string"}, "mode": {"type": "string", "enum": ["append", "replace"]}},
         required=("text", "mode"),
     ),
@@ -192,7 +192,7 @@ class AgentTools:
         Append them in any order with the results of the other calls: the session puts together what the provider wants
         in one message. Raises MessageError when the reply is malformed.
         """
-        form = self._session._format
+        form = format_named(self._session.format)
         parts = form.read(form.reply(reply))
         calls = [part for part in parts if part.kind is ItemKind.TOOL_CALL and self.handles(part.name)]
         return form.results([(part.call_id, self.call(part.name, part.text)) for part in calls])
@@ -221,7 +221,9 @@ class AgentTools:
         session = self._session
         items = session.items()
         held = [f"{entry['key']} {entry['tokens']:,}" for entry in session.snapshot()["sources"] if entry["tokens"]]
-        large = sorted(items, key=lambda item: item.tokens, reverse=True)[:_NAMED]
+        large = sorted(
+            (item for item in items if item.source == CONVERSATION.name), key=lambda item: item.tokens, reverse=True
+        )[:_NAMED]
         left_out = [item.reference for item in items if item.reference is not None]
         lines = [
             session.explain().partition("\n")[0],
@@ -307,7 +309,7 @@ class AgentTools:
 
     def _schema(self, tool: _Tool) -> Payload:
         description = tool.description.format(n=self._bounds.get(tool.name))
-        if self._session._format.name == "anthropic":
+        if self._session.format == "anthropic":
             return {"name": tool.name, "description": description, "input_schema": tool.parameters}
         function = {"name": tool.name, "description": description, "parameters": tool.parameters}
         return {"type": "function", "function": function}
@@ -368,8 +370,6 @@ def _fits(value: Any, schema: _Schema) -> bool:
 def _bounded(reference: str) -> tuple[str, str]:
     """What of a reference is read at once, and the range behind it or ""; an id stands before bytes that hold it."""
     told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
-    if _ENDLESS.search(told):
-        raise SourceError(f"no item {told!r:.100} was ever logged")
     named = _ID.search(told)
     if named is None or named.group(2) is None:
         return (told if named is None else named.group()), ""

@@ -17,7 +17,7 @@ from gc_core import log as logs
 from gc_core import search
 from gc_core.checkpoints import DIRECTORY, Checkpoint, _read
 from gc_core.errors import GCError, LogError
-from gc_core.fold import SESSION, _enter_one, _take_one
+from gc_core.fold import SESSION, enter_one, take_one
 from gc_core.hunks import SavedMessage
 from gc_core.intake import Cursor
 from gc_core.journal import Journal
@@ -26,7 +26,6 @@ from gc_core.log import LogRecord, MasterLog
 from gc_core.messages import Message
 from gc_core.protocols import TokenCounter
 from gc_core.references import ByteRange
-from gc_core.sources import InstructionSource
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 
 _Where = tuple[str, ByteRange | None]
@@ -34,7 +33,7 @@ _Where = tuple[str, ByteRange | None]
 _ITEM = re.compile(r"i[1-9]\d*", re.ASCII)
 _MOMENT = re.compile(r"(\d+)-(\d+)\.json", re.ASCII)
 
-# Of a checkpoint; tokens depend on the counter, sources on the plugins, and texts that wait stand in no other file.
+# Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
 _FOLDED = (
     *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
     *("undone", "done", "taken_back", "turns", "thinking"),
@@ -66,9 +65,7 @@ class Finding:
         return f"{self.file}{where}: {self.text}"
 
 
-def verify(
-    directory: Path, counter: TokenCounter | None = None, *, sources: Iterable[InstructionSource] = ()
-) -> tuple[Finding, ...]:
+def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[Finding, ...]:
     """
     Everything in which the files of a session do not agree; empty when all do. Changes nothing and takes no lock.
 
@@ -87,12 +84,12 @@ def verify(
     Args:
         directory: The session's.
         counter: The host's own counter; tokens are not compared, so the session's usual one does as well.
-        sources: Those that plugins brought, when there were any: the ledger names those of the host alone.
 
     Raises:
         LogError: There is no session.
 
     """
+    directory = Path(directory)
     if not (directory / logs.FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {logs.FILE_NAME}")
     with contextlib.ExitStack() as opened:
@@ -102,7 +99,7 @@ def verify(
             ledger = opened.enter_context(contextlib.closing(Journal(directory / ledgers.FILE_NAME, writable=False)))
         except LogError as error:
             return (Finding(file=ledgers.FILE_NAME, text=str(error)),)
-        return tuple(_Audit(directory, MasterLog(log), Ledger(ledger)).run(counter, tuple(sources)))
+        return tuple(_Audit(directory, MasterLog(log), Ledger(ledger)).run(counter))
 
 
 class _Audit:
@@ -116,20 +113,19 @@ class _Audit:
         self._reached = Position()
         self._checkpoints: dict[Position, Path] = {}
         self._settings: Settings | None = None
-        self._sources: tuple[InstructionSource, ...] = ()
         # The window of the moment, and whether its digest was the expected one; None when it cannot be known any more.
         self._state: SessionState | None = None
         self._fits = True
 
-    def run(self, counter: TokenCounter | None, sources: tuple[InstructionSource, ...]) -> list[Finding]:
+    def run(self, counter: TokenCounter | None) -> list[Finding]:
         """All that does not agree."""
         standing = self._read_ledger()
-        self._begin(counter, sources)
+        self._begin(counter)
         for place, entry in standing:
             skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
             self._advance(skipped, taking=True)
             self._advance(entry.at, taking=False)
-            self._enter(place, entry)
+            self.enter(place, entry)
         if self._entries.damaged:
             self._state = None
         self._advance(self._log.size, taking=True)
@@ -173,11 +169,10 @@ class _Audit:
 
     # -- the fold ------------------------------------------------------------------------------------------------
 
-    def _begin(self, counter: TokenCounter | None, sources: tuple[InstructionSource, ...]) -> None:
+    def _begin(self, counter: TokenCounter | None) -> None:
         if self._entries.opened is None:
             self._say(ledgers.FILE_NAME, None, "does not tell how the session was opened")
             return
-        self._sources = sources
         try:
             self._settings = Settings.of(self._entries.opened, None, counter)
             self._state = self._fresh(self._settings)
@@ -185,7 +180,7 @@ class _Audit:
             self._say(ledgers.FILE_NAME, None, f"the session cannot be opened with its settings: {error}")
 
     def _fresh(self, settings: Settings) -> SessionState:
-        return settings.fresh(self._sources, lambda place: self._log.read(place).payload)
+        return settings.fresh(lambda place: self._log.read(place).payload)
 
     def _advance(self, end: int, *, taking: bool) -> None:
         """Pass over the lines of the log up to an offset; they are in force or (not ``taking``) were taken back."""
@@ -212,7 +207,7 @@ class _Audit:
         try:
             if record.at != before:
                 raise LogError(f"it says that {record.at} items came before it, and {before} did")
-            _take_one(state, place, record, Position(place.start, self._reached.ledger))
+            take_one(state, place, record, Position(place.start, self._reached.ledger))
         except _MISFIT as error:
             self._say(logs.FILE_NAME, place, f"does not fit what is before it: {error}")
             self._state = None
@@ -224,14 +219,14 @@ class _Audit:
             if _ITEM.fullmatch(item) and int(item[1:]) > cursor.items:
                 self._say(logs.FILE_NAME, place, f"it names {item}, and only {cursor.items} items were numbered")
 
-    def _enter(self, place: ByteRange, entry: Entry) -> None:
+    def enter(self, place: ByteRange, entry: Entry) -> None:
         if self._state is not None:
             record = entry.record
             if isinstance(record, Collected):
                 messages = self._state.context.messages
                 self._compare(place, "before", record.digests.before, messages, record.digests.count)
             try:
-                _enter_one(self._state, self._ledger, place, entry)
+                enter_one(self._state, self._ledger, place, entry)
             except _MISFIT as error:
                 kind = type(record).__name__
                 self._say(ledgers.FILE_NAME, place, f"{kind} does not fit the window: {error}")
@@ -314,6 +309,10 @@ class _Audit:
             text = self._lines.unlike(start, end, item)
             if text:
                 self._say(*by, text)
+        behind = {end for end, _ in self._lines.places.values()}
+        for (start, end), by in self._names.ranges.items():
+            if start not in self._lines.places or end not in behind:
+                self._say(*by, f"bytes {start}-{end} of the log are no whole lines")
         for (start, end), by in self._names.collections.items():
             if self._entries.collections.get(start) != end:
                 self._say(*by, f"bytes {start}-{end} of the ledger hold no collection")
@@ -405,6 +404,7 @@ class _Names:
     def __init__(self) -> None:
         self.items: dict[tuple[int, int, str], _Where] = {}
         self.collections: dict[tuple[int, int], _Where] = {}
+        self.ranges: dict[tuple[int, int], _Where] = {}
 
     def take_entry(self, place: ByteRange, entry: Entry) -> None:
         """What an entry of the ledger names."""
@@ -426,6 +426,8 @@ class _Names:
     def _take_messages(self, messages: Iterable[SavedMessage], by: _Where) -> None:
         for message in messages:
             for item in message.items:
+                if item.reference is not None and item.reference.place is not None:
+                    self.ranges.setdefault((item.reference.place.start, item.reference.place.end), by)
                 for place in (item.logged, message.place if item is message.items[0] else None):
                     if place is not None:
                         self.items.setdefault((place.start, place.end, item.id), by)

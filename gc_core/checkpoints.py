@@ -55,6 +55,7 @@ class Checkpoint:
         sent: A request was rendered.
         undone: Items that undoing brought back.
         done: Where the ledger holds the collections that are in force.
+        undoable_from: Number of those that cannot be undone any more.
         taken_back: Where it holds those that were undone, the next one to redo last.
         turns: Where each turn began.
         thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
@@ -79,6 +80,7 @@ class Checkpoint:
     sent: bool
     undone: tuple[str, ...]
     done: tuple[ByteRange, ...]
+    undoable_from: int = 0
     taken_back: tuple[ByteRange, ...]
     turns: tuple[Position, ...]
     thinking: tuple[str, ...]
@@ -107,6 +109,7 @@ class Checkpoint:
             sent=state.sent,
             undone=tuple(sorted(state.undone)),
             done=tuple(state.done),
+            undoable_from=state.undoable_from,
             taken_back=tuple(state.taken_back),
             turns=tuple(state.turns),
             thinking=tuple(state.thinking),
@@ -141,6 +144,7 @@ class Checkpoint:
         state.calibration = self.calibration
         state.pinned_turns, state.sent = frozenset(self.pinned_turns), self.sent
         state.undone = frozenset(self.undone)
+        state.undoable_from = self.undoable_from
         state.done, state.taken_back = list(self.done), list(self.taken_back)
         state.turns, state.thinking = list(self.turns), list(self.thinking)
 

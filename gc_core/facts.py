@@ -180,9 +180,9 @@ class FactStore:
 
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | Path) -> None:
         # Resolved: another name of the same file has the same lock, and a host may change its directory.
-        self.path = path.resolve()
+        self.path = Path(path).resolve()
         self._memory = _Memory()
         try:
             if self.path.exists():

@@ -50,13 +50,13 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
     ``start``.
     """
     reached = start
-    for place, entry in _standing(ledger, start, end):
+    for place, entry in standing(ledger, start, end):
         _check(log, ledger, place, entry, reached)
         skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
-        _take(state, log, reached, min(skipped, end.log))
-        _enter(state, ledger, place, entry)
+        take_all(state, log, reached, min(skipped, end.log))
+        enter(state, ledger, place, entry)
         reached = Position(entry.at, place.end)
-    _take(state, log, reached, end.log)
+    take_all(state, log, reached, end.log)
 
 
 def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bool:
@@ -68,7 +68,7 @@ def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bo
     )
 
 
-def _standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
+def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
     """The entries that no later one took back."""
     standing: list[tuple[ByteRange, Entry]] = []
     for place, entry in ledger.entries(start.ledger, end.ledger):
@@ -99,11 +99,12 @@ def session_of(log: MasterLog) -> str:
 # -- the log -------------------------------------------------------------------------------------------------------
 
 
-def _take(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
+def take_all(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
+    """The lines of the log from a moment up to an offset. Raises LogError, naming the line that does not fit."""
     for place, record in log.records(reached.log, end):
         try:
             _number_on(state, record)
-            _take_one(state, place, record, Position(place.start, reached.ledger))
+            take_one(state, place, record, Position(place.start, reached.ledger))
         except UNFITTING as error:
             where = f"{log.journal.path}: bytes {place.start}-{place.end}"
             raise LogError(f"{where} do not fit: {_told(error)}") from error
@@ -118,7 +119,8 @@ def _number_on(state: SessionState, record: LogRecord) -> None:
         state.go_on_from(attrs.evolve(numbers, items=record.at))
 
 
-def _take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
+def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
+    """One line of the log, written at this moment. Raises SourceError or LogError when it does not fit."""
     payload = record.payload
     if record.source == SESSION:
         if CALLS_CLOSED in payload:
@@ -157,9 +159,10 @@ def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> No
 # -- the ledger ----------------------------------------------------------------------------------------------------
 
 
-def _enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
+def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
+    """One line of the ledger. Raises LogError, naming it, when it does not fit."""
     try:
-        _enter_one(state, ledger, place, entry)
+        enter_one(state, ledger, place, entry)
     except UNFITTING as error:
         where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
         raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
@@ -169,7 +172,8 @@ def _told(error: Exception) -> str:
     return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
 
 
-def _enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901
+def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901
+    """What ``enter`` does; errors as they come."""
     match entry.record:
         case Opened() | Purged():
             pass

@@ -179,7 +179,7 @@ class Rewound:
 
 @attrs.frozen(kw_only=True)
 class Purged:
-    """Somebody overwrote a secret on purpose: digests from before no longer fit."""
+    """Somebody overwrote a secret on purpose; the digests of the collections in force were made anew."""
 
     by: str
     occurrences: int

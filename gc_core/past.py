@@ -19,7 +19,7 @@ from gc_core.checkpoints import DIRECTORY, Checkpoint
 from gc_core.errors import LogError, SessionClosedError, SourceError
 from gc_core.facts import FactChange, FactStore, Promotion
 from gc_core.items import ItemKind
-from gc_core.ledger import Collected, Rewound, Undone
+from gc_core.ledger import Collected, Purged, Rewound, Undone
 from gc_core.log import text_of
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
@@ -30,8 +30,8 @@ from gc_core.sources import InstructionSource
 from gc_core.state import Position, SessionState, Settings
 from gc_core.store import Store
 
-_ID = re.compile(r"\bi(\d+)(?:-i(\d+))?\b", re.ASCII)
-_RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d+)-(\d+)")
+_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
+_RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
 
 _FACTS, _KNOWN, _FACTS_LAYER = "facts", "known", 20
 _SEAM = 8
@@ -72,7 +72,7 @@ class HistoryEntry:
     Attributes:
         place: Where the ledger holds it.
         time: Seconds since 1970.
-        what: ``collected``, ``restored``, ``undone``, ``redone`` or ``rewound``.
+        what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
         text: What came of it, in words.
         in_force: Of a collection or restored item: it has not been undone.
         record: The whole of a collection, with its final texts; None for the others.
@@ -147,7 +147,7 @@ class Past:
         return tuple(
             _told(place, entry.time, entry.record, in_force=place in done)
             for place, entry in self._store.ledger.entries()
-            if isinstance(entry.record, (Collected, Undone, Rewound))
+            if isinstance(entry.record, (Collected, Undone, Rewound, Purged))
         )
 
     # -- memory across sessions ----------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Past:
 
     def _fresh(self) -> SessionState:
         store = self._store
-        return self._settings.fresh(self.plugins.sources(), store.payload, cites=not store.temporary)
+        return self._settings.fresh(store.payload, cites=not store.temporary)
 
     @property
     def _index_path(self) -> Path:
@@ -294,21 +294,26 @@ class Past:
         return newest
 
     def _recalled(self, item: str) -> list[tuple[str, str]]:
-        place = _RANGE.search(item)
-        if place is not None:
-            record = self._store.log.read(ByteRange(int(place.group(1)), int(place.group(2))))
-            return [(key, text_of(record, key, self._recorder.state.format)) for key in record.items if key]
         named = _ID.search(item[item.rfind("[gc:") + 1 :])
-        if named is None:
-            return []
-        first = int(named.group(1))
-        last = int(named.group(2) or first)
-        found: dict[str, str] = {}
+        if named is not None:
+            return self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
+        place = _RANGE.search(item)
+        return [] if place is None else self._of_bytes(int(place.group(1)), int(place.group(2)))
+
+    def _of_items(self, first: int, last: int) -> list[tuple[str, str]]:
+        format_ = self._recorder.state.format
+        found = {}
         for number in range(first, min(last, self._recorder.state.numbers.items) + 1):
             known = self._store.log.find(number)
             if known is not None:
-                found[f"i{number}"] = text_of(known[1], f"i{number}", self._recorder.state.format)
+                found[f"i{number}"] = text_of(known[1], f"i{number}", format_)
         return list(found.items())
+
+    def _of_bytes(self, start: int, end: int) -> list[tuple[str, str]]:
+        """Of whole lines alone: a range that was made up may begin anywhere."""
+        format_ = self._recorder.state.format
+        records = [record for _, record in self._store.log.records(start, end)]
+        return [(key, text_of(record, key, format_)) for record in records for key in record.items if key]
 
 
 def _told(place: ByteRange, time: float, record: Any, *, in_force: bool) -> HistoryEntry:
@@ -321,6 +326,9 @@ def _told(place: ByteRange, time: float, record: Any, *, in_force: bool) -> Hist
         case Undone():
             what = "redone" if record.redone else "undone"
             return HistoryEntry(place=place, time=time, what=what, text=f"the collection at {record.place.start}")
+        case Purged():
+            text = f"{record.occurrences} times, for {record.by}"
+            return HistoryEntry(place=place, time=time, what="purged", text=text)
     return HistoryEntry(place=place, time=time, what="rewound", text=record.why)
 
 

@@ -18,7 +18,7 @@ from gc_core import facts, search
 from gc_core import log as logs
 from gc_core.checkpoints import DIRECTORY
 from gc_core.errors import ConfigError, GCError, LogError
-from gc_core.fold import SESSION, _enter, _standing, _take
+from gc_core.fold import SESSION, enter, standing, take_all
 from gc_core.formats import format_named
 from gc_core.hunks import SavedMessage
 from gc_core.items import ItemKind, Part
@@ -28,7 +28,7 @@ from gc_core.logs import logger
 from gc_core.messages import Payload
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
-from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
+from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.store import Store
 
@@ -59,12 +59,11 @@ _log = logger("gc_core.purge")
 
 
 def purge(
-    directory: Path,
+    directory: str | Path,
     match: str,
     *,
     by: str,
     counter: TokenCounter | None = None,
-    sources: Iterable[InstructionSource] = (),
 ) -> Purged:
     """
     Overwrite a text wherever a closed session's files hold it; returns what the ledger has of it: who, and how often.
@@ -86,7 +85,6 @@ def purge(
         match: What is overwritten, letter by letter.
         by: Who wants it; stands in the ledger.
         counter: The host's own counter, if it had one.
-        sources: Those that plugins brought, if there were any.
 
     Raises:
         ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask.
@@ -94,7 +92,7 @@ def purge(
             would break something, in an id, a number, a name, a key, sealed bytes.
 
     """
-    secret = _Secret.of(match, by)
+    secret, directory = _Secret.of(match, by), Path(directory)
     if not (directory / logs.FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {logs.FILE_NAME}")
     with contextlib.ExitStack() as opened:
@@ -106,7 +104,7 @@ def purge(
         _forget(directory)
         for plan in plans:
             plan.carry_out()
-        _renew_digests(store, settings.fresh(sources, store.payload))
+        _renew_digests(store, settings.fresh(store.payload))
         record = Purged(by=by, occurrences=sum(plan.occurrences for plan in plans))
         store.note(record)
         store.sync()
@@ -337,7 +335,7 @@ def _check_fact(old: bytes, new: bytes) -> None:
 def _is_text(path: _Keys) -> bool:
     """Whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
     if path[0] == "hunks":
-        return "payload" in path or path[-1] == "hint"
+        return "payload" in path or path[-1] in {"hint", "preview"}
     return path[0] in {"schemas", "why", "by"} or (path[0] == "removals" and path[-1] in {"reason", "phase"})
 
 
@@ -452,11 +450,11 @@ def _renew_digests(store: Store, state: SessionState) -> None:
     log, ledger, end = store.log, store.ledger, store.position
     reached = Position()
     try:
-        for place, entry in _standing(ledger, reached, end):
+        for place, entry in standing(ledger, reached, end):
             record = entry.record
-            _take(state, log, reached, record.log if isinstance(record, Rewound) else entry.at)
+            take_all(state, log, reached, record.log if isinstance(record, Rewound) else entry.at)
             before = state.context.messages
-            _enter(state, ledger, place, entry)
+            enter(state, ledger, place, entry)
             if isinstance(record, Collected):
                 count = record.digests.count
                 after = state.context.messages

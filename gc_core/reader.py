@@ -32,27 +32,27 @@ class SessionReader(Past):
 
     Args:
         directory: The session's.
-        plugins: Those that brought sources; by default those that are installed.
 
     Raises:
         LogError: There is no session, or its files cannot be read or do not fit together.
 
     """
 
-    def __init__(self, directory: Path, plugins: Plugins | None = None) -> None:
+    def __init__(self, directory: str | Path) -> None:
+        directory = Path(directory)
         if not (directory / FILE_NAME).is_file():
             raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
         self._lock = threading.RLock()
         self._closed = False
         self._indexer, self._index = None, None
         self._temporary = contextlib.ExitStack()
-        self.plugins = plugins or Plugins.discover()
+        self.plugins = Plugins()
         store = Store(directory, writable=False)
         with contextlib.ExitStack() as undo:
             undo.callback(store.close)
             _end_at_one_moment(store)
             self._settings = Settings.of(store.settings(), None, None)
-            fresh = functools.partial(self._settings.fresh, self.plugins.sources(), store.payload, cites=True)
+            fresh = functools.partial(self._settings.fresh, store.payload, cites=True)
             self._recorder = Recorder(store, store.state_at(store.position, fresh))
             undo.pop_all()
 

@@ -35,7 +35,7 @@ from gc_core.protocols import Format
 from gc_core.restoring import brought_back, originals
 from gc_core.rules import check_request
 from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
-from gc_core.state import Position, SessionState, digests_of, new_items
+from gc_core.state import Position, SessionState, digests_of, first_difference, new_items
 from gc_core.store import Store
 
 
@@ -198,8 +198,11 @@ class Recorder:
         state.commit(context, self.store.note(record))
 
     def undo(self) -> Collected | None:
-        """Take the last collection back, whose record is returned; None when there is none."""
-        if not self.state.done:
+        """
+        Take the last collection back, whose record is returned; None when there is none, or when a change at the head
+        of the request came with it or since and the model binds its thinking to that.
+        """
+        if len(self.state.done) <= self.state.undoable_from:
             return None
         place = self.state.done[-1]
         record = collected(self.store.ledger, place)
@@ -229,6 +232,7 @@ class Recorder:
         saved = originals(self.store.ledger, state.done, item)
         messages = brought_back(state.context.messages, map(state.load, saved), state.intake())
         context = state.context.with_messages(messages, state.context.cursor)
+        context = state.unbound(context, first_difference(state.context, context))
         breaches = check_request(context.render(), pending=bool(context.open_calls))
         if breaches:
             raise RuleError(f"with {item} the request would break rules: {breaches[0]}")

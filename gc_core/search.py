@@ -583,9 +583,13 @@ def _bindable(text: str) -> str:
 # -- what a query says -------------------------------------------------------------------------------------------------
 
 
+_QUERY_CHARS = 4_000
+"""Characters of a query that count: more words than are searched for."""
+
+
 def _phrases(query: str) -> tuple[Phrase, ...]:
     """Words and phrases of a query, each as its words in a row. Letters and digits alone: nothing is left to escape."""
-    plain = unicodedata.normalize("NFC", _unescaped(query))
+    plain = unicodedata.normalize("NFC", _unescaped(query[:_QUERY_CHARS]))
     found = (tuple(_WORD.findall(quoted or word)[:MOST_WORDS]) for quoted, word in _QUOTED.findall(plain))
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))[:MOST_WORDS]
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -94,8 +94,11 @@ class GCSession(Past):
         counter: TokenCounter | None = None,
         on_event: Listener | None = None,
     ) -> None:
-        settings = Settings(config=config or GCConfig(), format=format, model=model, counter=counter)
-        self._start(settings, lambda: _begun(directory, format), strategy, plugins, on_event)
+        config = config or GCConfig()
+        chosen = _chosen(strategy, config)
+        config = _with_names(config, chosen)
+        settings = Settings(config=config, format=format, model=model, counter=counter)
+        self._start(settings, lambda: _begun(directory, format), chosen, plugins, on_event)
 
     @classmethod
     def open(
@@ -112,7 +115,8 @@ class GCSession(Past):
         Go on with a session where it was, also after its process was killed: context and budget of the moment before.
 
         What was acknowledged is there; a line torn by a crash is moved aside and told in the log. Takes as long as the
-        window is large. Without ``config`` it collects as it did.
+        window is large. Without ``config`` it is configured as it was; strategies that were given as objects, and a
+        counter, have to be given again.
 
         Raises LogError when there is no session, when another one writes to it, and when its files do not fit together.
         """
@@ -125,6 +129,8 @@ class GCSession(Past):
             undo.pop_all()
         if config is not None:
             session._configure(config)
+            for turn in sorted(set(config.pinned_turn_indices) - session._state.pinned_turns):
+                session.pin(turn=turn)
         return session
 
     def _start(
@@ -141,11 +147,14 @@ class GCSession(Past):
         self.plugins = plugins or Plugins.discover()
         self._strategies = named(_chosen(strategy, settings.config), self.plugins, settings.config.strategies)
         self._listeners: list[Listener] = [] if on_event is None else [on_event]
-        self._settings.fresh((), lambda _: {})  # what is wrong with format or counter shows before there are files
+        self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer, self._index = None, None
         store = make()
-        fresh = functools.partial(settings.fresh, self.plugins.sources(), store.payload, cites=not store.temporary)
+        fresh = functools.partial(settings.fresh, store.payload, cites=not store.temporary)
         self._recorder = Recorder(store, store.state_at(store.position, fresh))
+        for source in self.plugins.sources():
+            with self.plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
+                self._recorder.register(source)
         self._limited_turn = -1
         self._raw_sent = 0
         self._streamed = 0
@@ -736,6 +745,12 @@ def _chosen(
     if isinstance(strategy, (str, GCStrategy)):
         return (strategy,)
     return tuple(strategy)
+
+
+def _with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
+    """Strategies given by name are part of the configuration, as if they stood there."""
+    names = tuple(each for each in chosen if isinstance(each, str))
+    return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config
 
 
 def _begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by

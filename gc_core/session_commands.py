@@ -23,7 +23,6 @@ from gc_core.errors import GCError, LogError, SourceError
 from gc_core.log import FILE_NAME
 from gc_core.messages import Request
 from gc_core.past import HistoryEntry
-from gc_core.plugins import Plugins
 from gc_core.purge import purge as purged
 from gc_core.reader import SessionReader
 from gc_core.search import DEPTH, Filters, Hit, search_sessions
@@ -193,7 +192,7 @@ def verify(session: Session) -> None:
     """Check that a session's files agree. Exits with 1 and a line for everything that does not."""
     with _told():
         _check_directory(session)
-        findings = verified(session, sources=Plugins.discover().sources())
+        findings = verified(session)
     if findings:
         for finding in findings:
             _write(_plain(str(finding)) + "\n")
@@ -214,7 +213,7 @@ def purge(
     if not yes:
         typer.confirm(f"Overwrite this text for ever in every file of {session}?", abort=True, err=True)
     with _told():
-        record = purged(session, match, by=by or _login(), sources=Plugins.discover().sources())
+        record = purged(session, match, by=by or _login())
     times = "once" if record.occurrences == 1 else f"{record.occurrences:,} times"
     _write(
         f"overwritten {times} in log and ledger of {session}, for {record.by}; checkpoints and index were removed\n"
@@ -234,10 +233,8 @@ def adopt(
         transcript = _transcript(file)
         with adopt_transcript(transcript, session, model=model) as opened:
             tokens = opened.budget.total
-    _write(
-        f"adopted {len(transcript.messages):,} messages ({transcript.format}, {tokens:,} tokens) into {session}; "
-        "their times are lost\n"
-    )
+    adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
+    _write(f"adopted {adopted} into {session}; their times are lost\n")
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (recall, search, history, undo, export, verify, purge, adopt)
@@ -323,7 +320,7 @@ def _undone(session: GCSession) -> str | None:
     session.undo()
     came = [item.id for item in session.items() if before.get(item.id) is not item.form]
     named = ", ".join(came[:_SHOWN]) + ", …" * bool(came[_SHOWN:])
-    back = f"{len(came):,} items came back ({named})" if came else "nothing came back"
+    back = f"{_many(len(came), 'item')} came back ({named})" if came else "nothing came back"
     return f"undone: {entry.what} {_time(entry.time)}  {entry.text}; {back}; {session.budget.total:,} tokens now"
 
 
@@ -357,6 +354,10 @@ def _document(entry: HistoryEntry) -> HistoryDocument:
         start=entry.place.start,
         end=entry.place.end,
     )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _time(seconds: float) -> str:

@@ -17,8 +17,8 @@ from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
 from gc_core.config import GCConfig
-from gc_core.context import Context
-from gc_core.errors import LogError
+from gc_core.context import Context, Edits
+from gc_core.errors import ConfigError, LogError
 from gc_core.formats import format_named
 from gc_core.hunks import Hunk, ReadPayload, SavedMessage, patched
 from gc_core.intake import Arrival, Classify, Cursor, Intake
@@ -50,7 +50,6 @@ class SessionState:
         format: The provider's message shape.
         model: The model's name, or None.
         counter: The host's own counter, or None for the one that suits the model.
-        sources: Sources beside the built-in ones.
         read: Reads a payload of the master log.
         cites: References name the bytes of the log.
 
@@ -63,7 +62,6 @@ class SessionState:
         format: Format,  # noqa: A002 - the word users know it by
         model: str | None,
         counter: TokenCounter | None,
-        sources: Iterable[InstructionSource],
         read: ReadPayload,
         cites: bool = False,
     ) -> None:
@@ -78,6 +76,7 @@ class SessionState:
         self.sent = False
         self.undone: frozenset[str] = frozenset()
         self.done: list[ByteRange] = []
+        self.undoable_from = 0
         self.taken_back: list[ByteRange] = []
         self.turns: list[Position] = []
         self.thinking: list[str] = []
@@ -86,7 +85,7 @@ class SessionState:
             context_limit=config.context_limit,
             output_reservation=config.output_reservation,
             overhead=self.counter.per_request,
-            sources=(*BUILT_IN_SOURCES, *sources),
+            sources=BUILT_IN_SOURCES,
         )
         self.context = Context(intake=self.intake(), budget=budget)
 
@@ -153,8 +152,10 @@ class SessionState:
         """Change the head of the request: at once (``changed``), or with the next break once something was sent."""
         if self.sent and not now:
             self.changes = changes
-        else:
-            self.context, self.changes = changed, Changes()
+            return
+        self.context, self.changes = changed, Changes()
+        if self.sent and self.binds_thinking:
+            self.undoable_from = len(self.done)
 
     def register(self, source: InstructionSource) -> None:
         """Add a source. Raises SourceError when the name is taken by another one."""
@@ -209,9 +210,12 @@ class SessionState:
 
     def commit(self, context: Context, place: ByteRange) -> None:
         """A collection becomes true: the context that it made, and where the ledger holds it."""
+        changed_head = bool(self.changes)
         self.context, self.changes = context, Changes()
         self.done.append(place)
         self.taken_back = []
+        if changed_head and self.binds_thinking:
+            self.undoable_from = len(self.done)
 
     def collect_again(self, record: Collected, place: ByteRange) -> None:
         """Do what a collection did, by its record. Raises LogError when it does not fit the window."""
@@ -224,9 +228,7 @@ class SessionState:
         if record.reason is None:
             self.bring_back(context, place)
             return
-        waiting = Changes() if record.changed_head else self.changes
         self.commit(context, place)
-        self.changes = waiting
 
     def bring_back(self, context: Context, place: ByteRange) -> None:
         """A collected unit stands again where it stood, which made this context; it is pinned until released."""
@@ -246,7 +248,7 @@ class SessionState:
         found = digest_of_messages(context.messages[: record.digests.count])
         if found != record.digests.before:
             raise LogError(f"undone, the messages have digest {found}; before they had {record.digests.before}")
-        return context
+        return self.unbound(context, record.digests.count)
 
     def undo(self, context: Context) -> None:
         """The last collection was undone, which made this context."""
@@ -263,7 +265,15 @@ class SessionState:
         """The context with a collection that was undone. Raises LogError when it does not fit the window."""
         context = self._patched(record.hunks, record, self.numbers)
         context.leave_out(map(self.format.schema_name, record.schemas))
-        return context
+        return self.unbound(context, first_difference(self.context, context))
+
+    def unbound(self, context: Context, place: int) -> Context:
+        """The context without thinking from this message on, where the model binds it to what stood before (N3b)."""
+        if not self.binds_thinking:
+            return context
+        later = (item for message in context.messages[place:] for item in message.items)
+        bound = frozenset(item.id for item in later if item.kind is ItemKind.THINKING)
+        return context.edited(Edits(dropped=bound)) if bound else context
 
     def redo(self, context: Context) -> None:
         """The collection that was undone last is done again, which made this context."""
@@ -338,6 +348,13 @@ def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival
     )
 
 
+def first_difference(before: Context, after: Context) -> int:
+    """Index of the first message that is another one."""
+    pairs = zip(before.messages, after.messages, strict=False)
+    same = min(len(before.messages), len(after.messages))
+    return next((place for place, (old, new) in enumerate(pairs) if old is not new), same)
+
+
 def digests_of(before: Context, after: Context) -> Digests:
     """Digests of the messages on both sides of a change; a batch of results that is not whole may still grow."""
     whole = before.messages[: len(before.messages) - bool(before.open_calls)]
@@ -379,7 +396,11 @@ class Settings:
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
         """As it was opened before, or with another configuration."""
-        config = config or GCConfig(**opened.config)
+        try:
+            config = config or GCConfig(**opened.config)
+        except (TypeError, ConfigError) as error:
+            text = f"the session was opened with a configuration that is none any more, give one: {error}"
+            raise LogError(text) from error
         return cls(config=config, format=opened.format, model=opened.model, counter=counter)
 
     def record(self, session: str) -> Opened:
@@ -392,14 +413,13 @@ class Settings:
             version=importlib.metadata.version("gc-core"),
         )
 
-    def fresh(self, sources: Iterable[InstructionSource], read: ReadPayload, *, cites: bool = False) -> SessionState:
+    def fresh(self, read: ReadPayload, *, cites: bool = False) -> SessionState:
         """The state before anything was said."""
         return SessionState(
             config=self.config,
             format=format_named(self.format),
             model=self.model,
             counter=self.counter,
-            sources=sources,
             read=read,
             cites=cites,
         )

@@ -58,7 +58,7 @@ class Store:
         self.session = self._session()
         self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
         for journal in (self.log.journal, self.ledger.journal):
-            if journal.torn:
+            if journal.torn and writable:
                 _log.warning("torn bytes moved aside", file=str(journal.path), bytes=journal.torn, at=journal.size)
 
     @property
@@ -132,14 +132,17 @@ class Store:
         """
         Move ledger entries aside that name a part of the log which is not there any more; returns their number.
 
-        Only a power loss without fsync between two files does that: the log is written first.
+        Only a power loss without fsync between two files does that: the log is written first. Checkpoints of what is
+        lost go too. Raises LogError, with nothing changed, when the ledger is of another session.
         """
+        self._check_whose()
         newest = self.newest_checkpoint()
         known = 0 if newest is None else newest.at.ledger
         lost = [place for place, entry in self.ledger.entries(known) if entry.at > self.log.size]
         if lost:
             self.ledger.journal.cut(lost[0].start)
             _log.warning("ledger entries moved aside", entries=len(lost), log_bytes=self.log.size)
+        self.checkpoints.forget(self.position)
         return len(lost)
 
     def checkpoint(self, state: SessionState) -> Checkpoint:
@@ -163,6 +166,14 @@ class Store:
         self._closing()
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _check_whose(self) -> None:
+        for place, entry in self.ledger.entries():
+            record = entry.record
+            if isinstance(record, Opened) and record.session != self.session:
+                where = f"{self.ledger.journal.path}: bytes {place.start}-{place.end}"
+                raise LogError(f"{where} are of session {record.session}; the log is of {self.session}")
+            return
 
     def _is_ours(self, checkpoint: Checkpoint) -> bool:
         return checkpoint.session == self.session

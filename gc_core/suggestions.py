@@ -10,10 +10,10 @@ import attrs
 from gc_core import liveness
 from gc_core.agent_tools import TOOL_NAMES, excerpt_end
 from gc_core.errors import ConfigError
+from gc_core.formats import format_named
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.search import Hit
 from gc_core.session import GCSession
-from gc_core.sources import ENRICHMENT
 
 MOST_SUGGESTED = 3
 """Suggestions made at once."""
@@ -30,6 +30,7 @@ _RESULTS_WITHIN = 64  # items behind a call among which its result is looked for
 _BEFORE_CHARS = 400  # of an excerpt, before the name that it is shown for
 
 _SAID = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
+# Enrichment is none of them: what was recalled before is a copy.
 _WORTH = {
     kind.value: worth
     for worth, kind in enumerate(
@@ -156,12 +157,10 @@ def _carries(text: str, name: str) -> bool:
     """
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
-    return found
-
 
 def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
     """Whether it was collected, and is no copy that was recalled before."""
-    return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES and hit.source != ENRICHMENT.name
+    return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES
 
 
 def _worth(hit: Hit) -> tuple[int, int]:
@@ -201,7 +200,7 @@ def _same_call(session: GCSession, call: Item, *, before: int) -> Hit | None:
 
 def _result_of(session: GCSession, call: Hit) -> str:
     """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
-    log, form = session._store.log, session._format
+    log, form = session._store.log, format_named(session.format)
     record = log.read(call.bytes)
     called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
     number = record.at + len(record.items)

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource, Plugins, hookimpl
 from gc_core.audit import Finding, verify
 from gc_core.errors import LogError
 from gc_core.formats import format_named
@@ -113,7 +113,7 @@ def test_what_was_taken_back_is_not_compared(session_dir):
         session._recorder.store.checkpoint(session._state)
         to = session._recorder.turn_began(session._context.cursor.turn)
         settings = session._settings
-        state = session._store.state_at(to, lambda: settings.fresh((), session._store.payload))
+        state = session._store.state_at(to, lambda: settings.fresh(session._store.payload))
         session._recorder.rewind(to, state, "wrong way")
         rounds(session, 3, first=30, task="Right way.")
     assert "rewound" in kinds(session_dir)
@@ -150,14 +150,20 @@ def test_what_is_written_meanwhile_does_not_count(session_dir, monkeypatch):
     session._store.close()
 
 
-def test_the_sources_of_plugins_are_given(tmp_path):
-    with small(directory=tmp_path) as session:
-        session._context.budget.register(InstructionSource(name="mail", policy=GCPolicy.EPHEMERAL))
+def test_the_sources_of_plugins_are_in_the_ledger(tmp_path):
+    class Mail:
+        @hookimpl
+        def gc_register_sources(self):
+            return [InstructionSource(name="mail", policy=GCPolicy.EPHEMERAL)]
+
+    plugins = Plugins.discover()
+    plugins.register(Mail())
+    with small(directory=tmp_path, plugins=plugins) as session:
         session.append(user("go"))
         session.memory("mail", inbox="empty")
         session.pre_send()
-    assert any("mail" in text for _, text in named(tmp_path))
-    assert verify(tmp_path, sources=[InstructionSource(name="mail", policy=GCPolicy.EPHEMERAL)]) == ()
+    assert verify(tmp_path) == ()
+    GCSession.open(tmp_path, plugins=Plugins.discover()).close()
 
 
 def test_a_directory_without_a_session_is_refused(tmp_path):
@@ -408,3 +414,15 @@ def test_whatever_byte_of_the_files_changes_verify_only_tells(session_dir, seed)
         GCSession.open(session_dir).close()
     except Exception:  # noqa: BLE001 - whatever it is, it was said before
         assert found
+
+
+def test_a_reference_to_no_whole_lines_is_named(session_dir):
+    ledger = session_dir / "ledger.jsonl"
+    made = split(ledger)
+    place = kinds(session_dir).index("collected")
+    saved = json.loads(made[place])
+    (item, *_) = [item for hunk in saved["hunks"] for each in hunk["come"] for item in each["items"]]
+    item["reference"]["place"][0] += 1
+    made[place] = json.dumps(saved, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    rewrite(ledger, made)
+    assert any("are no whole lines" in text for _, text in named(session_dir))

@@ -40,6 +40,7 @@ class Writers:
         while True:
             left = None if began is None else max(0.0, began + seconds - time.monotonic())
             for line in self.heard(left):
+                assert "error" not in line, f"{order}: {line['error']}"
                 if "ended" in line:
                     assert line["ended"] == signal.SIGKILL, f"the writer died by itself: {order}"
                     return acknowledged

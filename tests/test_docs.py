@@ -65,11 +65,22 @@ def surroundings(tmp_path, monkeypatch):
     ):
         names = {"client": client, "MODEL": "claude-opus-5", "schemas": tools, "rules_text": "Never guess."}
         names |= {"run_tools": run_tools, "messages": [{"role": "user", "content": "Hello."}], "server": server}
+        names["session"] = begun()
         yield names
         for session in [value for value in names.values() if isinstance(value, GCSession)]:
-            session.close()
+            session.__exit__()  # closes it, unless the example did
     logging.root.handlers[:] = handlers
     logging.getLogger("gc_core").setLevel(level)
+
+
+def begun():
+    """A session in its directory, two turns old."""
+    session = GCSession(directory="begun")
+    for turn in range(2):
+        session.append({"role": "user", "content": f"Request {turn}: mend login.py."})
+        session.pre_send()
+        session.post_turn({"role": "assistant", "content": "Done."})
+    return session
 
 
 def run_tools(reply):

@@ -19,13 +19,13 @@ HEADER = "def parse_invoice_header(raw): return raw[:16]"
 def said(session, *named, text=None):
     """The agent says and calls something; the reply is taken."""
     session.pre_send()
-    make = call if session._format.name == "openai" else use
+    make = call if session.format == "openai" else use
     session.post_turn(make(*named, text=text) if named else answer(text))
 
 
 def told(session, key, text):
     """A tool's result; returns the ids of its items."""
-    openai = session._format.name == "openai"
+    openai = session.format == "openai"
     return session.append(result(key, text) if openai else results((key, text)))
 
 
@@ -122,6 +122,27 @@ def test_what_was_recalled_before_is_never_suggested_in_place_of_the_original(se
     assert [suggestion.item for suggestion in suggest_recall(session)] == [key]
 
 
+def test_an_item_that_stands_in_the_window_is_not_suggested(session):
+    read(session, "src/a", "x-parse_invoice_header", "c1")  # a name of its own, for those who look at whole words
+    said(session, text="Now I call parse_invoice_header.")
+    assert suggest_recall(session) == ()
+
+
+def test_a_path_that_was_found_is_not_looked_up_again_by_its_parts(session):
+    key = read(session, "src/a", "see deep/down/module_file.py", "c1")
+    collected(session)
+    said(session, text="deep/down/module_file.py")
+    (suggestion,) = suggest_recall(session)
+    assert (suggestion.item, suggestion.names) == (key, ("deep/down/module_file.py",))
+
+
+def test_directories_and_relative_paths_are_not_looked_up(session):
+    read(session, "src/a", "in deep/down/ and ../../some/config", "c1")
+    collected(session)
+    said(session, text="in deep/down/ and ../../some/config")
+    assert not any({"deep/down/", "../../some/config"} & {*each.names} for each in suggest_recall(session))
+
+
 def test_there_are_three_suggestions_at_most_and_the_one_with_most_names_leads(session):
     keys = [read(session, f"src/f{place}", f"symbol_number_{place}", f"c{place}") for place in range(6)]
     both = read(session, "src/g", "symbol_of_two other_of_two", "g1")
@@ -169,7 +190,7 @@ def test_a_repeated_read_leads_to_the_result_of_the_first_one(session):
         ("edit_file", {"path": "src/a", "new": "x"}),
         ("bash", {"command": "sed -i s/x/y/ src/a"}),
         ("bash", {"command": "cd src && rm ./a"}),
-        ("write_file", {"path": "/work/src/a", "content": "x"}),
+        ("write_file", {"path": "/repo/src/a", "content": "x"}),
     ],
 )
 def test_a_read_is_no_longer_valid_once_another_call_named_the_file(session, tool, arguments):
@@ -213,10 +234,34 @@ def test_a_repeated_call_that_has_its_result_is_no_matter_any_more(session):
     assert suggest_recall(session) == ()
 
 
+def test_a_repeated_call_whose_result_still_stands_suggests_nothing(session):
+    read(session, "src/a", "short text", "c1")
+    said(session, ("c2", "read_file", {"path": "src/a"}))
+    assert suggest_recall(session) == ()
+
+
+def test_a_result_is_suggested_once_for_call_and_names(session):
+    key = read(session, "src/parser_file.py", "# src/parser_file.py\nclass InvoiceParser: ...", "c1")
+    collected(session)
+    said(session, ("c2", "read_file", {"path": "src/parser_file.py"}), text="InvoiceParser")
+    assert [suggestion.item for suggestion in suggest_recall(session)] == [key]
+
+
+def test_a_read_that_failed_answers_nothing():
+    with small(20_000, format="anthropic", preserve_recent_turns=0) as session:
+        session.append(user("Do it."))
+        said(session, ("c1", "read_file", {"path": "src/a"}))
+        block = {"type": "tool_result", "tool_use_id": "c1", "content": "no such file", "is_error": True}
+        session.append({"role": "user", "content": [block]})
+        collected(session)
+        said(session, ("c2", "read_file", {"path": "src/a"}))
+        assert suggest_recall(session) == ()
+
+
 def test_of_parallel_calls_each_leads_to_its_own_result(session):
     named = [("c1", "read_file", {"path": "src/a"}), ("c2", "read_file", {"path": "src/b"})]
     said(session, *named)
-    if session._format.name == "openai":
+    if session.format == "openai":
         session.extend([result("c2", "text of b"), result("c1", "text of a")])
     else:
         session.append(results(("c2", "text of b"), ("c1", "text of a")))

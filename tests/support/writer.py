@@ -10,6 +10,7 @@ import json
 import os
 import random
 import sys
+import traceback
 
 from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource
 from gc_core.tokens import counter_for
@@ -78,12 +79,13 @@ def told(session, reply):
 
 def aside(session, chance, place):
     """What else a host does in between."""
+    refresh = chance.choice(["break", "now"])
     resident = [item.id for message in session._context.messages for item in message.items]
     chance.choice(
         [
             lambda: session.enrich(clock=f"It is step {place}."),
             lambda: session.memory("team", notes=f"We met {place} times."),
-            lambda: session.system(rules=f"Never guess; {place}.", refresh=chance.choice(["break", "now"])),
+            lambda: session.system(rules=f"Never guess; {place}.", refresh=refresh),
             lambda: session.collect_now(target_percent=30.0),
             lambda: resident and session.pin(item=chance.choice(resident)),
             lambda: [session.unpin(item=item.id) for item in session.items() if item.pinned],
@@ -95,6 +97,16 @@ def aside(session, chance, place):
     )()
 
 
+def run(order):
+    """A writer's whole life; it never comes back."""
+    try:
+        write(order["directory"], order["format"], order["seed"], say)
+    except BaseException:  # noqa: BLE001 - it is told, and whoever reads asserts that it was killed instead
+        say({"error": traceback.format_exc()[-2_000:]})
+    finally:
+        os._exit(1)
+
+
 def serve():
     """Fork a writer for every line; end when there are no more."""
     for format_name in ("openai", "anthropic"):
@@ -103,13 +115,7 @@ def serve():
         order = json.loads(line)
         child = os.fork()
         if child == 0:
-            status = 1
-            try:
-                write(order["directory"], order["format"], order["seed"], say)
-            except BrokenPipeError:
-                status = 0
-            finally:
-                os._exit(status)
+            run(order)
         say({"pid": child})
         _, status = os.waitpid(child, 0)
         say({"ended": status})

@@ -1,0 +1,505 @@
+"""Undo, restore, going back, branches, inconsistent replies, secrets: a session and its past."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from gc_core import (
+    ContextOverflowError,
+    FactKind,
+    FactStore,
+    GCConfig,
+    GCSession,
+    Inconsistency,
+    InconsistentReplyError,
+    Plugins,
+    Promotion,
+    SourceError,
+    hookimpl,
+)
+from gc_core.errors import LogError
+from gc_core.rules import check_request
+from gc_core.state import digest_of_messages
+from gc_core.transcripts import read_transcript
+from tests.support.corpus import corpus_dir, native_sessions, require_corpus
+from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
+from tests.support.provider import complaints
+from tests.support.say import answer, call, lines, result, results, rounds, small, use, user
+
+STRATEGIES = ["gc_truncate", "gc_budget"]
+SAMPLE = [
+    "entire--1c341e47-b281-4cb7-82da-3ad6d3013b7f.jsonl",
+    "entire--4a364c97-9dde-4a98-a973-26edea2c0e8b.jsonl",
+    "concat-tau2-retail.jsonl",
+]
+made = settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+
+
+def digest(session):
+    return digest_of_messages(session._context.messages)
+
+
+def play(session, messages):
+    for message in messages:
+        if message["role"] != "assistant":
+            session.append(message)
+            continue
+        try:
+            session.pre_send()
+        except ContextOverflowError:
+            return
+        session.post_turn(message)
+
+
+def replayed(path, strategy, **more):
+    transcript = read_transcript(path)
+    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0)
+    session = GCSession(config, format=transcript.format, **more)
+    play(session, [message for message in transcript.messages if message["role"] != "system"])
+    return session, transcript
+
+
+def taken(session):
+    """Every item that was collected, and is in the log."""
+    hunks = [hunk for entry in session.history() if entry.record for hunk in entry.record.hunks]
+    return [item for hunk in hunks for message in hunk.gone for item in message.items if item.logged]
+
+
+# --- everything comes back -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", [*SAMPLE, "native"])
+def test_what_was_collected_is_recalled_by_its_bytes_and_undone_to_what_was_sent(name, strategy, tmp_path):
+    require_corpus()
+    (native,) = [path for path in native_sessions("anthropic") if "1c341e47" in path.name]
+    session, transcript = replayed(
+        native if name == "native" else corpus_dir() / name, strategy, directory=tmp_path / "s", model="claude-opus-4-5"
+    )
+    with session:
+        assert taken(session)
+        for item in taken(session):
+            (line,) = (tmp_path / "s" / "master.jsonl").read_bytes()[item.logged.start : item.logged.end].splitlines()
+            assert item.id in json.loads(line)["items"]
+            assert session.recall(item.id) in session.recall(f"master.jsonl:{item.logged.start}-{item.logged.end}")
+        before, count = digest(session), len([entry for entry in session.history() if entry.what == "collected"])
+        undone = 0
+        while session.undo():
+            undone += 1
+        assert undone == count
+        said = [message["content"] for message in transcript.messages if message["role"] in {"user", "assistant"}]
+        there = [payload.get("content") for payload in session._context.render().messages]
+        assert all(text in there for text in said if isinstance(text, str) and text.strip())
+        while session.redo():
+            pass
+        assert digest(session) == before
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@made
+@given(messages=openai_sessions_strategy(max_turns=6, max_steps=4), data=st.data())
+def test_made_openai_sessions_are_undone_and_done_again(strategy, messages, data):
+    undo_and_redo("openai", strategy, messages, data)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@made
+@given(messages=anthropic_sessions_strategy(max_turns=6, max_steps=4), data=st.data())
+def test_made_anthropic_sessions_are_undone_and_done_again(strategy, messages, data):
+    undo_and_redo("anthropic", strategy, messages, data)
+
+
+def undo_and_redo(form, strategy, messages, data):
+    with small(2_000, format=form, strategy=strategy, preserve_recent_turns=1, preserve_recent_steps=1) as session:
+        for message in messages:
+            play(session, [message])
+            if data.draw(st.integers(0, 4)) == 0:
+                session.collect_now(target_percent=data.draw(st.integers(0, 50)))
+            if data.draw(st.integers(0, 4)) == 0:
+                before = digest(session)
+                if session.undo():
+                    assert_sound(session)
+                    session.redo()
+                    if not session._state.binds_thinking:
+                        assert digest(session) == before
+            if data.draw(st.integers(0, 6)) == 0 and taken(session):
+                item = data.draw(st.sampled_from(taken(session)))
+                restore(session, item)
+        while session.undo():
+            assert_sound(session)
+
+
+def restore(session, item):
+    """Restores it if it is not there already."""
+    try:
+        session.restore(item.id)
+    except SourceError:
+        return
+    found = [each for each in session.items() if each.id == item.id]
+    assert found
+    assert all(each.pinned for each in found)
+    assert_sound(session)
+
+
+def assert_sound(session):
+    assert session.budget.total == session._context.recounted(session._state.intake()).budget.total
+    request = session._context.render()
+    assert check_request(request, pending=bool(session._context.open_calls)) == ()
+
+
+# --- undo and restore ------------------------------------------------------------------------------------------------
+
+
+def full(**more):
+    session = small(3_000, auto_trigger=False, preserve_recent_turns=1, **more)
+    rounds(session, 6)
+    return session
+
+
+def test_what_undo_brings_back_is_pinned_until_it_is_released():
+    with full() as session:
+        before = session._context.render().messages
+        session.collect_now(target_percent=10)
+        assert session._context.render().messages != before
+        assert session.undo()
+        assert session._context.render().messages == before
+        assert not session.collect_now(target_percent=10).changed
+        session.release()
+        assert session.collect_now(target_percent=10).changed
+
+
+def test_nothing_is_undone_or_done_again_where_there_is_nothing():
+    with full() as session:
+        assert not session.undo()
+        assert not session.redo()
+        session.collect_now(target_percent=10)
+        assert session.undo()
+        session.release()
+        session.collect_now(target_percent=30)
+        assert not session.redo()  # something was collected since
+
+
+def test_only_pre_send_refuses_what_does_not_fit_and_says_by_how_much():
+    with small(2_000, strategy="gc_truncate", preserve_recent_turns=1) as session:
+        rounds(session, 8)
+        session.pre_send()
+        session.append(user("More."))
+        while session.undo():
+            pass
+        assert session.budget.total > 2_000
+        with pytest.raises(ContextOverflowError, match=r"which is [\d,]+ too many"):
+            session.pre_send()
+        session.release()
+        assert session.pre_send().tokens <= 2_000
+
+
+def test_messages_that_came_since_stay_when_a_collection_is_undone():
+    with full() as session:
+        session.collect_now(target_percent=10)
+        session.append(user("What came since."))
+        assert session.undo()
+        assert session._context.render().messages[-1]["content"] == "What came since."
+
+
+def test_a_dropped_step_is_restored_between_its_neighbours_and_its_trace_stands_for_less():
+    with full(strategy="gc_truncate") as session:
+        order = [item.id for item in session.items() if item.kind.value != "system_text"]
+        session.collect_now(target_percent=5)
+        gone = [key for key in order if key not in {item.id for item in session.items()}]
+        (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]
+        session.restore(gone[len(gone) // 2])
+        there = [item.id for item in session.items() if item.kind.value not in {"system_text", "trace"}]
+        assert there == [key for key in order if key in there]
+        assert gone[len(gone) // 2] in there
+        lessened = [item for item in session.items() if item.kind.value == "trace"]
+        assert sum(item.reference.tokens for item in lessened) < trace.reference.tokens
+        assert_sound(session)
+
+
+def test_a_stub_is_restored_to_the_whole_text():
+    with small(2_000, strategy="none") as session:
+        session.append(user("Do it."))
+        session.append(call(("c1", "read", {})))
+        (key,) = session.append(result("c1", lines(2_000)))
+        session.pre_send()
+        session.restore(key)
+        assert lines(2_000) in [item.text for item in session.items()]
+
+
+def test_what_was_never_collected_cannot_be_restored():
+    with full() as session:
+        for key in ("i1", "i999", "x"):
+            with pytest.raises(SourceError, match="was not collected"):
+                session.restore(key)
+
+
+def test_thinking_that_was_bound_to_what_undo_takes_away_leaves_too():
+    with small(4_000, format="anthropic", auto_trigger=False, preserve_recent_turns=1) as session:
+        session.append(user("Begin."))
+        for step in range(6):
+            session.append(use((f"c{step}", "read", {"n": step}), thinking=f"thought {step}"))
+            session.append(results((f"c{step}", lines(60))))
+        session.append(user("Go on."))
+        session.pre_send()
+        session.collect_now(target_percent=15)
+        session.append(use(("c9", "read", {}), thinking="after"))
+        session.append(results(("c9", "x")))
+        assert session.undo()
+        assert "after" not in json.dumps(session._context.render().messages)
+        session.collect_now(target_percent=15)
+        session.system(rules="x", refresh="now")
+        assert not session.undo()  # the thinking that would come back is bound to another head
+
+
+# --- recall ----------------------------------------------------------------------------------------------------------
+
+
+def test_ids_ranges_bytes_stubs_and_traces_are_recalled(tmp_path):
+    with small(100_000, directory=tmp_path, strategy="gc_truncate", preserve_recent_turns=1) as session:
+        rounds(session, 6)
+        texts = {item.id: item.text for item in session.items() if item.id.startswith("i")}
+        session.collect_now(target_percent=0)
+        (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]
+        first, last = trace.reference.first, trace.reference.last
+        told = session.recall(f"{first}-{last}")
+        assert texts[first] in told
+        assert texts[last] in told
+        assert session.recall(trace.text) == told
+        (place,) = re.findall(r"master\.jsonl:\d+-\d+", trace.text)
+        assert texts[first] in session.recall(place)
+        assert session.recall(first) == texts[first]
+
+
+@pytest.mark.parametrize("reference", ["i" + "9" * 5_000, "master.jsonl:9" + "9" * 30 + "-1", "[gc: nothing]", "i0-i0"])
+def test_a_made_up_reference_is_refused(reference):
+    with full() as session, pytest.raises((SourceError, LogError)):
+        session.recall(reference)
+
+
+def test_the_bytes_of_a_reference_are_the_line_that_arrived(tmp_path):
+    with small(2_000, directory=tmp_path, strategy="none") as session:
+        session.append(user("Do it."))
+        session.append(call(("c1", "read", {"path": "src/login.py"})))
+        session.append(result("c1", lines(2_000)))
+        request = session.pre_send()
+        system, stub = request.messages[0]["content"], request.messages[-1]["content"]
+        assert str(tmp_path) in system
+        start, end = map(int, re.search(r"read src/login\.py; master\.jsonl:(\d+)-(\d+)\]", stub).groups())
+        command = f"tail -c +{start + 1} {tmp_path}/master.jsonl | head -c {end - start}"
+        told = subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout  # noqa: S603, S607 - ours
+        assert json.loads(told)["payload"]["content"] == lines(2_000)
+
+
+# --- going back and branching ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
+    require_corpus()
+    transcript = read_transcript(corpus_dir() / "concat-tau2-retail.jsonl")
+    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, checkpoint_steps=20)
+    with GCSession(config, directory=tmp_path / "s") as session:
+        seen = {}
+        for message in transcript.messages[:260]:
+            turn = session._context.cursor.turn
+            before = digest(session)
+            play(session, [message])
+            if session._context.cursor.turn != turn:
+                seen[session._context.cursor.turn] = before
+        numbers = session._state.numbers
+        for turn in sorted(seen, reverse=True)[::4]:
+            session.rewind(turn)
+            assert digest(session) == seen[turn]
+            assert session._state.numbers == numbers
+        (key,) = session.append(user("Something else."))
+        assert int(key[1:]) == numbers.items + 1
+        told = digest(session)
+        session.close()
+        with GCSession.open(tmp_path / "s") as again:
+            assert digest(again) == told
+
+
+def test_a_branch_goes_its_own_way(tmp_path):
+    with small(10_000, directory=tmp_path / "a") as session:
+        rounds(session, 3)
+        with session.fork(tmp_path / "b") as branch, session.fork(tmp_path / "c", at=1) as earlier:
+            assert digest(branch) == digest(session)
+            branch.append(user("In the branch."))
+            session.append(user("In the trunk."))
+            assert branch.recall("i1") == session.recall("i1") == earlier.recall("i1")
+            assert earlier._context.cursor.turn == 0
+            assert "In the trunk." not in json.dumps(branch._context.render().messages)
+            assert str(tmp_path / "b") in branch.pre_send().messages[0]["content"]
+        with pytest.raises(LogError, match="not empty"):
+            session.fork(tmp_path / "b")
+
+
+def test_there_is_no_going_back_to_a_turn_that_never_was():
+    with full() as session:
+        for turn in (-1, 99):
+            with pytest.raises(SourceError, match="the session has turns 0 to"):
+                session.rewind(turn)
+
+
+def test_rolling_back_restores_the_digest_and_is_itself_in_the_history():
+    with small(10_000, preserve_recent_turns=1) as session:
+        with pytest.raises(LogError, match="no checkpoint"):
+            session.rollback()
+        rounds(session, 3)
+        checkpoint = session.checkpoint()
+        rounds(session, 2)
+        assert digest(session) != checkpoint.digest
+        assert session.rollback() == checkpoint
+        assert digest(session) == checkpoint.digest
+        assert session.history()[-1].what == "rewound"
+
+
+# --- inconsistent replies --------------------------------------------------------------------------------------------
+
+
+class Doubts:
+    """Finds every reply inconsistent that says so."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    @hookimpl
+    def gc_validate_reply(self, reply):
+        return Inconsistency(reason="it says so", items=self.items) if "wrong" in json.dumps(reply) else None
+
+
+def doubting(*items, **more):
+    plugins = Plugins.discover()
+    plugins.register(Doubts(*items))
+    return small(3_000, plugins=plugins, auto_trigger=False, preserve_recent_turns=1, **more)
+
+
+def test_after_an_inconsistent_reply_the_checkpoint_is_back_with_the_items_that_were_named():
+    with doubting("i2") as session:
+        rounds(session, 5)
+        session.collect_now(target_percent=5)
+        assert "i2" not in {item.id for item in session.items()}
+        session.checkpoint()
+        session.append(user("And now?"))
+        with pytest.raises(InconsistentReplyError, match="it says so") as error:
+            session.post_turn(answer("wrong"))
+        assert error.value.recovered
+        assert "i2" in {item.id for item in session.items()}
+        assert "wrong" not in json.dumps(session.pre_send().messages)
+        session.post_turn(answer("right"))
+
+
+def test_after_two_recoveries_in_a_row_it_is_told_with_both_digests_and_nothing_changes():
+    with doubting() as session:
+        rounds(session, 2)
+        checkpoint = session.checkpoint()
+        for _ in range(2):
+            with pytest.raises(InconsistentReplyError) as error:
+                session.post_turn(answer("wrong"))
+            assert error.value.recovered
+        with pytest.raises(InconsistentReplyError, match=checkpoint.digest) as error:
+            session.post_turn(answer("wrong"))
+        assert not error.value.recovered
+        session.post_turn(answer("fine"))
+        with pytest.raises(InconsistentReplyError) as error:
+            session.post_turn(answer("wrong"))
+        assert error.value.recovered
+
+
+@pytest.mark.parametrize("strategy", ["undo_last", "raise"])
+def test_the_recovery_that_is_configured_is_made(strategy):
+    with doubting(recovery_strategy=strategy) as session:
+        rounds(session, 5)
+        before = digest(session)
+        session.collect_now(target_percent=5)
+        collected = digest(session)
+        with pytest.raises(InconsistentReplyError) as error:
+            session.post_turn(answer("wrong"))
+        assert error.value.recovered == (strategy == "undo_last")
+        assert digest(session) == (before if strategy == "undo_last" else collected)
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+
+class Masks:
+    @hookimpl
+    def gc_redact(self, text):
+        return text.replace("hunter2", "*******") if "hunter2" in text else None
+
+
+class Broken:
+    @hookimpl
+    def gc_redact(self, text):
+        raise ValueError(text)
+
+
+def masking(plugin, **more):
+    plugins = Plugins.discover()
+    plugins.register(plugin)
+    return small(10_000, plugins=plugins, **more)
+
+
+def test_a_secret_is_masked_before_it_is_written(tmp_path):
+    with masking(Masks(), directory=tmp_path) as session:
+        session.system(rules="The password is hunter2.")
+        session.append(user("hunter2 is it"))
+        session.append(call(("hunter2", "login", {"password": "hunter2"})))
+        session.append(result("hunter2", "hunter2 accepted"))
+        session.enrich(note="hunter2")
+        request = session.pre_send()
+        assert complaints("openai", request.kwargs()) == []
+    for path in (tmp_path / "master.jsonl", tmp_path / "ledger.jsonl"):
+        assert [place for place in re.findall(r'.{9}"hunter2|hunter2 ', path.read_text()) if "id" not in place] == []
+
+
+def test_where_a_plugin_that_masks_fails_nothing_of_the_text_is_written(tmp_path):
+    with masking(Broken(), directory=tmp_path) as session:
+        session.append(user("hunter2"))
+        assert "hunter2" not in session.recall("i1")
+    assert "hunter2" not in (tmp_path / "master.jsonl").read_text()
+
+
+# --- memory across sessions ------------------------------------------------------------------------------------------
+
+
+def test_what_one_session_promotes_a_later_one_knows_within_its_cap(tmp_path):
+    facts = FactStore(tmp_path / "facts.jsonl")
+    with small(directory=tmp_path / "one") as session:
+        (key,) = session.append(user("Never edit generated files."))
+        (change,) = session.promote(facts, [Promotion.add("Never edit generated files", FactKind.CONSTRAINT, key)])
+        place = change.fact.bytes
+    line = (tmp_path / "one" / "master.jsonl").read_bytes()[place.start : place.end]
+    assert json.loads(line)["payload"]["content"] == "Never edit generated files."
+    with small(directory=tmp_path / "two") as session:
+        session.append(user("Begin."))
+        session.load_facts(FactStore(tmp_path / "facts.jsonl"), cap=100)
+        assert "Never edit generated files" in session.pre_send().messages[-1]["content"]
+        assert session.budget.entry("facts").tokens <= 100
+
+
+# --- search ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["directory", "temporary"])
+def test_what_left_the_window_is_found(kept, tmp_path):
+    with small(3_000, directory=tmp_path if kept else None, strategy="gc_truncate", preserve_recent_turns=1) as session:
+        session.append(user("Look."))
+        session.append(call(("c1", "read", {"path": "src/rare_name.py"})))
+        session.append(result("c1", "def rarest_of_all(): pass\n" + lines(50)))
+        rounds(session, 6)
+        session.collect_now(target_percent=5)
+        hits = session.search("rarest_of_all")
+        assert "rarest_of_all" not in json.dumps(session._context.render().messages)
+        assert [session.recall(hit.item).split("(")[0] for hit in hits] == ["def rarest_of_all"]
+        assert session.search("rare_name.py", tool="read")
+        assert session.search("nothing like this was said") == ()

@@ -346,6 +346,7 @@ class Context:
     def _take_over(self, messages: Sequence[Message], cursor: Cursor) -> None:
         self._add(*messages)
         self.cursor = cursor
+        self._keep_newest_marks()
         self._refresh_results()
 
     def _leave_out(self, schemas: frozenset[str]) -> None:

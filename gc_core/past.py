@@ -310,9 +310,11 @@ class Past:
         return list(found.items())
 
     def _of_bytes(self, start: int, end: int) -> list[tuple[str, str]]:
-        """Of whole lines alone: a range that was made up may begin anywhere."""
+        """Of whole lines alone: a range that was made up may begin anywhere, and is refused."""
         format_ = self._recorder.state.format
         records = [record for _, record in self._store.log.records(start, end)]
+        if not records:
+            raise LogError(f"{self._store.log.journal.path}: bytes {start}-{end} hold no line")
         return [(key, text_of(record, key, format_)) for record in records for key in record.items if key]
 
 

@@ -19,7 +19,8 @@ from gc_core.tokens import part_tokens
 
 def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[SavedMessage, ...]:
     """
-    The messages of the item's unit as they stood before a collection touched them; what lives together comes together.
+    The messages of the item's unit as they stood before a collection touched them: what lives together comes together,
+    and so does a unit that shares a message with it.
 
     Raises SourceError when no collection in force took the item.
     """
@@ -27,13 +28,18 @@ def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[Sav
     unit = next((unit for place in places for unit in _units_with(ledger, place, item)), None)
     if unit is None:
         raise SourceError(f"item {item!r} was not collected, or that was undone")
-    first: dict[str, SavedMessage] = {}
-    for place in places:
-        if f'"unit":{unit},'.encode() in ledger.journal.read(place):
-            for message in _gone(ledger, place):
-                if any(each.unit == unit for each in message.items):
-                    first.setdefault(message.id, message)
-    return tuple(first.values())
+    units, first = {unit}, dict[str, SavedMessage]()
+    while True:
+        for place in places:
+            line = ledger.journal.read(place)
+            if any(f'"unit":{each},'.encode() in line for each in units):
+                for message in _gone(ledger, place):
+                    if any(each.unit in units for each in message.items):
+                        first.setdefault(message.id, message)
+        more = {each.unit for message in first.values() for each in message.items}
+        if more <= units:
+            return tuple(first.values())
+        units |= more
 
 
 def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: Intake) -> list[Message]:
@@ -43,16 +49,34 @@ def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: I
     """
     window = list(messages)
     restored: list[Item] = []
+    for together in _together(back):
+        # A unit goes where its end belongs: its head may have lost items before it was dropped.
+        end = max(_number(item.id) for message in together for item in message.items)
+        resident = {message.id: at for at, message in enumerate(window)}
+        missing = [message for message in together if message.id not in resident]
+        for message in together:
+            if message.id in resident:
+                window[resident[message.id]] = message
+        restored += [item for message in missing for item in message.items]
+        later = [resident[message.id] for message in together if message.id in resident]
+        behind = next((at for at, other in enumerate(window) if _rank(other) > end), len(window))
+        place = min([behind, *later])  # what is still there of the unit are its last messages: the results
+        window[place:place] = missing
+    return [lessened for message in window for lessened in _lessened(message, restored, intake)]
+
+
+def _together(back: Iterable[Message]) -> list[list[Message]]:
+    """The messages, pinned, in groups that share units, oldest first."""
+    groups: list[tuple[set[int], list[Message]]] = []
     for message in sorted(back, key=_rank):
         pinned = attrs.evolve(message, items=tuple(attrs.evolve(item, pinned=True) for item in message.items))
-        place = next((at for at, other in enumerate(window) if other.id == message.id), None)
-        if place is not None:
-            window[place] = pinned
-            continue
-        restored += pinned.items
-        behind = next((at for at, other in enumerate(window) if _rank(other) > _rank(message)), len(window))
-        window.insert(behind, pinned)
-    return [lessened for message in window for lessened in _lessened(message, restored, intake)]
+        units = {item.unit for item in message.items}
+        if groups and groups[-1][0] & units:
+            groups[-1][0].update(units)
+            groups[-1][1].append(pinned)
+        else:
+            groups.append((units, [pinned]))
+    return [messages for _, messages in groups]
 
 
 def _units_with(ledger: Ledger, place: ByteRange, item: str) -> list[int]:

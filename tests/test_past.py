@@ -145,7 +145,7 @@ def restore(session, item):
     except SourceError:
         return
     found = [each for each in session.items() if each.id == item.id]
-    assert found
+    assert found or item.kind.value == "thinking"  # a model may bind it to what stood before it
     assert all(each.pinned for each in found)
     assert_sound(session)
 
@@ -189,17 +189,16 @@ def test_nothing_is_undone_or_done_again_where_there_is_nothing():
 
 
 def test_only_pre_send_refuses_what_does_not_fit_and_says_by_how_much():
-    with small(2_000, strategy="gc_truncate", preserve_recent_turns=1) as session:
-        rounds(session, 8)
-        session.pre_send()
-        session.append(user("More."))
-        while session.undo():
-            pass
-        assert session.budget.total > 2_000
+    with full(strategy="gc_truncate") as session:
+        session.collect_now(target_percent=0)
+        assert session.undo()
+        session.switch(context_limit=1_200)
+        assert session.budget.total > 1_200
         with pytest.raises(ContextOverflowError, match=r"which is [\d,]+ too many"):
             session.pre_send()
         session.release()
-        assert session.pre_send().tokens <= 2_000
+        session.collect_now(target_percent=0)
+        assert session.pre_send().tokens <= 1_200
 
 
 def test_messages_that_came_since_stay_when_a_collection_is_undone():
@@ -243,19 +242,19 @@ def test_what_was_never_collected_cannot_be_restored():
 
 
 def test_thinking_that_was_bound_to_what_undo_takes_away_leaves_too():
-    with small(4_000, format="anthropic", auto_trigger=False, preserve_recent_turns=1) as session:
+    with small(10_000, format="anthropic", auto_trigger=False, preserve_recent_turns=1) as session:
         session.append(user("Begin."))
         for step in range(6):
             session.append(use((f"c{step}", "read", {"n": step}), thinking=f"thought {step}"))
             session.append(results((f"c{step}", lines(60))))
         session.append(user("Go on."))
         session.pre_send()
-        session.collect_now(target_percent=15)
+        session.collect_now(target_percent=6)
         session.append(use(("c9", "read", {}), thinking="after"))
         session.append(results(("c9", "x")))
         assert session.undo()
         assert "after" not in json.dumps(session._context.render().messages)
-        session.collect_now(target_percent=15)
+        session.collect_now(target_percent=6)
         session.system(rules="x", refresh="now")
         assert not session.undo()  # the thinking that would come back is bound to another head
 
@@ -329,8 +328,9 @@ def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
 
 
 def test_a_branch_goes_its_own_way(tmp_path):
-    with small(10_000, directory=tmp_path / "a") as session:
+    with small(10_000, directory=tmp_path / "a", preserve_recent_turns=1) as session:
         rounds(session, 3)
+        rounds(session, 1, task="And now?")
         with session.fork(tmp_path / "b") as branch, session.fork(tmp_path / "c", at=1) as earlier:
             assert digest(branch) == digest(session)
             branch.append(user("In the branch."))
@@ -338,6 +338,8 @@ def test_a_branch_goes_its_own_way(tmp_path):
             assert branch.recall("i1") == session.recall("i1") == earlier.recall("i1")
             assert earlier._context.cursor.turn == 0
             assert "In the trunk." not in json.dumps(branch._context.render().messages)
+            branch.pre_send()
+            assert branch.collect_now(target_percent=0).changed  # with the break, the line changes that names it
             assert str(tmp_path / "b") in branch.pre_send().messages[0]["content"]
         with pytest.raises(LogError, match="not empty"):
             session.fork(tmp_path / "b")
@@ -358,7 +360,7 @@ def test_rolling_back_restores_the_digest_and_is_itself_in_the_history():
         checkpoint = session.checkpoint()
         rounds(session, 2)
         assert digest(session) != checkpoint.digest
-        assert session.rollback() == checkpoint
+        assert session.rollback().at == checkpoint.at
         assert digest(session) == checkpoint.digest
         assert session.history()[-1].what == "rewound"
 

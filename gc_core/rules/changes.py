@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gc_core.messages import Payload, Request
 from gc_core.rules.blocks import answers_in, calls_of, latest_reply, texts_of, waiting_reply
 from gc_core.rules.breaches import Breach
-from gc_core.rules.frames import is_stub, opening_of, opens_like_ours
+from gc_core.rules.frames import is_said, opening_of, opens_like_ours
 from gc_core.rules.sameness import first_change, same
 from gc_core.rules.thinking import bound_thinking, kept_thinking, latest_thinking
 
@@ -79,7 +79,7 @@ def _final(request: Request) -> list[Payload]:
             final.append(message)
         elif final:
             break
-        elif role == "user" and (is_stub(message) or not opens_like_ours(opening_of(message))):
+        elif role == "user" and (is_said(message) or not opens_like_ours(opening_of(message))):
             return [message]
     return final[::-1]
 

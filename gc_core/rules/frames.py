@@ -14,6 +14,9 @@ FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
 NOTE = "[gc:"
 """How a trace opens; it has no closing tag."""
 
+LATE = "[gc: this result came without its call"
+"""How a result opens that came without its call, and is told as text."""
+
 _STUB = " left out: "
 _NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 
@@ -54,9 +57,10 @@ def opens_like_ours(text: str) -> bool:
     return text.startswith(NOTE) or any(_is_frame(text, opening, closing) for opening, closing in FRAMES)
 
 
-def is_stub(message: Payload) -> bool:
-    """Whether it is what is left of somebody's message, unlike a trace, which stands for others."""
-    return _STUB in opening_of(message).partition("\n")[0]
+def is_said(message: Payload) -> bool:
+    """Whether it is somebody's, though it opens like ours: what is left of a message, or a result told as text."""
+    first = opening_of(message).partition("\n")[0]
+    return _STUB in first or first.startswith(LATE)
 
 
 def _is_frame(text: str, opening: str, closing: str) -> bool:

@@ -312,7 +312,8 @@ class Past:
     def _of_bytes(self, start: int, end: int) -> list[tuple[str, str]]:
         """Of whole lines alone: a range that was made up may begin anywhere, and is refused."""
         format_ = self._recorder.state.format
-        records = [record for _, record in self._store.log.records(start, end)]
+        inside = end <= self._store.log.size
+        records = [record for _, record in self._store.log.records(start, end)] if inside else []
         if not records:
             raise LogError(f"{self._store.log.journal.path}: bytes {start}-{end} hold no line")
         return [(key, text_of(record, key, format_)) for record in records for key in record.items if key]

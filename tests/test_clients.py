@@ -123,9 +123,11 @@ def test_the_loop_of_the_design_runs_as_it_is_written(tmp_path):
         assert server.refusals == []
         assert len(server.requests) == 31
         for body in server.requests:
-            assert [block["text"] for block in body["system"]] == ["You fix bugs.", "Never guess."]
+            *said, log = [block["text"] for block in body["system"]]
+            assert said == ["You fix bugs.", "Never guess."]
+            assert str(tmp_path) in log
             assert body["messages"][0]["content"] == "The login test fails."
-    assert len((tmp_path / "sessions" / "42" / "master.jsonl").read_text().splitlines()) == 1 + 31 + 30
+    assert len((tmp_path / "sessions" / "42" / "master.jsonl").read_text().splitlines()) == 1 + 31 + 30 + 4
 
 
 def test_the_openai_client_streams_and_the_session_watches():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import attrs
@@ -13,7 +15,7 @@ from gc_core.errors import RemovalError
 from gc_core.items import Item, ItemKind, Part, Unit
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
-from gc_core.references import HINTED_FROM, ByteRange, Reference
+from gc_core.references import HINTED_FROM, MOST_NAMES, ByteRange, Reference
 from gc_core.results import Goal, Refusal
 from gc_core.scan import scan
 from gc_core.stubs import reference_to, smallest_stub, write_stub
@@ -34,6 +36,10 @@ _LONGEST_PLACE = ByteRange(10**9, 10**9 + 1)
 
 _OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
 """Zones of which it is known what could still be taken: others wait for them, or they are taken only to some end."""
+
+_ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_TEXT})
+_LEAST_ROOM, _LONGEST_NAME = 8, 60
+"""Tokens below which no name is looked for, and characters of a name beyond which it would cost too many."""
 
 _WRITINGS = 3
 """Times that one plan writes its stubs before it counts new ones at their limit."""
@@ -224,6 +230,7 @@ class Planner:
         self._write()
         texts = {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
         dropped, traces = self._cuts()
+        traces = self._named(traces)
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
         bound = self._bound_thinking(dropped, texts) if binds_thinking else frozenset()
@@ -366,7 +373,13 @@ class Planner:
         unit = self._view.units[near]
         self._gone[near] = True
         self._total -= unit.tokens
-        return self._cuts_made.add(near, _left_out(unit))
+        return self._cuts_made.add(near, _left_out(unit)) + self._names_cost(unit.items[0].reference)
+
+    def _names_cost(self, reference: Reference | None) -> int:
+        """Tokens of the names that an absorbed trace hands on; the longest trace is reckoned without any."""
+        if reference is None or not reference.names:
+            return 0
+        return self._trace_tokens(reference) - self._trace_tokens(attrs.evolve(reference, names=()))
 
     # -- stubs ---------------------------------------------------------------------------------------------------
 
@@ -499,6 +512,44 @@ class Planner:
         self._known_cuts = frozenset(dropped), traces
         return self._known_cuts
 
+    def _named(self, traces: dict[str, Reference]) -> dict[str, Reference]:
+        """
+        The traces, the newest first, with names that the window would lose, in what room is left to the target.
+
+        What was collected goes beyond the target by part of a unit: here that is spent on what is asked for next.
+        """
+        room = self.goal.target_tokens - self._total
+        if room < _LEAST_ROOM or not traces:
+            return traces
+        shown, named = self._stays(), dict(traces)
+        for run in reversed(list(self._runs())):
+            key = run[0].items[0].id
+            more = _telling(run, shown)[: MOST_NAMES - len(traces[key].names)]
+            while more:
+                longer = attrs.evolve(traces[key], names=(*traces[key].names, *more))
+                cost = self._trace_tokens(longer) - self._trace_tokens(traces[key])
+                if cost <= room:
+                    named[key], room = longer, room - cost
+                    shown.update(more)
+                    break
+                more = more[: len(more) // 2]
+            if room < _LEAST_ROOM:
+                break
+        return named
+
+    def _stays(self) -> set[str]:
+        """Names that the window shows when everything is carried out."""
+        shown: set[str] = set()
+        for item in self.context.items():
+            if item.policy is GCPolicy.LOCKED:
+                shown |= item.scan.names
+        for unit, gone in zip(self._view.units, self._gone, strict=True):
+            for item in () if gone else unit.items:
+                written = self._texts.get(item.id)
+                shown |= item.scan.names if written is None else written.scan.names
+                shown.update(() if item.reference is None else item.reference.names)
+        return shown
+
     def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, NewText]) -> frozenset[str]:
         changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]
         first = -1 if any(number < 0 for number in self._dropped) else min(changed, default=len(self._gone))
@@ -557,6 +608,16 @@ class _Cuts:
         self._other_end[first], self._other_end[last] = last, first
         self._tokens[first] = left_out
         return self.cost(left_out) - before
+
+
+def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
+    """Names in what was asked and done there that nothing shows any more, the most often named first."""
+    counts: Counter[str] = Counter()
+    for unit in run:
+        for item in unit.items:
+            if item.kind in _ASKED:
+                counts.update(item.scan.names - shown)
+    return [name for name, _ in counts.most_common(MOST_NAMES) if len(name) <= _LONGEST_NAME]
 
 
 def _left_out(unit: Unit) -> int:

@@ -13,6 +13,9 @@ LOG_NAME = "master.jsonl"
 HINTED_FROM = 400
 """Tokens from which a trace hints at what it stands for: a hint on less would cost too much of what was freed."""
 
+MOST_NAMES = 12
+"""Names that a trace tells at most, the newest."""
+
 _TOOLS = 2
 """Tools that a trace names; the calls of all others are told together."""
 
@@ -48,6 +51,7 @@ class Reference:
         hint: What a single item was, in a few words, or "".
         calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
         preview: How the last text began that somebody said there, or "".
+        names: Names that stood there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that hold it all; None where nobody is told of a log.
 
     """
@@ -60,6 +64,7 @@ class Reference:
     hint: str = ""
     calls: tuple[tuple[str, int], ...] = ()
     preview: str = ""
+    names: tuple[str, ...] = ()
     place: ByteRange | None = None
 
     def stub_text(self) -> str:
@@ -68,7 +73,8 @@ class Reference:
 
     def trace_text(self) -> str:
         """The whole text of a trace."""
-        hints = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
+        said = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
+        hints = (*said, self.names and f"on {', '.join(self.names)}")
         about = ", ".join(filter(None, hints))
         told = f": {about}" if about else ""
         return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
@@ -82,6 +88,7 @@ class Reference:
         calls = tuple(counts.most_common())
         tokens = self.tokens + sum(reference.tokens for reference in between)
         preview = next((each.preview for each in reversed((self, *between)) if each.preview), "")
+        names = dict.fromkeys(name for each in (self, *between) for name in each.names)
         places = [each.place for each in (self, *between) if each.place is not None]
         place = ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None
         return Reference(
@@ -92,6 +99,7 @@ class Reference:
             last_turn=last.last_turn,
             calls=calls,
             preview=preview,
+            names=tuple(names)[-MOST_NAMES:],
             place=place,
         )
 

@@ -18,7 +18,7 @@ from gc_core.protocols import TokenCounter
 from gc_core.references import HINTED_FROM, MOST_NAMES, ByteRange, Reference
 from gc_core.results import Goal, Refusal
 from gc_core.scan import scan
-from gc_core.stubs import reference_to, smallest_stub, write_stub
+from gc_core.stubs import reference_over, reference_to, smallest_stub, write_stub
 from gc_core.tokens import part_tokens
 from gc_core.view import WindowView, Zone, is_stubbable
 
@@ -124,12 +124,12 @@ class Planner:
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
         self._references: dict[str, Reference] = {}
+        self._spans: dict[tuple[int, ...], tuple[Reference, int]] = {}
         self._later: list[tuple[GCRemovalItem, Rights]] = []
         self._cites = context.cites
         self._cuts_made = _Cuts(*map(self._longest_trace, (HINTED_FROM - 1, 10**7)))
         self._traced = 0
         self._unsure = 0
-        self._known_cuts: tuple[frozenset[str], dict[str, Reference]] | None = None
 
     @cached_property
     def _items(self) -> dict[str, tuple[Item, int]]:
@@ -208,8 +208,7 @@ class Planner:
         pass too, which begins with exactly these tokens.
         """
         self._write()
-        _, traces = self._cuts()
-        exact = sum(self._trace_tokens(reference) for reference in traces.values())
+        exact = sum(self._spanning(run)[1] for run in self._runs())
         self._total += exact - self._traced
         self._traced, self._unsure = exact, 0
 
@@ -332,7 +331,7 @@ class Planner:
         runs = sum(1 for place in places if place - 1 not in places)
         beside = (near for place in places for near in (place - 1, place + 1) if near not in places)
         new = max(0, runs - sum(map(self._is_cut, beside)))
-        cost = new * self._trace_tokens(self._spanning(units)) if new else 0
+        cost = new * self._spanning(units)[1] if new else 0
         named = [unit for unit in units if unit.number < 0]
         return sum(self._now[unit.number] for unit in units) - cost - (self._line_cost(named) if named else 0)
 
@@ -358,7 +357,7 @@ class Planner:
 
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
-        self._gone[place], self._known_cuts = True, None
+        self._gone[place] = True
         more = self._cuts_made.add(place, _left_out(unit))
         for near in (place - 1, place + 1):
             more += self._absorb(near)
@@ -438,10 +437,15 @@ class Planner:
             return is_cuttable(item)
         return is_stubbable(item)
 
-    def _spanning(self, units: Iterable[Unit]) -> Reference:
-        """One reference for a run of units, the traces among them counted for what they stand for."""
-        references = [item.reference or self._reference(item) for unit in units for item in unit.items]
-        return references[0].spanning(references[1:])
+    def _spanning(self, units: Sequence[Unit]) -> tuple[Reference, int]:
+        """The reference for a run of units and its tokens; asked for again whenever the traces are counted."""
+        run = tuple([unit.number for unit in units])
+        known = self._spans.get(run)
+        if known is None:
+            items = [item for unit in units for item in unit.items]
+            reference = reference_over(items, cites=self._cites)
+            known = self._spans[run] = reference, self._trace_tokens(reference)
+        return known
 
     def _reference(self, item: Item) -> Reference:
         known = self._references.get(item.id)
@@ -501,16 +505,13 @@ class Planner:
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _cuts(self) -> tuple[frozenset[str], dict[str, Reference]]:
-        """Ids of the items that leave, and one trace for every run of them; asked for again when it is all over."""
-        if self._known_cuts is not None:
-            return self._known_cuts
+        """Ids of the items that leave, and one trace for every run of them."""
         dropped: set[str] = set()
         traces: dict[str, Reference] = {}
         for run in self._runs():
             dropped.update(item.id for unit in run for item in unit.items)
-            traces[run[0].items[0].id] = self._spanning(run)
-        self._known_cuts = frozenset(dropped), traces
-        return self._known_cuts
+            traces[run[0].items[0].id] = self._spanning(run)[0]
+        return frozenset(dropped), traces
 
     def _named(self, traces: dict[str, Reference]) -> dict[str, Reference]:
         """

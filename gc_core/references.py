@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import attrs
 
 LOG_NAME = "master.jsonl"
@@ -78,30 +75,6 @@ class Reference:
         about = ", ".join(filter(None, hints))
         told = f": {about}" if about else ""
         return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
-
-    def spanning(self, between: Sequence[Reference]) -> Reference:
-        """One reference from here over all of these, which follow one another."""
-        last = between[-1] if between else self
-        counts: Counter[str] = Counter()
-        for reference in (self, *between):
-            counts.update(dict(reference.calls))
-        calls = tuple(counts.most_common())
-        tokens = self.tokens + sum(reference.tokens for reference in between)
-        preview = next((each.preview for each in reversed((self, *between)) if each.preview), "")
-        names = dict.fromkeys(name for each in (self, *between) for name in each.names)
-        places = [each.place for each in (self, *between) if each.place is not None]
-        place = ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None
-        return Reference(
-            tokens=tokens,
-            first=self.first,
-            last=last.last,
-            first_turn=self.first_turn,
-            last_turn=last.last_turn,
-            calls=calls,
-            preview=preview,
-            names=tuple(names)[-MOST_NAMES:],
-            place=place,
-        )
 
     def _calls(self) -> str:
         told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]

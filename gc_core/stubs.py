@@ -8,7 +8,8 @@ marked, the reference at the end.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -16,7 +17,7 @@ import attrs
 
 from gc_core.items import Item, ItemKind, Part
 from gc_core.protocols import TokenCounter
-from gc_core.references import Reference
+from gc_core.references import MOST_NAMES, ByteRange, Reference
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.tokens import part_tokens
 
@@ -117,9 +118,39 @@ def reference_to(item: Item, call: Item | None = None, *, cites: bool = False) -
         first_turn=item.turn,
         last_turn=item.turn,
         hint=_hint(item, call),
-        calls=((item.name, 1),) if item.kind is ItemKind.TOOL_CALL else (),
-        preview=_preview(item.text) if item.kind in _SAID else "",
         place=item.logged if cites else None,
+    )
+
+
+def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
+    """One reference for items that follow one another; what a trace among them stands for counts as it did."""
+    tokens, calls, preview, names = 0, Counter[str](), "", dict[str, None]()
+    places: list[ByteRange] = []
+    for item in items:
+        known = item.reference
+        tokens += item.original_tokens if known is None else known.tokens
+        if item.kind is ItemKind.TOOL_CALL:
+            calls[item.name] += 1
+        elif item.kind in _SAID:
+            preview = item.text or preview
+        if item.kind is ItemKind.TRACE and known is not None:
+            calls.update(dict(known.calls))
+            preview = known.preview or preview
+            names.update(dict.fromkeys(known.names))
+            places += [] if known.place is None else [known.place]
+        elif cites and item.logged is not None:
+            places.append(item.logged)
+    first, last = items[0], items[-1]
+    return Reference(
+        tokens=tokens,
+        first=first.reference.first if first.reference else first.id,
+        last=last.reference.last if last.reference else last.id,
+        first_turn=first.reference.first_turn if first.reference else first.turn,
+        last_turn=last.reference.last_turn if last.reference else last.turn,
+        calls=tuple(calls.most_common()),
+        preview=_preview(preview),
+        names=tuple(names)[-MOST_NAMES:],
+        place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
     )
 
 

@@ -25,9 +25,10 @@ from benchmarks.counting import percentile
 from benchmarks.turns import made, transcripts
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
+from gc_core.index_file import FILE_NAME
 from gc_core.journal import Journal
 from gc_core.log import LogRecord, MasterLog
-from gc_core.search import FILE_NAME, SearchIndex
+from gc_core.search import SearchIndex
 
 MESSAGES = 10_000
 MEAN_BYTES = 4_000

@@ -51,8 +51,9 @@ from gc_core.purge import purge
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
 from gc_core.results import GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
-from gc_core.search import Hit, search_sessions
+from gc_core.search import Hit
 from gc_core.session import GCSession
+from gc_core.session_search import search_sessions
 from gc_core.settings import load_config
 from gc_core.sources import InstructionSource
 from gc_core.suggestions import Suggestion, auto_expand, suggest_recall

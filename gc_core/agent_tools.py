@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-import attrs
-
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
+from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
 from gc_core.items import Item, ItemKind
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult
 from gc_core.scan import scan
 from gc_core.search import Hit
 from gc_core.session import GCSession
 from gc_core.sources import CONVERSATION, InstructionSource
+from gc_core.tool_schemas import TOOL_NAMES, TOOLS, Tool, checked
 
 NOTES: Final = InstructionSource(name="notes", policy=GCPolicy.LOCKED, layer=80)
 """
@@ -33,85 +30,12 @@ RECALL_TOKENS: Final = 2_000
 
 _SHARE = 4  # parts of the window of which a recall may fill one, and pins together one
 _MOST_RECALLED = 20  # items of a range that are read at once: a trace may stand for a hundred megabytes
-_MOST_HITS = 20
 _OWN_HITS = 40  # hits that are asked for beside those wanted: calls of these tools are left out of what is found
 _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
 _NAMED = 5  # items that context_status names of each sort
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
-_TYPES: Final = {"string": str, "integer": int, "boolean": bool}
-
-_Schema = Mapping[str, Any]
-
-
-@attrs.frozen(kw_only=True)
-class _Tool:
-    """One tool as the model sees it; ``{n}`` in its description is the bound that the host chose."""
-
-    name: str
-    description: str
-    properties: Mapping[str, _Schema] = attrs.field(factory=dict)
-    required: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> _Schema:
-        """Its arguments as a JSON schema."""
-        return {
-            "type": "object",
-            "properties": dict(self.properties),
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
-
-
-_TOOLS: Final = (
-    _Tool(
-        name="recall",
-        description="Get the original text of what was left out of the context.",
-        properties={
-            "reference": {"type": "string", "description": "i42, i5-i9 or a whole [gc: ...] line"},
-            "offset": {"type": "integer", "minimum": 0, "description": "characters to skip"},
-        },
-        required=("reference",),
-    ),
-    _Tool(
-        name="search_history",
-        description="Search all that was ever said or returned here, with ids to recall.",
-        properties={
-            "query": {"type": "string"},
-            "tool": {"type": "string", "description": "this tool alone"},
-            "role": {"type": "string", "enum": ["user", "assistant", "tool"]},
-            "limit": {"type": "integer", "minimum": 1, "maximum": _MOST_HITS},
-        },
-        required=("query",),
-    ),
-    _Tool(name="context_status", description="How full the context is, by what, and what was left out."),
-    _Tool(
-        name="collect",
-        description="Free context: old content is left out, and can be recalled. At most {n} a turn.",
-        properties={"focus": {"type": "string", "description": "paths and symbols you go on with"}},
-        required=("focus",),
-    ),
-    _Tool(
-        name="pin",
-        description="Keep an item (i42) in the context, or release it (pinned=false).",
-        properties={"item": {"type": "string"}, "pinned": {"type": "boolean"}},
-        required=("item",),
-    ),
-    _Tool(
-        name="note",
-        description="Keep goals and decisions in sight for good; at most {n} tokens in all.",
-        properties={"text": {"type": "string"}, "mode": {"type": "string", "enum": ["append", "replace"]}},
-        required=("text", "mode"),
-    ),
-)
-
-TOOL_NAMES: Final = frozenset(tool.name for tool in _TOOLS)
-"""
-The names of all of these tools. Their results repeat what the log holds: EPHEMERAL by default, and a strategy that
-summarises leaves them out.
-"""
 
 
 class AgentTools:
@@ -148,7 +72,7 @@ class AgentTools:
                 raise ConfigError(f"{option} = {bound!r}: expected a whole number of at least 1")
         chosen = _chosen(names)
         self._session = session
-        self._tools = {tool.name: tool for tool in _TOOLS if tool.name in chosen}
+        self._tools = {tool.name: tool for tool in TOOLS if tool.name in chosen}
         self._collects = (0, 0)
         self._pins: set[str] = set()
         self._handlers: Mapping[str, Callable[..., str]] = {
@@ -179,9 +103,7 @@ class AgentTools:
         if name not in self._tools:
             raise ConfigError(f"no tool {name!r} here; there are {[*self._tools]}")
         try:
-            given = _given(arguments)
-            _check(given, self._tools[name])
-            return self._handlers[name](**given)
+            return self._handlers[name](**checked(arguments, self._tools[name]))
         except (MessageError, SourceError, LogError, PluginError, RuleError) as error:
             return f"{name} failed, nothing was changed: {error}"
 
@@ -307,24 +229,12 @@ class AgentTools:
         newest = blocks.newest.get((NOTES.name, "notes"))
         return "" if newest is None else self._session.recall(newest)
 
-    def _schema(self, tool: _Tool) -> Payload:
+    def _schema(self, tool: Tool) -> Payload:
         description = tool.description.format(n=self._bounds.get(tool.name))
         if self._session.format == "anthropic":
             return {"name": tool.name, "description": description, "input_schema": tool.parameters}
         function = {"name": tool.name, "description": description, "parameters": tool.parameters}
         return {"type": "function", "function": function}
-
-
-def excerpt_end(text: str, start: int, tokens: int, counter: TokenCounter) -> int:
-    """Where an excerpt from ``start`` ends that has at most so many tokens: behind a line where one ends near."""
-    chars = min(len(text) - start, 8 * tokens)
-    while chars > 1 and (counted := counter.count(text[start : start + chars])) > tokens:
-        chars = max(1, int(chars * min(0.95, tokens / counted)))
-    end = start + chars
-    if end == len(text):
-        return end
-    line = text.rfind("\n", start + chars // 2, end)
-    return end if line < 0 else line + 1
 
 
 def _chosen(names: Iterable[str]) -> frozenset[str]:
@@ -333,38 +243,6 @@ def _chosen(names: Iterable[str]) -> frozenset[str]:
     if unknown:
         raise ConfigError(f"names: there is no tool {unknown[0]!r}; there are {sorted(TOOL_NAMES)}")
     return frozenset(chosen)
-
-
-def _given(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
-    """The arguments; what is null is not given. Raises MessageError when they are no object."""
-    given: Any = arguments or {}
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError) as error:
-            raise MessageError(f"arguments are not JSON: {error}") from error
-    if not isinstance(given, Mapping):
-        raise MessageError(f"arguments = {reprlib.repr(given)}: expected an object")
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _check(given: Mapping[str, Any], tool: _Tool) -> None:
-    """Raise MessageError, saying what would be right, unless the arguments are what the schema asks for."""
-    for name in tool.required:
-        if name not in given:
-            raise MessageError(f"{name} is missing; arguments are {[*tool.properties]}")
-    for name, value in given.items():
-        if name not in tool.properties:
-            raise MessageError(f"no argument {reprlib.repr(name)}; there are {[*tool.properties]}")
-        if not _fits(value, tool.properties[name]):
-            expected = {key: told for key, told in tool.properties[name].items() if key != "description"}
-            raise MessageError(f"{name} = {reprlib.repr(value)}: expected {json.dumps(expected)}")
-
-
-def _fits(value: Any, schema: _Schema) -> bool:
-    if type(value) is not _TYPES[schema["type"]] or value not in schema.get("enum", [value]):
-        return False
-    return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))
 
 
 def _bounded(reference: str) -> tuple[str, str]:

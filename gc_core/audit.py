@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import attrs
 
+from gc_core import index_file
 from gc_core import ledger as ledgers
 from gc_core import log as logs
-from gc_core import search
-from gc_core.checkpoints import DIRECTORY, Checkpoint, _read
-from gc_core.errors import GCError, LogError
-from gc_core.fold import SESSION, enter_one, take_one
-from gc_core.hunks import SavedMessage
-from gc_core.intake import Cursor
+from gc_core.checkpoint_audit import MISFIT, moments, name_of, unlike
+from gc_core.checkpoints import Checkpoint, _read
+from gc_core.errors import LogError
+from gc_core.fold import enter_one, take_one
+from gc_core.index_audit import index_flaws
 from gc_core.journal import Journal
-from gc_core.ledger import Collected, Entry, Ledger, Opened, Rewound, Undone
+from gc_core.ledger import Collected, Entry, Ledger, Rewound
 from gc_core.log import LogRecord, MasterLog
 from gc_core.messages import Message
+from gc_core.places import ITEM, Entries, Lines, Names, misplaced
 from gc_core.protocols import TokenCounter
 from gc_core.references import ByteRange
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
-
-_Where = tuple[str, ByteRange | None]
-
-_ITEM = re.compile(r"i[1-9]\d*", re.ASCII)
-_MOMENT = re.compile(r"(\d+)-(\d+)\.json", re.ASCII)
-
-# Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
-_FOLDED = (
-    *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
-    *("undone", "done", "taken_back", "turns", "thinking"),
-)
-
-# What a damaged line makes of the code that takes it for a whole one.
-_MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +91,7 @@ class _Audit:
     def __init__(self, directory: Path, log: MasterLog, ledger: Ledger) -> None:
         self._directory, self._log, self._ledger = directory, log, ledger
         self._findings: list[Finding] = []
-        self._lines, self._entries, self._names = _Lines(), _Entries(), _Names()
+        self._lines, self._entries, self._names = Lines(), Entries(), Names()
         self._walk = log.journal.lines()
         self._reached = Position()
         self._checkpoints: dict[Position, Path] = {}
@@ -131,8 +114,10 @@ class _Audit:
         self._advance(self._log.size, taking=True)
         for path in self._checkpoints.values():
             self._look_at_rest(path)
-        self._check_names()
-        self._findings += _index_findings(self._directory, self._lines)
+        for by, text in misplaced(self._lines, self._entries, self._names, self._log.size):
+            self._say(*by, text)
+        for text in index_flaws(self._directory, self._lines):
+            self._say(index_file.FILE_NAME, None, text)
         self._findings += [*_torn(self._log.journal), *_torn(self._ledger.journal)]
         return self._findings
 
@@ -148,7 +133,7 @@ class _Audit:
         for place, line in self._ledger.journal.lines():
             try:
                 entry = Entry.read(line)
-            except _MISFIT as error:
+            except MISFIT as error:
                 self._say(ledgers.FILE_NAME, place, f"cannot be read: {error}")
                 self._entries.damaged = True
                 continue
@@ -164,7 +149,7 @@ class _Audit:
             if not self._entries.damaged:
                 _take_back(standing, entry)
                 standing.append((place, entry))
-        self._checkpoints = _moments(self._directory, Position(self._log.size, end))
+        self._checkpoints = moments(self._directory, Position(self._log.size, end))
         return standing
 
     # -- the fold ------------------------------------------------------------------------------------------------
@@ -176,7 +161,7 @@ class _Audit:
         try:
             self._settings = Settings.of(self._entries.opened, None, counter)
             self._state = self._fresh(self._settings)
-        except _MISFIT as error:
+        except MISFIT as error:
             self._say(ledgers.FILE_NAME, None, f"the session cannot be opened with its settings: {error}")
 
     def _fresh(self, settings: Settings) -> SessionState:
@@ -189,7 +174,7 @@ class _Audit:
             try:
                 record = LogRecord.read(line)
                 texts = [*self._lines.take(place, record)]
-            except _MISFIT as error:
+            except MISFIT as error:
                 self._say(logs.FILE_NAME, place, f"cannot be read: {error}")
                 self._lines.places[place.start] = (place.end, ())
                 self._state = self._state if not taking else None
@@ -208,7 +193,7 @@ class _Audit:
             if record.at != before:
                 raise LogError(f"it says that {record.at} items came before it, and {before} did")
             take_one(state, place, record, Position(place.start, self._reached.ledger))
-        except _MISFIT as error:
+        except MISFIT as error:
             self._say(logs.FILE_NAME, place, f"does not fit what is before it: {error}")
             self._state = None
             return
@@ -216,7 +201,7 @@ class _Audit:
         if record.turn != cursor.turn:
             self._say(logs.FILE_NAME, place, f"it says that it came in turn {record.turn}; it is turn {cursor.turn}")
         for item in record.items:
-            if _ITEM.fullmatch(item) and int(item[1:]) > cursor.items:
+            if ITEM.fullmatch(item) and int(item[1:]) > cursor.items:
                 self._say(logs.FILE_NAME, place, f"it names {item}, and only {cursor.items} items were numbered")
 
     def enter(self, place: ByteRange, entry: Entry) -> None:
@@ -227,7 +212,7 @@ class _Audit:
                 self._compare(place, "before", record.digests.before, messages, record.digests.count)
             try:
                 enter_one(self._state, self._ledger, place, entry)
-            except _MISFIT as error:
+            except MISFIT as error:
                 kind = type(record).__name__
                 self._say(ledgers.FILE_NAME, place, f"{kind} does not fit the window: {error}")
                 self._state = None
@@ -256,181 +241,29 @@ class _Audit:
         checkpoint = None if path is None else self._opened(path)
         if path is None or checkpoint is None:
             return
-        text = self._unlike(checkpoint, self._state, self._fresh(self._settings))
+        opened = self._entries.opened_at(checkpoint.at.ledger) or checkpoint.opened
+        text = unlike(checkpoint, self._state, self._fresh(self._settings), opened)
         if text:
-            self._say(_name(path), None, text)
-
-    def _unlike(self, checkpoint: Checkpoint, state: SessionState, fresh: SessionState) -> str:
-        """In what a checkpoint differs from the state of its moment, or ""."""
-        found = digest_of_messages(state.context.messages)
-        if checkpoint.digest != found:
-            return f"it has digest {checkpoint.digest}; log and ledger give {found}"
-        opened = self._entries.opened_at(checkpoint.at.ledger)
-        ours = Checkpoint.of(state, checkpoint.at, checkpoint.opened if opened is None else opened)
-        unlike = [name for name in _FOLDED if _field(checkpoint, name) != _field(ours, name)]
-        if unlike:
-            return f"its {unlike[0]} is another one than log and ledger give"
-        try:
-            checkpoint.restore(fresh)
-        except _MISFIT as error:
-            return f"it cannot be restored: {error}"
-        for restored, folded in zip(fresh.context.messages, state.context.messages, strict=True):
-            if _plain(restored) != _plain(folded):
-                return f"message {folded.id} is another one in it than log and ledger give"
-        return ""
+            self._say(name_of(path), None, text)
 
     def _look_at_rest(self, path: Path) -> None:
         """A checkpoint whose moment did not come by: it was taken back, or is not known, or there was none."""
         checkpoint = self._opened(path)
         if checkpoint is not None and self._state is not None and not self._entries.took_back(checkpoint.at):
-            self._say(_name(path), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
+            self._say(name_of(path), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
 
     def _opened(self, path: Path) -> Checkpoint | None:
         checkpoint = _read(path)
         if checkpoint is None:
-            self._say(_name(path), None, "it cannot be read")
+            self._say(name_of(path), None, "it cannot be read")
         elif checkpoint.session != self._lines.session:
-            self._say(_name(path), None, f"it is of session {checkpoint.session!r}, not {self._lines.session!r}")
+            self._say(name_of(path), None, f"it is of session {checkpoint.session!r}, not {self._lines.session!r}")
         elif path.name != f"{checkpoint.at.log:015d}-{checkpoint.at.ledger:015d}.json":
-            self._say(_name(path), None, f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
+            self._say(name_of(path), None, f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
         else:
-            self._names.take_checkpoint(path, checkpoint)
+            self._names.take_checkpoint(name_of(path), checkpoint)
             return checkpoint
         return None
-
-    # -- places --------------------------------------------------------------------------------------------------
-
-    def _check_names(self) -> None:
-        """Every place that ledger and checkpoints name holds what it is named for."""
-        for place, offset in self._entries.offsets:
-            if offset != self._log.size and offset not in self._lines.places:
-                self._say(ledgers.FILE_NAME, place, f"no line of the log begins at {offset}")
-        for (start, end, item), by in self._names.items.items():
-            text = self._lines.unlike(start, end, item)
-            if text:
-                self._say(*by, text)
-        behind = {end for end, _ in self._lines.places.values()}
-        for (start, end), by in self._names.ranges.items():
-            if start not in self._lines.places or end not in behind:
-                self._say(*by, f"bytes {start}-{end} of the log are no whole lines")
-        for (start, end), by in self._names.collections.items():
-            if self._entries.collections.get(start) != end:
-                self._say(*by, f"bytes {start}-{end} of the ledger hold no collection")
-
-
-class _Lines:
-    """What the lines of the log say, in their order."""
-
-    def __init__(self) -> None:
-        self.session = ""
-        self.places: dict[int, tuple[int, tuple[str, ...]]] = {}
-        self._at = self._given = 0
-
-    def take(self, place: ByteRange, record: LogRecord) -> Iterator[str]:
-        """The next line; yields what is wrong with it."""
-        if not place.start:
-            self.session = str(record.payload.get("session", ""))
-            if record.source != SESSION or not self.session:
-                yield "the first line does not say whose log it is"
-        self.places[place.start] = (place.end, record.items)
-        if record.at < self._at:
-            yield f"it says that {record.at} items came before it; a line before it says {self._at}"
-        named = [item for item in record.items if item]
-        wrong = [item for item in named if not _ITEM.fullmatch(item)]
-        if wrong or len(set(named)) != len(named):
-            yield f"its ids are {named}: expected each once, i1, i2, ..."
-        numbers = [int(item[1:]) for item in named if item not in wrong]
-        again = [number for number in numbers if number <= max(self._given, record.at)]
-        if again:
-            yield f"it gives i{again[0]}, which was given before"
-        self._at = max(self._at, record.at)
-        self._given = max(self._given, *numbers, 0)
-
-    def unlike(self, start: int, end: int, item: str) -> str:
-        """Why this place does not hold an item, or ""."""
-        if start not in self.places:
-            return f"{item}: no line of the log begins at {start}"
-        its_end, items = self.places[start]
-        if end != its_end:
-            return f"{item}: the line of the log at {start} ends at {its_end}, not {end}"
-        return "" if item in items else f"{item} is not in the line of the log at {start}"
-
-
-class _Entries:
-    """What the lines of the ledger say of log and ledger."""
-
-    def __init__(self) -> None:
-        self.opened: Opened | None = None
-        self.damaged = False
-        self.offsets: list[tuple[ByteRange, int]] = []
-        self.collections: dict[int, int] = {}
-        self._rewinds: list[tuple[int, Rewound]] = []
-        self._openings: list[tuple[int, Opened]] = []
-        self._at = 0
-
-    def take(self, place: ByteRange, entry: Entry) -> Iterator[str]:
-        """The next entry; yields what is wrong with it."""
-        record = entry.record
-        if entry.at < self._at:
-            yield f"it names byte {entry.at} of the log; an entry before it names {self._at}"
-        self._at = max(self._at, entry.at)
-        self.offsets.append((place, entry.at))
-        if isinstance(record, Opened):
-            self.opened = record
-            self._openings.append((place.end, record))
-        elif isinstance(record, Collected):
-            self.collections[place.start] = place.end
-        elif isinstance(record, Rewound):
-            self.offsets.append((place, record.log))
-            self._rewinds.append((place.start, record))
-            if not (record.log <= entry.at and record.ledger <= place.start):
-                yield f"it goes back to {record.log}-{record.ledger}, which is not behind it"
-
-    def opened_at(self, end: int) -> Opened | None:
-        """How the session was opened when the ledger reached to there, whatever was taken back since."""
-        return next((record for reached, record in reversed(self._openings) if reached <= end), None)
-
-    def took_back(self, moment: Position) -> bool:
-        """Whether a moment was taken back later."""
-        return any(
-            moment.ledger <= start and (moment.ledger > record.ledger or moment.log > record.log)
-            for start, record in self._rewinds
-        )
-
-
-class _Names:
-    """What ledger and checkpoints name by its place, and who does first."""
-
-    def __init__(self) -> None:
-        self.items: dict[tuple[int, int, str], _Where] = {}
-        self.collections: dict[tuple[int, int], _Where] = {}
-        self.ranges: dict[tuple[int, int], _Where] = {}
-
-    def take_entry(self, place: ByteRange, entry: Entry) -> None:
-        """What an entry of the ledger names."""
-        record = entry.record
-        by: _Where = (ledgers.FILE_NAME, place)
-        if isinstance(record, Collected):
-            for hunk in record.hunks:
-                self._take_messages((*hunk.gone, *hunk.come), by)
-        elif isinstance(record, Undone):
-            self.collections.setdefault((record.place.start, record.place.end), by)
-
-    def take_checkpoint(self, path: Path, checkpoint: Checkpoint) -> None:
-        """What a checkpoint names."""
-        by: _Where = (_name(path), None)
-        self._take_messages(checkpoint.messages, by)
-        for place in (*checkpoint.done, *checkpoint.taken_back):
-            self.collections.setdefault((place.start, place.end), by)
-
-    def _take_messages(self, messages: Iterable[SavedMessage], by: _Where) -> None:
-        for message in messages:
-            for item in message.items:
-                if item.reference is not None and item.reference.place is not None:
-                    self.ranges.setdefault((item.reference.place.start, item.reference.place.end), by)
-                for place in (item.logged, message.place if item is message.items[0] else None):
-                    if place is not None:
-                        self.items.setdefault((place.start, place.end, item.id), by)
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------
@@ -443,32 +276,6 @@ def _take_back(standing: list[tuple[ByteRange, Entry]], entry: Entry) -> None:
             standing.pop()
 
 
-def _moments(directory: Path, end: Position) -> dict[Position, Path]:
-    """The checkpoints up to a moment."""
-    found: dict[Position, Path] = {}
-    for path in sorted((directory / DIRECTORY).glob("*.json")):
-        name = _MOMENT.fullmatch(path.name)
-        if name and int(name[1]) <= end.log and int(name[2]) <= end.ledger:
-            found[Position(int(name[1]), int(name[2]))] = path
-    return found
-
-
-def _name(path: Path) -> str:
-    return f"{DIRECTORY}/{path.name}"
-
-
-def _field(checkpoint: Checkpoint, name: str) -> Any:
-    value = getattr(checkpoint, name)
-    # The message behind it is compared by its id, as the checkpoint has it.
-    return attrs.evolve(value, results=None) if isinstance(value, Cursor) else value
-
-
-def _plain(message: Message) -> tuple[Any, ...]:
-    """What a message is, its tokens apart: those may have been counted by another counter."""
-    items = tuple(attrs.evolve(item, tokens=0, original_tokens=0) for item in message.items)
-    return message.id, message.role, message.payload, message.synthetic, message.as_logged, items
-
-
 def _torn(journal: Journal) -> Iterator[Finding]:
     """Bytes behind the last whole line, if they are still none."""
     if not journal.torn:
@@ -477,49 +284,3 @@ def _torn(journal: Journal) -> Iterator[Finding]:
         if now.torn and now.size <= journal.size:
             place = ByteRange(journal.size, journal.size + now.torn)
             yield Finding(file=journal.path.name, place=place, text=f"{now.torn} torn bytes behind the last whole line")
-
-
-# -- the index ---------------------------------------------------------------------------------------------------------
-
-
-def _index_findings(directory: Path, lines: _Lines) -> Iterator[Finding]:
-    path = directory / search.FILE_NAME
-    if not path.is_file():
-        return
-    try:
-        with contextlib.closing(_read_only(path)) as db:
-            for text in _index_flaws(db, directory / logs.FILE_NAME, lines):
-                yield Finding(file=search.FILE_NAME, text=text)
-    except sqlite3.Error as error:
-        yield Finding(file=search.FILE_NAME, text=f"it cannot be read: {error}")
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    """Without a journal beside it, SQLite need not make one to read."""
-    beside = path.with_name(f"{path.name}-wal")
-    how = "mode=ro" if beside.is_file() and beside.stat().st_size else "mode=ro&immutable=1"
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
-
-
-def _index_flaws(db: sqlite3.Connection, log: Path, lines: _Lines) -> Iterator[str]:
-    schema = db.execute("PRAGMA user_version").fetchone()[0]
-    if schema != search.SCHEMA:
-        yield f"its schema is {schema}, not {search.SCHEMA}"
-        return
-    end, first = db.execute("SELECT place, first FROM meta").fetchone() or (-1, b"")
-    if end and first != _first(log):
-        yield "it is of another log"
-        return
-    # What was written since this began may be indexed too.
-    known = max((place for place, _ in lines.places.values()), default=0)
-    if not 0 <= end <= log.stat().st_size or (0 < end < known and end not in lines.places):
-        yield f"it is made up to {end}, where no line of the log ends"
-    for row, item, start, stop in db.execute("SELECT row, id, start, stop FROM item WHERE start < ?", (known,)):
-        text = lines.unlike(start, stop, item)
-        if text:
-            yield f"row {row}: {text}"
-
-
-def _first(log: Path) -> bytes:
-    with log.open("rb") as file:
-        return hashlib.blake2b(file.readline(), digest_size=16).digest()

@@ -99,12 +99,12 @@ class ContextOverflowError(GCError):
 
     """
 
-    def __init__(self, *, limit: int, needed: int, owners: Mapping[str, int]) -> None:
+    def __init__(self, *, limit: int, needed: int, owners: Mapping[str, int], hint: str = "") -> None:
         self.limit = limit
         self.needed = needed
         self.owners = dict(sorted(owners.items(), key=lambda pair: (-pair[1], pair[0])))
         named = ", ".join(f"{owner} {tokens:,}" for owner, tokens in self.owners.items())
         super().__init__(
             f"the request needs {needed:,} tokens and may have {limit:,}, which is {needed - limit:,} too many; "
-            f"nothing more may be removed. Held by: {named}"
+            f"nothing more may be removed. Held by: {named}{hint}"
         )

@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 import re
-import stat
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gc_core.errors import LogError
+from gc_core.handles import Handle, opened
 from gc_core.references import ByteRange
 
 _CHUNK = 1 << 18
@@ -49,7 +48,7 @@ class Journal:
     def __init__(self, path: Path, *, writable: bool = True) -> None:
         self.path = path
         self._writable = writable
-        self._handle: _Handle | None = _opened(path, writable=writable)
+        self._handle: Handle | None = opened(path, writable=writable)
         end = os.fstat(self._handle.number).st_size
         self.size = self._whole_size(end)
         self.torn = end - self.size
@@ -132,7 +131,7 @@ class Journal:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _held(self, *, writing: bool = False) -> _Handle:
+    def _held(self, *, writing: bool = False) -> Handle:
         handle = self._handle
         if handle is None:
             raise LogError(f"{self.path} was closed")
@@ -158,7 +157,7 @@ class Journal:
             if self.size != end:
                 self._take_back(handle)
 
-    def _take_back(self, handle: _Handle) -> None:
+    def _take_back(self, handle: Handle) -> None:
         try:
             os.ftruncate(handle.number, self.size)
         except OSError as error:
@@ -230,39 +229,6 @@ class Journal:
                 raise LogError(text) from error
 
 
-class _Handle:
-    """
-    An open file. It is closed when nobody holds it: a call under way keeps it open, so that no thread can write to a
-    number that the system has given to another file in the meantime.
-    """
-
-    def __init__(self, path: Path, flags: int) -> None:
-        self.number = os.open(path, flags, 0o600)
-        self.named = False
-        """Whether the name of the file is known to be on the disk."""
-        # Not at exit, while threads may still write: the system closes it then.
-        weakref.finalize(self, os.close, self.number).atexit = False
-
-    def read(self, start: int, length: int) -> bytes:
-        """So many bytes, fewer where the file ends."""
-        part = os.pread(self.number, length, start)
-        if len(part) == length:
-            return part
-        parts, found = [part], len(part)
-        while part:
-            part = os.pread(self.number, length - found, start + found)
-            parts.append(part)
-            found += len(part)
-        return b"".join(parts)
-
-    def write(self, data: bytes, start: int) -> None:
-        """All bytes, or an OSError behind some of them."""
-        left = memoryview(data)
-        while left:
-            written = os.pwrite(self.number, left, start)
-            left, start = left[written:], start + written
-
-
 def line_of(record: Mapping[str, Any]) -> bytes:
     """One line, letters as they are, so that plain grep finds them. Raises LogError for what JSON cannot say."""
     try:
@@ -277,19 +243,6 @@ def line_of(record: Mapping[str, Any]) -> bytes:
         if _HALVES.search(text):
             return text.encode("utf-8", "surrogatepass")
         return (json.dumps(record, separators=(",", ":")) + "\n").encode()
-
-
-def _opened(path: Path, *, writable: bool) -> _Handle:
-    flags = os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY
-    try:
-        # A pipe would wait for its other end.
-        handle = _Handle(path, flags | os.O_NONBLOCK)
-        regular = stat.S_ISREG(os.fstat(handle.number).st_mode)
-    except (OSError, ValueError) as error:
-        raise LogError(f"{path} cannot be opened: {error}") from error
-    if not regular:
-        raise LogError(f"{path} cannot be opened: it is not a regular file")
-    return handle
 
 
 def _made_aside(path: Path, offset: int) -> tuple[Path, int]:

@@ -57,13 +57,25 @@ class Digests:
 
 @attrs.frozen(kw_only=True)
 class Opened:
-    """A session began, or was opened again, with these settings."""
+    """
+    A session began, or was opened again, with these settings.
+
+    Attributes:
+        session: The session's id.
+        format: Name of the provider's message shape.
+        model: The model's name, or None.
+        config: How it collects.
+        version: Of gc-core.
+        objects: Types of strategies that were given as objects: no file holds them.
+
+    """
 
     session: str
     format: str
     model: str | None
     config: dict[str, Any]
     version: str
+    objects: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

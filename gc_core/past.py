@@ -18,6 +18,8 @@ from gc_core.blocks import Block
 from gc_core.checkpoints import DIRECTORY, Checkpoint
 from gc_core.errors import LogError, SessionClosedError, SourceError
 from gc_core.facts import FactChange, FactStore, Promotion
+from gc_core.index_file import FILE_NAME
+from gc_core.indexer import Indexer
 from gc_core.items import ItemKind
 from gc_core.ledger import Collected, Purged, Rewound, Undone
 from gc_core.log import text_of
@@ -25,7 +27,7 @@ from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.recorder import Recorder
 from gc_core.references import ByteRange
-from gc_core.search import FILE_NAME, Filters, Hit, Indexer, SearchIndex
+from gc_core.search import Filters, Hit, SearchIndex
 from gc_core.sources import InstructionSource
 from gc_core.state import Position, SessionState, Settings
 from gc_core.store import Store
@@ -125,7 +127,8 @@ class Past:
         """
         texts = [f"[{key}]\n{text}" for key, text in self._recalled(item)]
         if not texts:
-            raise SourceError(f"no item {item!r:.200} was ever logged")
+            expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
+            raise SourceError(f"no item {item!r:.200} was ever logged; expected {expected}")
         return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
 
     @serialised
@@ -283,9 +286,11 @@ class Past:
             self._store.checkpoint(self._recorder.state)
         self._window_changed()
 
-    def _line_of(self, item: str) -> ByteRange | None:
+    def _line_of(self, item: str) -> ByteRange:
         found = self._store.log.find(int(item[1:]))
-        return None if found is None else found[0]
+        if found is None:
+            raise SourceError(f"no item {item!r} was ever logged; a fact needs one that tells it")
+        return found[0]
 
     def _newest_checkpoint(self) -> Checkpoint:
         newest = self._store.newest_checkpoint()

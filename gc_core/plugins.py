@@ -132,7 +132,8 @@ class Plugins:
             self._manager.check_pending()
             self._register_strategies(module, key)
         except Exception as error:
-            self._manager.unregister(module)
+            if self._manager.is_registered(module):
+                self._manager.unregister(module)
             self._strategies = known
             raise PluginError(f"plugin {key!r} cannot be registered: {error}") from error
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import NoReturn, Self
 
-from gc_core import search
+from gc_core import index_file
 from gc_core.checkpoints import Checkpoint
 from gc_core.errors import LogError, SourceError
 from gc_core.log import FILE_NAME
@@ -108,10 +108,10 @@ class SessionReader(Past):
 
     @property
     def _index_path(self) -> Path:
-        path = self.directory / search.FILE_NAME
+        path = self.directory / index_file.FILE_NAME
         if path.is_file() and os.access(path, os.W_OK) and os.access(self.directory, os.W_OK):
             return path
-        return Path(self._temporary.enter_context(tempfile.TemporaryDirectory())) / search.FILE_NAME
+        return Path(self._temporary.enter_context(tempfile.TemporaryDirectory())) / index_file.FILE_NAME
 
     def _window_changed(self) -> None:
         self._refuse()

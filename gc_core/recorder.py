@@ -80,7 +80,7 @@ class Recorder:
         record = LogRecord(
             at=before.items,
             items=ids,
-            role=str(payload.get("role", "")),
+            role=state.format.role(payload).value,
             source=CONVERSATION.name,
             turn=arrival.cursor.turn,
             time=time.time(),

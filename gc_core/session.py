@@ -16,7 +16,15 @@ from gc_core.budget import InstructionBudget
 from gc_core.collection import Collected, Collector
 from gc_core.config import RAISE, UNDO, GCConfig
 from gc_core.context import Context
-from gc_core.errors import ContextOverflowError, GCError, InconsistentReplyError, LogError, MessageError, SourceError
+from gc_core.errors import (
+    ConfigError,
+    ContextOverflowError,
+    GCError,
+    InconsistentReplyError,
+    LogError,
+    MessageError,
+    SourceError,
+)
 from gc_core.events import (
     BudgetUpdated,
     CollectionDeferred,
@@ -97,7 +105,8 @@ class GCSession(Past):
         config = config or GCConfig()
         chosen = _chosen(strategy, config)
         config = _with_names(config, chosen)
-        settings = Settings(config=config, format=format, model=model, counter=counter)
+        objects = _objects(chosen)
+        settings = Settings(config=config, format=format, model=model, counter=counter, objects=objects)
         self._start(settings, lambda: _begun(directory, format), chosen, plugins, on_event)
 
     @classmethod
@@ -118,14 +127,20 @@ class GCSession(Past):
         window is large. Without ``config`` it is configured as it was; strategies that were given as objects, and a
         counter, have to be given again.
 
-        Raises LogError when there is no session, when another one writes to it, and when its files do not fit together.
+        Raises LogError when there is no session, when another one writes to it, and when its files do not fit together;
+        ConfigError when it was run with strategies that were given as objects, and none is given now.
         """
         store = _reopened(Path(directory))
         with contextlib.ExitStack() as undo:
             undo.callback(store.close)
             settings = Settings.of(store.settings(), config, counter)
+            chosen = _chosen(strategy, settings.config)
+            if strategy is None and config is None and settings.objects:
+                text = f"the session was run with the strategy objects {list(settings.objects)}"
+                raise ConfigError(f"{text}, which no file holds; pass strategy= to open()")
+            settings = attrs.evolve(settings, config=_with_names(settings.config, chosen), objects=_objects(chosen))
             session = cls.__new__(cls)
-            session._start(settings, lambda: store, strategy, plugins, on_event)
+            session._start(settings, lambda: store, chosen, plugins, on_event)
             undo.pop_all()
         if config is not None:
             session._configure(config)
@@ -466,7 +481,10 @@ class GCSession(Past):
             then = "none" if known is None else known.digest
             text = f"it was after {_MOST_RECOVERIES} recoveries; window {digest}, checkpoint {then}"
             raise InconsistentReplyError(reason, recovered=False, text=text)
-        self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
+        try:
+            self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
+        except LogError as error:
+            raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
         raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
 
     @serialised
@@ -475,10 +493,11 @@ class GCSession(Past):
         Go back to the newest checkpoint, or (``undo_only``) undo the last collection, and bring these items back.
 
         An item that no collection in force took is passed over: it stands there already. Raises LogError when there is
-        no checkpoint.
+        no checkpoint, or nothing to undo.
         """
         if undo_only:
-            self.undo()
+            if not self.undo():
+                raise LogError(f"{self.directory} holds no collection that could be undone")
         else:
             self.rollback()
         for item in dict.fromkeys(items):
@@ -532,7 +551,10 @@ class GCSession(Past):
             raise self._overflow()
 
     def _overflow(self) -> ContextOverflowError:
-        return ContextOverflowError(limit=self._config.usable, needed=self._moment().estimated, owners=self._owners())
+        back = sum(item.tokens for item in self._context.items() if item.id in self._state.undone)
+        hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
+        needed = self._moment().estimated
+        return ContextOverflowError(limit=self._config.usable, needed=needed, owners=self._owners(), hint=hint)
 
     def _last_resort(self, fit: int) -> None:
         goal = self._scheduler.overflow(self._moment())
@@ -675,7 +697,7 @@ class GCSession(Past):
         return request
 
     def _window_changed(self) -> None:
-        self._waits_above, self._raw_sent = 0, 0
+        self._waits_above, self._raw_sent, self._last = 0, 0, None
         self._tell_budget()
 
     def _plain(self, message: object) -> Payload:
@@ -745,6 +767,10 @@ def _chosen(
     if isinstance(strategy, (str, GCStrategy)):
         return (strategy,)
     return tuple(strategy)
+
+
+def _objects(chosen: Sequence[GCStrategy | str]) -> tuple[str, ...]:
+    return tuple(type(each).__name__ for each in chosen if not isinstance(each, str))
 
 
 def _with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:

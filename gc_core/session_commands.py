@@ -25,8 +25,9 @@ from gc_core.messages import Request
 from gc_core.past import HistoryEntry
 from gc_core.purge import purge as purged
 from gc_core.reader import SessionReader
-from gc_core.search import DEPTH, Filters, Hit, search_sessions
+from gc_core.search import Filters, Hit
 from gc_core.session import GCSession
+from gc_core.session_search import DEPTH, search_sessions
 from gc_core.transcripts import Transcript, read_transcript
 
 _SHOWN = 8

@@ -45,6 +45,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"configuration {path} cannot be read: {error}") from error
+    if "gc" not in document and set(document) & set(_KEYS):
+        raise ConfigError(f"configuration {path} has no table [gc]; its keys stand outside: {sorted(document)}")
     table = document.get("gc", {})
     if not isinstance(table, dict):
         raise ConfigError(f"configuration {path}: gc = {table!r}; expected a table [gc]")

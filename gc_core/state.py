@@ -385,6 +385,7 @@ class Settings:
         format: Name of the provider's message shape.
         model: The model's name, or None.
         counter: The host's own counter, or None.
+        objects: Types of strategies that were given as objects.
 
     """
 
@@ -392,6 +393,7 @@ class Settings:
     format: str
     model: str | None = None
     counter: TokenCounter | None = None
+    objects: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
@@ -401,7 +403,7 @@ class Settings:
         except (TypeError, ConfigError) as error:
             text = f"the session was opened with a configuration that is none any more, give one: {error}"
             raise LogError(text) from error
-        return cls(config=config, format=opened.format, model=opened.model, counter=counter)
+        return cls(config=config, format=opened.format, model=opened.model, counter=counter, objects=opened.objects)
 
     def record(self, session: str) -> Opened:
         """What the ledger holds of it."""
@@ -411,6 +413,7 @@ class Settings:
             model=self.model,
             config=attrs.asdict(self.config),
             version=importlib.metadata.version("gc-core"),
+            objects=self.objects,
         )
 
     def fresh(self, read: ReadPayload, *, cites: bool = False) -> SessionState:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from gc_core import liveness
-from gc_core.agent_tools import TOOL_NAMES, excerpt_end
 from gc_core.errors import ConfigError
+from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.search import Hit
 from gc_core.session import GCSession
+from gc_core.tool_schemas import TOOL_NAMES
 
 MOST_SUGGESTED = 3
 """Suggestions made at once."""

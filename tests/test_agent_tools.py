@@ -6,9 +6,10 @@ import time
 import pytest
 
 from gc_core import ConfigError, Form, GCPolicy, GCSession, InstructionSource, SessionClosedError
-from gc_core.agent_tools import RECALL_TOKENS, TOOL_NAMES, AgentTools
+from gc_core.agent_tools import RECALL_TOKENS, AgentTools
 from gc_core.items import ItemKind
 from gc_core.tokens import schema_tokens
+from gc_core.tool_schemas import TOOL_NAMES
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, results, rounds, small, text_of, use, user
 

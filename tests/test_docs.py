@@ -75,7 +75,7 @@ def surroundings(tmp_path, monkeypatch):
 
 def begun():
     """A session in its directory, two turns old."""
-    session = GCSession(directory="begun")
+    session = GCSession(format="anthropic", directory="begun")
     for turn in range(2):
         session.append({"role": "user", "content": f"Request {turn}: mend login.py."})
         session.pre_send()

@@ -898,3 +898,9 @@ def test_a_cut_image_has_no_size_and_no_error(data, length):
 )
 def test_no_data_is_an_error(data):
     assert len(image_size(data)) == 2
+
+
+@pytest.mark.parametrize("kind", ["tool_use", "tool_result"])
+def test_blocks_of_the_other_vendor_are_refused_with_the_format_that_takes_them(kind):
+    with pytest.raises(MessageError, match='use format="anthropic"'):
+        format_named("openai").read({"role": "user", "content": [{"type": kind, "id": "c1"}]})

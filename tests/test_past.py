@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import (
+    ConfigError,
     ContextOverflowError,
     FactKind,
     FactStore,
@@ -16,6 +17,7 @@ from gc_core import (
     GCSession,
     Inconsistency,
     InconsistentReplyError,
+    NoGC,
     Plugins,
     Promotion,
     SourceError,
@@ -505,3 +507,53 @@ def test_what_left_the_window_is_found(kept, tmp_path):
         assert [session.recall(hit.item).split("(")[0] for hit in hits] == ["def rarest_of_all"]
         assert session.search("rare_name.py", tool="read")
         assert session.search("nothing like this was said") == ()
+
+
+# --- what a newcomer met ---------------------------------------------------------------------------------------------
+
+
+def test_without_a_checkpoint_an_inconsistent_reply_is_told_and_nothing_changes():
+    with doubting() as session:
+        rounds(session, 2)
+        before = digest(session)
+        with pytest.raises(InconsistentReplyError, match="it says so.*no checkpoint") as error:
+            session.post_turn(answer("wrong"))
+        assert not error.value.recovered
+        assert digest(session) == before
+
+
+def test_a_session_that_ran_with_a_strategy_object_wants_it_again(tmp_path):
+    with GCSession(strategy=NoGC(), directory=tmp_path) as session:
+        session.append(user("Begin."))
+    with pytest.raises(ConfigError, match="NoGC.*pass strategy="):
+        GCSession.open(tmp_path)
+    with GCSession.open(tmp_path, strategy=NoGC()) as session:
+        assert session.recall("i1") == "Begin."
+
+
+def test_a_strategy_that_was_given_by_name_is_kept(tmp_path):
+    GCSession(strategy="gc_budget", directory=tmp_path).close()
+    with GCSession.open(tmp_path) as session:
+        assert session.config.strategy == ("gc_budget",)
+
+
+def test_a_fact_needs_an_item_that_tells_it(tmp_path):
+    with small() as session, pytest.raises(SourceError, match="no item 'i9999' was ever logged"):
+        session.promote(FactStore(tmp_path / "facts.jsonl"), [Promotion.add("x", FactKind.FACT, "i9999")])
+
+
+def test_what_undo_holds_is_told_when_it_does_not_fit():
+    with full(strategy="gc_truncate") as session:
+        session.collect_now(target_percent=0)
+        session.undo()
+        session.switch(context_limit=1_200)
+        with pytest.raises(ContextOverflowError, match=r"pinned until release\(\)"):
+            session.pre_send()
+
+
+def test_results_are_found_by_their_role_in_both_formats():
+    with small(format="anthropic") as session:
+        session.append(user("Begin."))
+        session.append(use(("c1", "read", {"path": "a"})))
+        session.append(results(("c1", "the only gooseberry")))
+        assert [hit.role for hit in session.search("gooseberry", role="tool")] == ["tool"]

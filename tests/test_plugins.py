@@ -667,3 +667,13 @@ def test_sources_that_cannot_be_taken_break_no_session(sources):
         assert session.budget.source("system").policy is GCPolicy.LOCKED
         assert "team" not in {source.name for source in session.budget.sources}
         assert plugins.failures
+
+
+def test_a_hook_with_an_unknown_argument_is_named():
+    class Wrong:
+        @hookimpl
+        def gc_classify(self, itm):
+            """The hook has no such argument."""
+
+    with pytest.raises(PluginError, match="itm"):
+        Plugins().register(Wrong())

@@ -15,13 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import search
+from gc_core import index_file, indexing, ranking, search
 from gc_core.errors import LogError
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
+from gc_core.indexer import Indexer
 from gc_core.journal import Journal
 from gc_core.log import FILE_NAME, LogRecord, MasterLog
-from gc_core.search import Indexer, SearchIndex, search_sessions
+from gc_core.search import SearchIndex
+from gc_core.session_search import search_sessions
 from tests.support.corpus import openai_sessions, require_corpus
 
 OPENAI = format_named("openai")
@@ -60,14 +62,14 @@ class Session:
         called = self.say({"role": "assistant", "content": None, "tool_calls": calls})[0]
         return called, self.say({"role": "tool", "tool_call_id": call_id, "content": result})[0]
 
-    def index(self, name=search.FILE_NAME):
+    def index(self, name=index_file.FILE_NAME):
         index = SearchIndex(self.directory / name, self.log, self.form)
         self._open.append(index)
         return index
 
     def found(self, query, **filters):
         """Ids of the items found by a new process."""
-        with contextlib.closing(SearchIndex(self.directory / search.FILE_NAME, self.log, self.form)) as index:
+        with contextlib.closing(SearchIndex(self.directory / index_file.FILE_NAME, self.log, self.form)) as index:
             return [hit.item for hit in index.search(query, **filters)]
 
     def close(self):
@@ -127,7 +129,7 @@ def test_all_words_have_to_match_unless_nothing_holds_all(session):
 
 
 def test_a_rare_old_match_is_not_lost_among_new_ones_of_a_common_word(session, monkeypatch):
-    monkeypatch.setattr(search, "MOST_RANKED", 20)
+    monkeypatch.setattr(ranking, "MOST_RANKED", 20)
     rare = session.user("xylophone")
     for number in range(50):
         session.user(f"common {number}")
@@ -207,12 +209,12 @@ def test_the_tool_is_known_although_the_call_was_indexed_by_another_process(sess
 
 
 def test_the_remembered_calls_are_bounded(session, monkeypatch):
-    monkeypatch.setattr(search, "_KEPT_CALLS", 5)
+    monkeypatch.setattr(indexing, "_KEPT_CALLS", 5)
     for number in range(40):
         session.call("bash", f"c{number}", "x")
     index = session.index()
     index.catch_up()
-    assert index._db.execute("SELECT count(*) FROM call").fetchone() == (5,)
+    assert index._file.db.execute("SELECT count(*) FROM call").fetchone() == (5,)
 
 
 def test_results_of_the_other_format_are_found_too(tmp_path):
@@ -382,14 +384,14 @@ def test_whoever_is_killed_in_the_middle_leaves_an_index_that_goes_on(session, m
     monkeypatch.setattr(search, "BATCH", 800)
     written = itertools.count()
 
-    def dying(batch, write=search._Batch.write):
+    def dying(batch, write=indexing._Batch.write):
         write(batch)
         if next(written) == allowed:
             raise KeyboardInterrupt
 
     index = session.index()
     with monkeypatch.context() as during:
-        during.setattr(search._Batch, "write", dying)
+        during.setattr(indexing._Batch, "write", dying)
         with pytest.raises(KeyboardInterrupt):
             index.catch_up()
     for each in (index.search, lambda word: session.index().search(word)):
@@ -401,16 +403,17 @@ def test_a_process_that_is_killed_outright_leaves_an_index_that_goes_on(session)
     script = f"""
 import os
 from pathlib import Path
+from gc_core import indexing
 from gc_core.formats import format_named
 from gc_core.journal import Journal
 from gc_core.log import MasterLog
 from gc_core.search import SearchIndex
 
 log = MasterLog(Journal(Path({str(session.log.journal.path)!r}), writable=False))
-index = SearchIndex(Path({str(session.directory / search.FILE_NAME)!r}), log, format_named("openai"))
+index = SearchIndex(Path({str(session.directory / index_file.FILE_NAME)!r}), log, format_named("openai"))
 index.catch_up(most_bytes=400_000)
-index._db.execute("BEGIN IMMEDIATE")
-index._index_from(index._place(), 400_000)
+index._file.db.execute("BEGIN IMMEDIATE")
+indexing._index_from(index._file.db, log, index._format, index._file.place(), 400_000)
 os.kill(os.getpid(), 9)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9  # noqa: S603 - our own script
@@ -420,7 +423,7 @@ os.kill(os.getpid(), 9)
 @pytest.mark.parametrize("damage", ["garbage", "other_schema", "other_tables", "beyond", "within", "empty", "torn"])
 def test_an_index_that_cannot_be_used_is_made_anew(session, damage, caplog):
     wanted = session.user("medlar " * 50)
-    path = session.directory / search.FILE_NAME
+    path = session.directory / index_file.FILE_NAME
     assert session.found("medlar") == [wanted]
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         match damage:
@@ -466,7 +469,9 @@ def test_an_index_that_is_ahead_of_an_older_view_of_the_log_stays(session, caplo
     with contextlib.closing(Journal(session.log.journal.path, writable=False)) as journal:
         session.user("sloe, written later")
         assert len(session.found("sloe")) == 2
-        with contextlib.closing(SearchIndex(session.directory / search.FILE_NAME, MasterLog(journal), OPENAI)) as old:
+        with contextlib.closing(
+            SearchIndex(session.directory / index_file.FILE_NAME, MasterLog(journal), OPENAI)
+        ) as old:
             assert [hit.item for hit in old.search("sloe")] == [first]
     assert not caplog.text
 
@@ -474,7 +479,7 @@ def test_an_index_that_is_ahead_of_an_older_view_of_the_log_stays(session, caplo
 def test_a_log_without_a_line_finds_nothing_and_grows(tmp_path):
     with contextlib.closing(Journal(tmp_path / FILE_NAME)) as journal:
         log = MasterLog(journal)
-        with contextlib.closing(SearchIndex(tmp_path / search.FILE_NAME, log, OPENAI)) as index:
+        with contextlib.closing(SearchIndex(tmp_path / index_file.FILE_NAME, log, OPENAI)) as index:
             assert index.search("word") == ()
             payload = {"role": "user", "content": "word"}
             log.append([LogRecord(at=0, items=("i1",), role="user", source="conversation", payload=payload)])
@@ -488,21 +493,6 @@ def test_the_files_are_the_owners_alone(session):
     files = list(session.directory.glob("index.db*"))
     assert len(files) == 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-
-
-def test_after_a_rebuild_nothing_of_a_purged_text_is_left(session):
-    session.user("kept " * 500)
-    session.user("passw0rdzzz " * 3)
-    session.user("kept " * 500)
-    index = session.index()
-    (hit,) = index.search("passw0rdzzz")
-    line = session.log.journal.read(hit.bytes)
-    session.log.journal.overwrite(hit.bytes, line.replace(b"passw0rdzzz", b"-----------"))
-    index.rebuild()
-    assert index.search("passw0rdzzz") == ()
-    assert len(index.search("kept")) == 2
-    index.close()
-    assert not any(b"passw0rdzzz" in path.read_bytes() for path in session.directory.iterdir())
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_of_the_log(session, tmp_path):
@@ -525,19 +515,19 @@ def patiently(reached):
 
 
 def test_the_thread_indexes_what_it_is_told_of(session):
-    indexer = Indexer(session.directory / search.FILE_NAME, session.log, OPENAI)
+    indexer = Indexer(session.directory / index_file.FILE_NAME, session.log, OPENAI)
     index = session.index()
     for number in range(3):
         session.user(f"word{number}")
         indexer.notify()
-        assert patiently(lambda: index._place() == session.log.size)
+        assert patiently(lambda: index._file.place() == session.log.size)
     indexer.stop()
     assert not indexer._thread.is_alive()
 
 
 def test_searches_are_complete_while_threads_index_and_nothing_is_indexed_twice(session, monkeypatch):
-    monkeypatch.setattr(search, "_SMALL_BATCH", 2_000)
-    path = session.directory / search.FILE_NAME
+    monkeypatch.setattr("gc_core.indexer._SMALL_BATCH", 2_000)
+    path = session.directory / index_file.FILE_NAME
     indexers = [Indexer(path, session.log, OPENAI) for _ in range(3)]
     index = session.index()
     for number in range(300):
@@ -549,7 +539,7 @@ def test_searches_are_complete_while_threads_index_and_nothing_is_indexed_twice(
     for indexer in indexers:
         indexer.stop()
     index.catch_up()
-    counted = Counter(item for (item,) in index._db.execute("SELECT id FROM item"))
+    counted = Counter(item for (item,) in index._file.db.execute("SELECT id FROM item"))
     assert counted == {f"i{number + 1}": 1 for number in range(300)}
 
 
@@ -564,12 +554,12 @@ def test_what_goes_wrong_in_the_thread_is_a_warning_and_tried_again(session, mon
         return catch_up(index, most_bytes)
 
     monkeypatch.setattr(SearchIndex, "_catch_up", broken)
-    indexer = Indexer(session.directory / search.FILE_NAME, session.log, OPENAI)
+    indexer = Indexer(session.directory / index_file.FILE_NAME, session.log, OPENAI)
     assert patiently(lambda: "the disk is full" in caplog.text)
     failing.clear()
     indexer.notify()
     index = session.index()
-    assert patiently(lambda: index._place() == session.log.size)
+    assert patiently(lambda: index._file.place() == session.log.size)
     indexer.stop()
 
 
@@ -596,7 +586,7 @@ def test_an_index_beside_a_log_is_used_and_catches_up(tmp_path):
         assert session.found("one")
         session.user("two")
         assert [hit.item for _, hit in search_sessions(tmp_path, "two")] == ["i2"]
-        assert session.index()._place() == session.log.size
+        assert session.index()._file.place() == session.log.size
 
 
 # --- a recorded session -----------------------------------------------------------------------------------------------

@@ -236,3 +236,8 @@ def test_the_documents_example_can_be_loaded(toml):
     (example,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     config = load(toml(example))
     assert (config.context_limit, config.threshold_percent, config.tools["get_licence"]) == (200_000, 75, "exclude")
+
+
+def test_keys_outside_the_table_are_no_silent_defaults(toml):
+    with pytest.raises(ConfigError, match=r"no table \[gc\].*context_limit"):
+        load(toml("context_limit = 1000"))

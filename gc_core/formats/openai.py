@@ -29,6 +29,8 @@ _TEXT_KINDS = {
     Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
 }
 _CONTENT: Place = ("content",)
+_OTHER_VENDORS = frozenset({"tool_use", "tool_result"})
+"""Blocks that Chat Completions never has: passed through unread, calls and results would not be kept together."""
 _ATTACHMENTS = frozenset({"image_url", "input_audio", "file"})
 # Not OpenAI's own, but what its format's other servers call thinking, and want back (DeepSeek; vLLM, OpenRouter).
 _THINKING_FIELDS = ("reasoning_content", "reasoning")
@@ -195,6 +197,9 @@ def _block(block: Mapping[str, Any], at: int, role: Role) -> Part:
     place = (*_CONTENT, at)
     if block["type"] == "text":
         return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", f"content[{at}]"))
+    if block["type"] in _OTHER_VENDORS:
+        expected = 'a part of Chat Completions; for Anthropic\'s blocks use format="anthropic"'
+        raise fields.FieldError(f"content[{at}].type", block["type"], expected)
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
     read = readable_block(block)
     return Part(

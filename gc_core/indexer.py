@@ -1,0 +1,69 @@
+"""A thread that keeps a search index near the end of its log, so that a search has little to do."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from pathlib import Path
+
+from gc_core.errors import LogError
+from gc_core.log import MasterLog
+from gc_core.logs import logger
+from gc_core.protocols import Format
+from gc_core.search import SearchIndex
+
+_SMALL_BATCH = 1 << 18
+"""Bytes that the thread indexes at a time: a search waits for one such batch at most."""
+
+_LOG = logger(__name__)
+
+
+class Indexer:
+    """
+    A thread of its own that indexes a log in small batches.
+
+    What goes wrong is a warning in the log of the application, and tried again at the next ``notify``.
+
+    Args:
+        path: The file of the index.
+        log: What is indexed; to be closed after ``stop`` alone.
+        format: The shape of the log's messages.
+
+    """
+
+    def __init__(self, path: Path, log: MasterLog, format: Format) -> None:  # noqa: A002 - the word everywhere
+        self._open = functools.partial(SearchIndex, path, log, format)
+        self._wake = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="gc-core-indexer", daemon=True)
+        self._thread.start()
+
+    def notify(self) -> None:
+        """The log has grown. Returns at once."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Return when the batch at hand is done and the file closed."""
+        self._stopped = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            try:
+                with contextlib.closing(self._open()) as index:
+                    self._follow(index)
+            except LogError as error:
+                _LOG.warning("the search index falls behind", why=str(error))
+                self._wait()
+
+    def _follow(self, index: SearchIndex) -> None:
+        while not self._stopped:
+            if not index.catch_up(most_bytes=_SMALL_BATCH):
+                self._wait()
+
+    def _wait(self) -> None:
+        self._wake.wait()
+        if not self._stopped:
+            self._wake.clear()

@@ -1,0 +1,144 @@
+"""What a purge may overwrite in a line: texts alone, and nothing that a session is found or held together by."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.errors import GCError, LogError
+from gc_core.facts import FactChange
+from gc_core.fold import SESSION
+from gc_core.hunks import SavedMessage
+from gc_core.items import ItemKind, Part
+from gc_core.ledger import Collected, Entry
+from gc_core.log import LogRecord
+from gc_core.messages import Payload
+from gc_core.protocols import Format
+from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
+
+_SEALED = frozenset({"signature", "thoughtSignature", "thought_signature", "data", "media_type"})
+"""Keys whose values are no text: another byte, and the provider refuses them."""
+
+_NAMED = frozenset({"type", "name"})
+"""Keys of a tool schema whose values are its structure."""
+
+_Keys = tuple[str | int, ...]
+
+
+def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
+    """Raise LogError, saying where, unless a line of the log may become another one."""
+    before, after = LogRecord.read(old), LogRecord.read(new)
+    paths = _changed(json.loads(old), json.loads(new))
+    _refuse(path for path in paths if path[0] != "payload" or before.source == SESSION)
+    if before.source == CONVERSATION.name:
+        _check_message(before.payload, after.payload, form)
+    elif before.source == SYSTEM.name:
+        _refuse(path for path in paths if path[1] != "parts")
+    elif before.source == PLUGIN.name:
+        _refuse(path for path in paths if path[1] != "schemas")
+        _check_schemas(before.payload["schemas"], after.payload["schemas"])
+    else:
+        _refuse(path for path in paths if path[1] != "text")
+
+
+def check_ledger_line(old: bytes, new: bytes, *, form: Format) -> None:
+    """Raise LogError, saying where, unless a line of the ledger may become another one."""
+    before, after = Entry.read(old).record, Entry.read(new).record
+    _refuse(path for path in _changed(json.loads(old), json.loads(new)) if not _is_text(path))
+    if isinstance(before, Collected) and isinstance(after, Collected):
+        _check_schemas(before.schemas, after.schemas)
+        for one, other in zip(_messages(before), _messages(after), strict=True):
+            if one.payload is not None and other.payload is not None:
+                _check_message(one.payload, other.payload, form)
+
+
+def check_fact(old: bytes, new: bytes) -> None:
+    """Raise LogError, saying where, unless a line of a facts file may become another one."""
+    FactChange.read(new)
+    _refuse(path for path in _changed(json.loads(old), json.loads(new)) if path != ("text",))
+
+
+def _is_text(path: _Keys) -> bool:
+    """Whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
+    if path[0] == "hunks":
+        return "payload" in path or path[-1] in {"hint", "preview"}
+    return path[0] in {"schemas", "why", "by"} or (path[0] == "removals" and path[-1] in {"reason", "phase"})
+
+
+def _messages(record: Collected) -> Iterator[SavedMessage]:
+    for hunk in record.hunks:
+        yield from (*hunk.gone, *hunk.come)
+
+
+def _check_message(old: Payload, new: Payload, form: Format) -> None:
+    """A message stays what it is: its parts are those that they were, and only their texts differ."""
+    _refuse(
+        path
+        for path in _changed(old, new)
+        if "input" not in path and (path[-1] in _SEALED or str(_at(old, path)).startswith("data:"))
+    )
+    try:
+        same = form.role(old) is form.role(new) and form.marks(old) == form.marks(new)
+        same = same and [*map(_frame, _parts(old, form))] == [*map(_frame, _parts(new, form))]
+    except (GCError, ValueError) as error:
+        raise LogError(f"the message would be no message any more: {error}") from error
+    if not same:
+        raise LogError("it is an id, a name or another part of the message's structure")
+
+
+def _parts(payload: Payload, form: Format) -> tuple[Part, ...]:
+    return form.read(form.normalise(payload))
+
+
+def _frame(part: Part) -> tuple[Part, Any]:
+    """A part without its texts; of arguments, their shape."""
+    shape = None
+    if part.kind is ItemKind.TOOL_CALL and not part.free_text:
+        with contextlib.suppress(ValueError, RecursionError):  # what a model wrote need not be JSON
+            shape = _shape(json.loads(part.text))
+    return attrs.evolve(part, text=""), shape
+
+
+def _shape(value: Any) -> Any:
+    """A JSON value without its texts."""
+    if isinstance(value, Mapping):
+        return [(key, _shape(inner)) for key, inner in value.items()]
+    if isinstance(value, list):
+        return [_shape(inner) for inner in value]
+    return "" if isinstance(value, str) else value
+
+
+def _check_schemas(old: Iterable[Payload], new: Iterable[Payload]) -> None:
+    _refuse(path for path in _changed([*old], [*new], ("schemas",)) if path[-1] in _NAMED)
+
+
+def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
+    """Where two JSON values have other texts. Raises LogError when they differ in more than that."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and [*old] == [*new]:
+        return [found for key in old for found in _changed(old[key], new[key], (*path, key))]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return [found for at, each in enumerate(old) for found in _changed(each, new[at], (*path, at))]
+    if isinstance(old, str) and isinstance(new, str):
+        return [] if old == new else [path]
+    if old != new or type(old) is not type(new):
+        raise LogError(f"it is a key{f' below {_dotted(path)}' if path else ''}")
+    return []
+
+
+def _at(value: Any, path: _Keys) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _refuse(paths: Iterable[_Keys]) -> None:
+    for path in paths:
+        raise LogError(f"it is in {_dotted(path)}, which is no text")
+
+
+def _dotted(path: _Keys) -> str:
+    return ".".join(map(str, path))

@@ -12,7 +12,7 @@ from gc_core import index_file
 from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.checkpoint_audit import MISFIT, moments, name_of, unlike
-from gc_core.checkpoints import Checkpoint, _read
+from gc_core.checkpoints import Checkpoint, read_checkpoint
 from gc_core.errors import LogError
 from gc_core.fold import enter_one, take_one
 from gc_core.index_audit import index_flaws
@@ -253,7 +253,7 @@ class _Audit:
             self._say(name_of(path), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
 
     def _opened(self, path: Path) -> Checkpoint | None:
-        checkpoint = _read(path)
+        checkpoint = read_checkpoint(path)
         if checkpoint is None:
             self._say(name_of(path), None, "it cannot be read")
         elif checkpoint.session != self._lines.session:

@@ -190,7 +190,7 @@ class Checkpoints:
     def newest(self, before: Position) -> Iterator[Checkpoint]:
         """The checkpoints up to a moment, newest first."""
         for path in reversed(self.paths(before)):
-            checkpoint = _read(path)
+            checkpoint = read_checkpoint(path)
             if checkpoint is not None:
                 yield checkpoint
 
@@ -210,7 +210,7 @@ def _position(path: Path) -> Position | None:
     return None if found is None else Position(int(found.group(1)), int(found.group(2)))
 
 
-def _read(path: Path) -> Checkpoint | None:
+def read_checkpoint(path: Path) -> Checkpoint | None:
     """None for a file that cannot be read: an older checkpoint, or log and ledger alone, tell the same."""
     try:
         return _CONVERTER.structure(json.loads(path.read_bytes().decode("utf-8", "surrogatepass")), Checkpoint)

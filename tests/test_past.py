@@ -516,7 +516,7 @@ def test_without_a_checkpoint_an_inconsistent_reply_is_told_and_nothing_changes(
     with doubting() as session:
         rounds(session, 2)
         before = digest(session)
-        with pytest.raises(InconsistentReplyError, match="it says so.*no checkpoint") as error:
+        with pytest.raises(InconsistentReplyError, match=r"it says so.*no checkpoint") as error:
             session.post_turn(answer("wrong"))
         assert not error.value.recovered
         assert digest(session) == before
@@ -525,7 +525,7 @@ def test_without_a_checkpoint_an_inconsistent_reply_is_told_and_nothing_changes(
 def test_a_session_that_ran_with_a_strategy_object_wants_it_again(tmp_path):
     with GCSession(strategy=NoGC(), directory=tmp_path) as session:
         session.append(user("Begin."))
-    with pytest.raises(ConfigError, match="NoGC.*pass strategy="):
+    with pytest.raises(ConfigError, match=r"NoGC.*pass strategy="):
         GCSession.open(tmp_path)
     with GCSession.open(tmp_path, strategy=NoGC()) as session:
         assert session.recall("i1") == "Begin."

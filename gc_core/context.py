@@ -291,7 +291,7 @@ class Context:
         """Another context with the same content, counted by another counter."""
         other = Context(intake=intake, budget=self._empty_budget(intake.counter.per_request))
         other.set_head(self.head)
-        other._take_over([_recounted(message, intake) for message in self._messages], self.cursor)
+        other._take_over([recounted(message, intake) for message in self._messages], self.cursor)
         return other
 
     def with_messages(self, messages: Sequence[Message], cursor: Cursor) -> Context:
@@ -325,12 +325,16 @@ class Context:
     def leave_out(self, names: Iterable[str]) -> None:
         """Take discoverable schemas out, by name; one line of the system text says so."""
         names = frozenset(names)
-        self._leave_out(frozenset(schema.item.id for schema in self._tools if schema.item.name in names))
+        found = (schema.item for schema in self._tools if schema.item.policy is not GCPolicy.LOCKED)
+        self._leave_out(frozenset(item.id for item in found if item.name in names))
 
     def bring_in(self, schemas: Iterable[Payload]) -> None:
-        """Put schemas that were left out behind the others again."""
+        """Put schemas behind the others again that are still left out: the host may have given others since."""
         head = self.head
-        back = {self._intake.format.schema_name(schema): schema for schema in schemas}
+        named = {self._intake.format.schema_name(schema): schema for schema in schemas}
+        back = {name: schema for name, schema in named.items() if name in head.left_out}
+        if not back:
+            return
         left_out = tuple(name for name in head.left_out if name not in back)
         self.set_tools((*head.schemas, *back.values()), head.discoverable | back.keys())
         self._name_left_out(left_out)
@@ -475,7 +479,8 @@ class Context:
         self.budget.overhead += self._intake.counter.per_message * (bool(self._system) - was)
 
 
-def _recounted(message: Message, intake: Intake) -> Message:
+def recounted(message: Message, intake: Intake) -> Message:
+    """The message as this counter counts it."""
     parts = intake.format.read(message.payload)
     items = tuple(
         attrs.evolve(item, tokens=part_tokens(part, intake.counter))

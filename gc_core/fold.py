@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import attrs
 
+from gc_core.blocks import Block
 from gc_core.changes import Changes
 from gc_core.errors import GCError, LogError
+from gc_core.items import ItemKind
 from gc_core.ledger import (
     UNREADABLE,
     Collected,
@@ -29,7 +31,7 @@ from gc_core.log import LogRecord, MasterLog
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
-from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
+from gc_core.sources import CONVERSATION, ENRICHMENT, PLUGIN, SYSTEM
 from gc_core.state import Position, SessionState, with_policies
 
 SESSION = "session"
@@ -62,7 +64,7 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
 def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bool:
     """Whether nothing that happened before ``start`` was taken back between it and ``end``."""
     return all(
-        entry.record.ledger >= start.ledger
+        entry.record.ledger >= start.ledger and entry.record.log >= start.log
         for _, entry in ledger.entries(start.ledger, end.ledger)
         if isinstance(entry.record, Rewound)
     )
@@ -74,7 +76,7 @@ def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteR
     for place, entry in ledger.entries(start.ledger, end.ledger):
         record = entry.record
         if isinstance(record, Rewound):
-            if record.ledger < start.ledger:
+            if record.ledger < start.ledger or record.log < start.log:
                 raise LogError(f"{ledger.journal.path}: bytes {place.start} take back what lies before {start.ledger}")
             standing = [kept for kept in standing if kept[0].start < record.ledger]
         standing.append((place, entry))
@@ -144,11 +146,9 @@ def _change(state: SessionState, changes: Changes, payload: Payload) -> None:
 
 
 def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> None:
-    source, texts = record.source, {record.payload["name"]: record.payload["text"]}
-    state.give(source, texts)
-    block = next((block for block in state.blocks.waiting if (block.source, block.name) == (source, *texts)), None)
-    if block is None:
-        raise LogError(f"{source} {record.payload['name']!r} stands already")
+    # Its cap was looked at when it was given: by another counter it might be over it now.
+    kind = ItemKind.ENRICHMENT if record.source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
+    block = Block(source=record.source, name=record.payload["name"], text=record.payload["text"], kind=kind)
     state.place(
         with_policies(state.placing(block, state.context.cursor), record.policies).logged(
             record.items, place, record.payload

@@ -18,6 +18,7 @@ from gc_core.blocks import Block
 from gc_core.checkpoints import DIRECTORY, Checkpoint
 from gc_core.errors import LogError, SessionClosedError, SourceError
 from gc_core.facts import FactChange, FactStore, Promotion
+from gc_core.fold import is_behind_every_rewind
 from gc_core.index_file import FILE_NAME
 from gc_core.indexer import Indexer
 from gc_core.items import ItemKind
@@ -29,7 +30,7 @@ from gc_core.recorder import Recorder
 from gc_core.references import ByteRange
 from gc_core.search import Filters, Hit, SearchIndex
 from gc_core.sources import InstructionSource
-from gc_core.state import Position, SessionState, Settings
+from gc_core.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.store import Store
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
@@ -49,6 +50,9 @@ class Locked(Protocol):
     _lock: RLock
     _closed: bool
 
+    def _be_whole(self) -> None:
+        """Make the state anew that an interrupt left half done."""
+
 
 S = TypeVar("S", bound=Locked)
 
@@ -61,6 +65,7 @@ def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S
         with session._lock:
             if session._closed:
                 raise SessionClosedError(f"{method.__name__}() on a closed session")
+            session._be_whole()
             return method(session, *args, **kwargs)
 
     return call
@@ -125,6 +130,8 @@ class Past:
         of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
         never given.
         """
+        if not isinstance(item, str):
+            raise SourceError(f"item = {item!r}: expected a reference as text")
         texts = [f"[{key}]\n{text}" for key, text in self._recalled(item)]
         if not texts:
             expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
@@ -161,6 +168,10 @@ class Past:
         Keep facts, decisions and constraints for later sessions, each with the item of this one that tells it; before
         ``close``. All or none. Raises LogError when one names a fact that does not live, or they cannot be written.
         """
+        if self.plugins.redacts:
+            promotions = [
+                attrs.evolve(each, text=self.plugins.redact(each.text)) if each.text else each for each in promotions
+            ]
         return facts.promote(promotions, session=self._store.session, locate=self._line_of)
 
     @serialised
@@ -223,7 +234,8 @@ class Past:
 
         Ids go on: none is given twice. Raises SourceError when there was no such turn.
         """
-        self._go_back(self._recorder.turn_began(turn), f"before turn {turn}")
+        to = self._recorder.turn_began(turn)
+        self._go_back(to, f"before turn {turn}", self._store.state_at(to, self._fresh))
 
     @serialised
     def checkpoint(self) -> Checkpoint:
@@ -237,21 +249,39 @@ class Past:
         or the messages are not those of then.
         """
         target = checkpoint or self._newest_checkpoint()
-        self._go_back(target.at, f"checkpoint at {target.at.log}")
+        where = f"the checkpoint at {target.at.log}"
+        if target.session != self._store.session or not self._store.reaches(target.at):
+            raise LogError(f"{where} is of another session or branch")
+        if not is_behind_every_rewind(self._store.ledger, target.at, self._store.position):
+            raise LogError(f"{where} was itself taken back")
+        state = self._store.state_at(target.at, self._fresh)
+        found = digest_of_messages(state.context.messages)
+        if found != target.digest:
+            raise LogError(f"{where} has digest {target.digest}; the files tell {found}")
+        self._go_back(target.at, where, state)
         return target
 
     @serialised
     def _fork_to(self, directory: Path, at: int | None) -> None:
         position = self._store.position if at is None else self._recorder.turn_began(at)
-        if directory.exists() and any(directory.iterdir()):
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise LogError(f"{directory} is not empty; a branch needs a directory of its own")
-        (directory / DIRECTORY).mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name, size in ((logs.FILE_NAME, position.log), (ledgers.FILE_NAME, position.ledger)):
-            _copy(self.directory / name, directory / name, size)
-        for known in self._store.checkpoints.paths(position):
-            shutil.copy(known, directory / DIRECTORY / known.name)
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (directory / DIRECTORY).mkdir(mode=0o700)
+            for name, size in ((logs.FILE_NAME, position.log), (ledgers.FILE_NAME, position.ledger)):
+                _copy(self.directory / name, directory / name, size)
+            for known in self._store.checkpoints.paths(position):
+                shutil.copy(known, directory / DIRECTORY / known.name)
+        except OSError as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise LogError(f"the branch {directory} cannot be written: {error}") from error
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _be_whole(self) -> None:
+        if self._recorder.is_stale:
+            self._recorder.renew(self._store.state_at(self._store.position, self._fresh))
 
     def _window_changed(self) -> None:
         """Something else than a collection changed the window."""
@@ -280,8 +310,16 @@ class Past:
     def _index_path(self) -> Path:
         return self.directory / FILE_NAME
 
-    def _go_back(self, to: Position, why: str) -> None:
-        self._recorder.rewind(to, self._store.state_at(to, self._fresh), why)
+    def _go_back(self, to: Position, why: str, state: SessionState) -> None:
+        """What the host set stays as it is: model and window, sources, and what waits for the next request."""
+        was = self._recorder.state
+        self._recorder.rewind(to, state, why)
+        if state.configured != was.configured:
+            self._recorder.configure(was.configured)
+        for source in was.context.budget.sources:
+            self._recorder.register(source)
+        for block in was.blocks.waiting:
+            state.give(block.source, {block.name: block.text})
         with self.plugins.guarded("files", "checkpoint"):  # it is done and written; a checkpoint only makes it quick
             self._store.checkpoint(self._recorder.state)
         self._window_changed()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import attrs
 
+from gc_core.blocks import Blocks
 from gc_core.changes import Changes
 from gc_core.collection import Collected as Collection
-from gc_core.context import Context
+from gc_core.context import Context, recounted
 from gc_core.errors import RuleError, SourceError
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
 from gc_core.hunks import hunks_between
-from gc_core.intake import Arrival, Classify, Cursor
+from gc_core.intake import Arrival, Classify, Cursor, Intake
 from gc_core.items import Item, ItemKind, Part
 from gc_core.ledger import (
     Collected,
@@ -29,7 +31,7 @@ from gc_core.ledger import (
     Undone,
 )
 from gc_core.log import LogRecord
-from gc_core.messages import Payload
+from gc_core.messages import Message, Payload
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.restoring import brought_back, originals
@@ -56,6 +58,25 @@ class Taken:
     arrival: Arrival
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _whole(method: Callable[Concatenate[Recorder, P], R]) -> Callable[Concatenate[Recorder, P], R]:
+    """What was interrupted between the files and the state leaves a state that is made anew before it is used again."""
+
+    @functools.wraps(method)
+    def call(recorder: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        before = recorder.store.position
+        try:
+            return method(recorder, *args, **kwargs)
+        except BaseException:
+            recorder.is_stale = recorder.is_stale or recorder.store.position != before
+            raise
+
+    return call
+
+
 class Recorder:
     """
     A session's state together with its files.
@@ -66,10 +87,17 @@ class Recorder:
     def __init__(self, store: Store, state: SessionState) -> None:
         self.store = store
         self.state = state
+        self.is_stale = False
         self._steps = 0
+
+    def renew(self, state: SessionState) -> None:
+        """Take over the state that the files tell; what waits for the end of the next request is in no file."""
+        state.blocks = Blocks(self.state.blocks.waiting, state.blocks.newest)
+        self.state, self.is_stale = state, False
 
     # -- what arrives --------------------------------------------------------------------------------------------
 
+    @_whole
     def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify) -> Taken:
         """A message of the conversation. Raises MessageError when it is malformed."""
         state = self.state
@@ -92,6 +120,7 @@ class Recorder:
         taken = state.take(arrival, Position(place.start, self.store.ledger.size))
         return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival)
 
+    @_whole
     def prepare(self) -> tuple[Taken, ...]:
         """Before a model call: waiting calls get synthetic results, waiting blocks stand at the end; all or none."""
         state = self.state
@@ -103,7 +132,6 @@ class Recorder:
         if closes:
             records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
         if not records:
-            state.context.cursor = closing.cursor
             return ()
         places = self.store.log.append(records)[-len(placings) :] if placings else self.store.log.append(records)
         at = Position(places[0].start, self.store.ledger.size)
@@ -127,11 +155,13 @@ class Recorder:
 
     # -- what is set ---------------------------------------------------------------------------------------------
 
+    @_whole
     def system(self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool) -> None:
         """Named parts of the system text. Raises SourceError when they cannot be."""
         payload = {"parts": dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
         self._change(self.state.changes.system(parts, policy), SYSTEM.name, payload, now=now)
 
+    @_whole
     def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool) -> None:
         """All tool schemas. Raises SourceError when they cannot be."""
         payload = {
@@ -141,6 +171,7 @@ class Recorder:
         }
         self._change(self.state.changes.tools(schemas, discoverable), PLUGIN.name, payload, now=now)
 
+    @_whole
     def register(self, source: InstructionSource) -> None:
         """A further source. Raises SourceError when its name is taken by another one."""
         if source not in self.state.context.budget.sources:
@@ -148,27 +179,32 @@ class Recorder:
             self.store.note(Registered(source=source))
             self.state.register(source)
 
+    @_whole
     def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
         """Hold a turn or an item, or release it."""
         self.store.note(Pinned(turn=turn, item=item, pinned=pinned))
         self.state.pin(turn, item, pinned=pinned)
 
+    @_whole
     def set_policy(self, item: str, policy: GCPolicy) -> None:
         """How strongly a resident item is held."""
         self.store.note(PolicySet(item=item, policy=policy))
         self.state.context.set_policy(item, policy)
 
+    @_whole
     def sent(self) -> None:
         """A request was rendered."""
         if not self.state.sent:
             self.store.note(FirstSent())
             self.state.sent = True
 
+    @_whole
     def observe(self, raw: int, reported: int) -> None:
         """The provider reported its input tokens."""
         self.store.note(Observed(raw=raw, reported=reported))
         self.state.observe(raw, reported)
 
+    @_whole
     def configure(self, record: Configured) -> None:
         """Another model or window."""
         counted = self.state.counted_for(record.model)
@@ -177,6 +213,7 @@ class Recorder:
 
     # -- collections ---------------------------------------------------------------------------------------------
 
+    @_whole
     def commit(self, collection: Collection, context: Context) -> None:
         """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
         state, plan, result = self.state, collection.plan, collection.result
@@ -197,6 +234,7 @@ class Recorder:
         )
         state.commit(context, self.store.note(record))
 
+    @_whole
     def undo(self) -> Collected | None:
         """
         Take the last collection back, whose record is returned; None when there is none, or when a change at the head
@@ -211,17 +249,22 @@ class Recorder:
         self.state.undo(context)
         return record
 
+    @_whole
     def redo(self) -> Collected | None:
-        """Do again what was undone last; None when there is nothing."""
+        """Do again what was undone last; None when there is nothing. Raises SourceError for what is held since."""
         if not self.state.taken_back:
             return None
         place = self.state.taken_back[-1]
         record = collected(self.store.ledger, place)
+        held = self.state.held_against(record)
+        if held:
+            raise SourceError(f"item {held} is held since the collection was undone; unpin it first")
         context = self.state.with_again(record)
         self.store.note(Undone(place=place, redone=True))
         self.state.redo(context)
         return record
 
+    @_whole
     def restore(self, item: str) -> None:
         """
         Bring the unit of a collected item back where it stood, pinned.
@@ -230,7 +273,8 @@ class Recorder:
         """
         state = self.state
         saved = originals(self.store.ledger, state.done, item)
-        messages = brought_back(state.context.messages, map(state.load, saved), state.intake())
+        back = (_counted_now(state.load(message), state.intake()) for message in saved)
+        messages = brought_back(state.context.messages, back, state.intake())
         context = state.context.with_messages(messages, state.context.cursor)
         context = state.unbound(context, first_difference(state.context, context))
         breaches = check_request(context.render(), pending=bool(context.open_calls))
@@ -247,6 +291,7 @@ class Recorder:
         )
         state.bring_back(context, self.store.note(record))
 
+    @_whole
     def release(self) -> None:
         """What undoing had brought back may be collected again."""
         self.store.note(Released())
@@ -265,6 +310,7 @@ class Recorder:
 
     # -- going back ----------------------------------------------------------------------------------------------
 
+    @_whole
     def rewind(self, to: Position, state: SessionState, why: str) -> None:
         """Go on from this state of an earlier moment; the files keep what came since."""
         numbers = self.state.numbers
@@ -274,8 +320,10 @@ class Recorder:
 
     def turn_began(self, turn: int) -> Position:
         """The moment before a turn. Raises SourceError when there was no such turn."""
-        if not 0 <= turn < len(self.state.turns):
-            raise SourceError(f"turn = {turn}: the session has turns 0 to {len(self.state.turns) - 1}")
+        count = len(self.state.turns)
+        if type(turn) is not int or not 0 <= turn < count:
+            has = f"turns 0 to {count - 1}" if count else "no turn yet"
+            raise SourceError(f"turn = {turn!r}: the session has {has}")
         return self.state.turns[turn]
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -299,6 +347,13 @@ class Recorder:
             policies=policies,
             payload=payload,
         )
+
+
+def _counted_now(message: Message, intake: Intake) -> Message:
+    """As the session counts now; thinking that a model does not count any more stays uncounted."""
+    pairs = zip(message.items, recounted(message, intake).items, strict=True)
+    items = [old if old.kind is ItemKind.THINKING and not old.tokens else new for old, new in pairs]
+    return attrs.evolve(message, items=tuple(items))
 
 
 def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002

@@ -82,7 +82,10 @@ def _together(back: Iterable[Message]) -> list[list[Message]]:
 def _units_with(ledger: Ledger, place: ByteRange, item: str) -> list[int]:
     if f'"id":"{item}"'.encode() not in ledger.journal.read(place):
         return []
-    return [each.unit for message in _gone(ledger, place) for each in message.items if each.id == item]
+    found = [each for message in _gone(ledger, place) for each in message.items if each.id == item]
+    if any(each.kind is ItemKind.TRACE for each in found):
+        raise SourceError(f"item {item!r} is a trace: restore one of the items that it stands for")
+    return [each.unit for each in found]
 
 
 def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:

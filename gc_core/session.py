@@ -461,7 +461,10 @@ class GCSession(Past):
         self._fork_to(Path(directory), at)
         strategies = [strategy for _, strategy in self._strategies]
         counter = self._settings.counter
-        return self.open(directory, strategy=strategies, plugins=self.plugins, counter=counter)
+        branch = self.open(directory, self._config, strategy=strategies, plugins=self.plugins, counter=counter)
+        for block in self._state.blocks.waiting if at is None else ():
+            branch._state.give(block.source, {block.name: block.text})
+        return branch
 
     # -- inside: inconsistent replies ----------------------------------------------------------------------------
 
@@ -697,7 +700,7 @@ class GCSession(Past):
         return request
 
     def _window_changed(self) -> None:
-        self._waits_above, self._raw_sent, self._last = 0, 0, None
+        self._waits_above, self._raw_sent, self._last, self._limited_turn = 0, 0, None, -1
         self._tell_budget()
 
     def _plain(self, message: object) -> Payload:

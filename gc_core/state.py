@@ -252,14 +252,30 @@ class SessionState:
 
     def undo(self, context: Context) -> None:
         """The last collection was undone, which made this context."""
-        self.undone |= self._came_back(context)
+        undone = self.undone | self._came_back(context)
         self.context = context
+        self.undone = frozenset(key for key in undone if context.find(key) is not None)
         self.taken_back.append(self.done.pop())
 
     def _came_back(self, context: Context) -> frozenset[str]:
-        before = {item.id: item.form for item in self.context.items()}
-        came = (item.id for item in context.items() if item.pinned and before.get(item.id) is not item.form)
+        before = {item.id: item for item in self.context.items()}
+        came = (
+            item.id
+            for item in context.items()
+            if item.pinned and not (item.id in before and (before[item.id].pinned or before[item.id].form is item.form))
+        )
         return frozenset(came)
+
+    def held_against(self, record: Collected) -> str:
+        """An item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
+        stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
+        gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
+        held = (
+            item.id
+            for item in self.context.items()
+            if item.id in gone and ((item.pinned and item.id not in self.undone) or item.policy is GCPolicy.LOCKED)
+        )
+        return next(held, "")
 
     def with_again(self, record: Collected) -> Context:
         """The context with a collection that was undone. Raises LogError when it does not fit the window."""
@@ -296,7 +312,7 @@ class SessionState:
         stood = {item.id: item for item in self.context.items()}
 
         def load(saved: SavedMessage) -> Message:
-            message = self.load(saved)
+            message = _as_held(self.load(saved), stood)
             return _pinned(message, stood) if pinned else message
 
         cursor = attrs.evolve(self.context.cursor, items=numbers.items, messages=numbers.messages, units=numbers.units)
@@ -366,10 +382,21 @@ def digest_of_messages(messages: Iterable[Message]) -> str:
     return digest_of([message.digest.hex() for message in messages]).hex()
 
 
-def _pinned(message: Message, stood: Mapping[str, Item]) -> Message:
-    """With its items pinned that were not there, or not whole."""
+def _as_held(message: Message, stood: Mapping[str, Item]) -> Message:
+    """With its items held as those that stand there: what the host has said since holds."""
     items = [
-        item if item.id in stood and stood[item.id].form is item.form else attrs.evolve(item, pinned=True)
+        attrs.evolve(item, policy=stood[item.id].policy, pinned=stood[item.id].pinned) if item.id in stood else item
+        for item in message.items
+    ]
+    return attrs.evolve(message, items=tuple(items))
+
+
+def _pinned(message: Message, stood: Mapping[str, Item]) -> Message:
+    """With its items pinned that were not there, or not whole; a trace stands for what is elsewhere."""
+    items = [
+        item
+        if item.kind is ItemKind.TRACE or (item.id in stood and stood[item.id].form is item.form)
+        else attrs.evolve(item, pinned=True)
         for item in message.items
     ]
     return attrs.evolve(message, items=tuple(items))

@@ -47,10 +47,11 @@ class Store:
 
     def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
         self.temporary = directory is None
+        directory = None if directory is None else directory.absolute()  # the host may change its own
         self.directory = _made(directory) if writable or directory is None else directory
         # A session that nobody closes leaves nothing behind either, unless the process is killed.
         self._closing = weakref.finalize(self, _remove, str(self.directory), wanted=self.temporary)
-        self._lock = filelock.FileLock(self.directory / _LOCK) if directory and writable else None
+        self._lock = filelock.FileLock(self.directory / _LOCK, mode=0o600) if directory and writable else None
         self._acquire()
         self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
         self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
@@ -63,8 +64,9 @@ class Store:
 
     @property
     def is_used(self) -> bool:
-        """Whether a session has begun here."""
-        return self.log.size > 0
+        """Whether a session has begun here; one that was killed while it was made has not."""
+        first = next(iter(self.log.journal.lines()), None)
+        return self.ledger.size > 0 or (first is not None and first[0].end < self.log.size)
 
     @property
     def position(self) -> Position:
@@ -73,6 +75,8 @@ class Store:
 
     def begin(self, format: str) -> None:  # noqa: A002 - the session's own word
         """Write the first line of the log, which says whose it is."""
+        if self.log.size:
+            return  # by a process that was killed before it had said anything
         self.session = uuid.uuid4().hex
         payload = {"format": format, "session": self.session, "version": logs.VERSION}
         self.log.append([LogRecord(at=0, source=SESSION, time=time.time(), payload=payload)])
@@ -91,14 +95,24 @@ class Store:
         return self.log.read(place).payload
 
     def settings(self) -> Opened:
-        """How the session was opened last. Raises LogError when no ledger tells."""
+        """How the session was opened last; where no ledger tells, what the log says, and no configuration."""
         newest = self.newest_checkpoint()
         found = None if newest is None else newest.opened
         for _, entry in self.ledger.entries(0 if newest is None else newest.at.ledger):
             found = entry.record if isinstance(entry.record, Opened) else found
         if found is None:
-            raise LogError(f"{self.ledger.journal.path} does not tell how the session was opened")
+            _log.warning("the ledger does not tell how the session was opened", file=str(self.ledger.journal.path))
+            first = next(iter(self.log.records()))[1].payload
+            found = Opened(session=self.session, format=str(first.get("format", "")), model=None, config={}, version="")
         return found
+
+    def reaches(self, position: Position) -> bool:
+        """Whether lines of both files end there."""
+        ends = ((self.log.journal, position.log), (self.ledger.journal, position.ledger))
+        return all(
+            place == 0 or (place <= journal.size and journal.read(ByteRange(place - 1, place)) == b"\n")
+            for journal, place in ends
+        )
 
     # -- the state -----------------------------------------------------------------------------------------------
 

@@ -14,18 +14,23 @@ from gc_core import (
     FactKind,
     FactStore,
     GCConfig,
+    GCPolicy,
     GCSession,
     Inconsistency,
     InconsistentReplyError,
+    InstructionSource,
     NoGC,
     Plugins,
     Promotion,
     SourceError,
     hookimpl,
+    verify,
 )
 from gc_core.errors import LogError
+from gc_core.journal import Journal
 from gc_core.rules import check_request
 from gc_core.state import digest_of_messages
+from gc_core.store import Store
 from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
@@ -557,3 +562,154 @@ def test_results_are_found_by_their_role_in_both_formats():
         session.append(use(("c1", "read", {"path": "a"})))
         session.append(results(("c1", "the only gooseberry")))
         assert [hit.role for hit in session.search("gooseberry", role="tool")] == ["tool"]
+
+
+# --- what a reviewer broke -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("act", ["append", "collect", "undo", "rewind", "pin"])
+def test_what_is_interrupted_between_files_and_window_is_whole_again_at_the_next_call(act, tmp_path, monkeypatch):
+    with small(3_000, directory=tmp_path / "s", auto_trigger=False, preserve_recent_turns=1) as session:
+        rounds(session, 4)
+        rounds(session, 2, task="And now?", first=4)
+        if act == "undo":
+            session.collect_now(target_percent=5)
+        real = Journal._write
+
+        def interrupted(journal, data):
+            real(journal, data)
+            raise KeyboardInterrupt
+
+        acts = {
+            "append": lambda: session.append(user("interrupted")),
+            "collect": lambda: session.collect_now(target_percent=5),
+            "undo": session.undo,
+            "rewind": lambda: session.rewind(1),
+            "pin": lambda: session.pin(turn=0),
+        }
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "_write", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                acts[act]()
+        session.append(user("It goes on."))
+        before, told = digest(session), session._context.render().messages
+        session.close()
+        with GCSession.open(tmp_path / "s") as again:
+            assert digest(again) == before
+            assert again._context.render().messages == told
+    assert verify(tmp_path / "s") == ()
+
+
+def test_a_capped_source_opens_under_another_counter(tmp_path):
+    with small(20_000, directory=tmp_path, model="gpt-4o") as session:
+        session.register_source(InstructionSource(name="team", policy=GCPolicy.PRESERVABLE, layer=20, cap=100))
+        session.append(user("hi"))
+        session.memory("team", notes="word " * 80)
+        session.switch(model="claude-sonnet-5")
+        session.pre_send()
+    GCSession.open(tmp_path).close()
+
+
+def test_only_a_checkpoint_of_this_session_that_stands_is_gone_back_to(tmp_path):
+    with small(20_000, directory=tmp_path / "a", preserve_recent_turns=1) as session:
+        rounds(session, 2)
+        rounds(session, 2, task="And?", first=2)
+        with session.fork(tmp_path / "b") as branch:
+            rounds(branch, 3, task="More.", first=4, size=77)
+            foreign = branch.checkpoint()
+        rounds(session, 1, task="Else.", first=8, size=5)
+        taken_back = session.checkpoint()
+        with pytest.raises(LogError, match=r"another session or branch|digest"):
+            session.rollback(foreign)
+        session.rewind(1)
+        with pytest.raises(LogError, match="taken back"):
+            session.rollback(taken_back)
+
+
+def test_a_session_that_was_killed_while_it_was_made_is_made_anew(tmp_path):
+    store = Store(tmp_path)
+    store.begin("openai")
+    store.close()
+    with GCSession(directory=tmp_path) as session:
+        session.append(user("Begin."))
+    with GCSession.open(tmp_path) as session:
+        assert session.recall("i1") == "Begin."
+
+
+def test_a_relative_directory_is_the_same_after_the_host_has_changed_its_own(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with small(directory="s", checkpoint_steps=1) as session:
+        rounds(session, 1)
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        rounds(session, 2, task=None, first=1)
+        assert session.plugins.failures == []
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_what_is_restored_after_a_switch_is_counted_as_the_model_counts():
+    with small(60_000, model="gpt-4o", auto_trigger=False, preserve_recent_turns=1) as session:
+        rounds(session, 6)
+        rounds(session, 1, task="And?", first=6)
+        session.collect_now(target_percent=0)
+        gone = taken(session)
+        session.switch(model="claude-sonnet-5")
+        session.restore(gone[-1].id)
+        assert_sound(session)
+
+
+def test_what_the_host_pins_and_locks_stays_so_when_a_collection_is_undone():
+    with small(20_000, strategy="gc_budget", preserve_recent_turns=0, preserve_recent_steps=0) as session:
+        session.append(user("x"))
+        session.pre_send()
+        session.post_turn(call(("a", "read", {"path": "p"})))
+        (key,) = session.append(result("a", lines(900)))
+        rounds(session, 2, task="And?")
+        session.collect_now(target_percent=10)
+        assert [item.form.value for item in session.items() if item.id == key] == ["stub"]
+        session.set_policy(key, GCPolicy.LOCKED)
+        session.pin(item=key)
+        session.undo()
+        session.release()
+        (held,) = [item for item in session.items() if item.id == key]
+        assert (held.pinned, held.policy, held.form.value) == (True, GCPolicy.LOCKED, "whole")
+
+
+def test_a_trace_is_no_item_to_restore_and_undoing_a_restore_pins_none():
+    with full(strategy="gc_truncate") as session:
+        session.collect_now(target_percent=5)
+        (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]
+        session.restore(trace.reference.first)
+        session.undo()
+        assert not any(item.pinned for item in session.items() if item.kind.value == "trace")
+        assert session._state.undone == frozenset()
+
+
+def test_going_back_leaves_model_window_and_what_waits_as_the_host_set_them():
+    with small(20_000, model="gpt-4o", preserve_recent_turns=1) as session:
+        rounds(session, 2)
+        rounds(session, 1, task="And?", first=2)
+        session.switch(model="claude-sonnet-5", context_limit=8_000)
+        session.enrich(clock="NOON")
+        session.rewind(1)
+        assert (session._state.model, session.config.context_limit) == ("claude-sonnet-5", 8_000)
+        session.append(user("again"))
+        assert "NOON" in json.dumps(session.pre_send().messages)
+
+
+def test_a_branch_that_cannot_be_written_leaves_nothing(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with full() as session:
+        for target in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(LogError):
+                session.fork(target)
+
+
+def test_secrets_are_masked_in_documents_and_schemas_too(tmp_path):
+    document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hunter2 inside"}}
+    schema = {"name": "look", "input_schema": {"type": "object", "properties": {"id": {"description": "hunter2"}}}}
+    with masking(Masks(), directory=tmp_path, format="anthropic") as session:
+        session.tools([schema])
+        session.append({"role": "user", "content": [document]})
+        session.pre_send()
+    assert "hunter2" not in (tmp_path / "master.jsonl").read_text()

@@ -617,7 +617,9 @@ def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
     for unit in run:
         for item in unit.items:
             if item.kind in _ASKED:
-                counts.update(item.scan.names - shown)
+                # In their order, for a set has another one in every process.
+                names = dict.fromkeys(name for span in item.scan.spans for name in span.names)
+                counts.update(name for name in names if name not in shown)
     return [name for name, _ in counts.most_common(MOST_NAMES) if len(name) <= _LONGEST_NAME]
 
 

@@ -1,5 +1,8 @@
 """What a replay measures, on sessions small enough to count by hand."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import attrs
@@ -350,3 +353,22 @@ def test_times_are_medians_and_what_99_of_100_stay_within():
     ]
     timing = summary_of(calls, window=100).plain
     assert (timing.calls, timing.median_ms, timing.p99_ms) == (200, pytest.approx(100.5), pytest.approx(198.0))
+
+
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget"])
+def test_a_replay_is_the_same_in_every_process(strategy):
+    """Sets have another order in every process; nothing that is sent may depend on it."""
+    command = [sys.executable, "-c", "from gc_core.cli import main; main()", "replay", "examples/session.jsonl"]
+    told = []
+    for seed in ("1", "2"):
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*command, "--window", "16000", "--strategy", strategy],
+            cwd=Path(__file__).parents[1],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.append([line for line in done.stdout.splitlines() if line.startswith(("tokens sent", "far fit"))])
+    assert told[0] == told[1]
+    assert told[0]

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -27,12 +28,13 @@ from gc_core import (
     verify,
 )
 from gc_core.errors import LogError
-from gc_core.journal import Journal
+from gc_core.journal import Journal, line_of
+from gc_core.log import LogRecord, text_of
 from gc_core.rules import check_request
 from gc_core.state import digest_of_messages
 from gc_core.store import Store
 from gc_core.transcripts import read_transcript
-from tests.support.corpus import corpus_dir, native_sessions, require_corpus
+from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.provider import complaints
 from tests.support.say import answer, call, lines, result, results, rounds, small, use, user
@@ -67,9 +69,9 @@ def play(session, messages):
         session.post_turn(message)
 
 
-def replayed(path, strategy, **more):
+def replayed(path, strategy, window=16_000, **more):
     transcript = read_transcript(path)
-    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0)
+    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0)
     session = GCSession(config, format=transcript.format, **more)
     play(session, [message for message in transcript.messages if message["role"] != "system"])
     return session, transcript
@@ -109,6 +111,43 @@ def test_what_was_collected_is_recalled_by_its_bytes_and_undone_to_what_was_sent
         while session.redo():
             pass
         assert digest(session) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_of_every_real_session_all_that_was_collected_comes_back(strategy, tmp_path):
+    require_corpus()
+    lines_ = []
+    for place, path in enumerate(openai_sessions() + native_sessions("anthropic") + native_sessions("claude-code")):
+        session, _ = replayed(path, strategy, directory=tmp_path / str(place), window=32_000)
+        with session:
+            items = {item.id: item for item in taken(session)}
+            log = (session.directory / "master.jsonl").read_bytes()
+            for item in items.values():
+                line = json.loads(log[item.logged.start : item.logged.end])
+                assert item.id in line["items"]
+                assert session.recall(item.id) == text_of(LogRecord.read(line_of(line)), item.id, session._state.format)
+            assert verify(session.directory) == ()
+            before, undone = digest(session), 0
+            while session.undo():
+                undone += 1
+            whole = {item.id: item for item in session.items()}
+            assert all(whole[key].form.value == "whole" for key in items if key in whole and key not in stripped(items))
+            while session.redo():
+                pass
+            assert digest(session) == before or session._state.binds_thinking
+        assert verify(tmp_path / str(place)) == ()
+        if undone:
+            lines_.append(
+                f"{path.name[:44]:44} {undone:4} collections undone and redone, {len(items):5} items recalled"
+            )
+    sys.stdout.write("\n".join([f"\n{strategy}", *lines_, ""]))
+    assert lines_
+
+
+def stripped(items):
+    """Thinking that a model binds to what stood before it does not come back."""
+    return {key for key, item in items.items() if item.kind.value == "thinking"}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -369,6 +369,6 @@ def test_a_replay_is_the_same_in_every_process(strategy):
             text=True,
             check=True,
         )
-        told.append([line for line in done.stdout.splitlines() if line.startswith(("tokens sent", "far fit"))])
+        told.append([line.split() for line in done.stdout.splitlines() if line.startswith(("tokens sent", "far fit"))])
     assert told[0] == told[1]
     assert told[0]

@@ -97,7 +97,7 @@ class Collector:
 
     def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Planner:
         """What was offered before, but for what a review refused, and then what more is needed."""
-        planner = Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed)
+        planner = self._planner(context, asked, vetoed)
         if asked.fit is None:
             for removal, rights in asked.offered:
                 if planner.met:
@@ -108,6 +108,10 @@ class Collector:
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
         return planner
+
+    def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
+        binds = self.binds_thinking
+        return Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed, binds_thinking=binds)
 
     def _ask_all(self, planner: Planner, asked: _Asked) -> None:
         """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
@@ -148,7 +152,7 @@ class Collector:
         vetoed: set[GCRemovalItem] = set()
         refusals: list[Refusal] = []
         for _ in range(_REVIEWS):
-            plan = self._planned(context, asked, vetoed).finish(binds_thinking=self.binds_thinking)
+            plan = self._planned(context, asked, vetoed).finish()
             answers = self.plugins.review(plan)
             refusals += answers
             if not answers:
@@ -158,12 +162,12 @@ class Collector:
             if not refused:
                 return attrs.evolve(plan, refusals=(*plan.refusals, *refusals))
             vetoed |= refused
-        passed = Planner(context, asked.view, asked.goal, self.counter)
+        passed = self._planner(context, asked)
         for removal in plan.removals:
             again = attrs.evolve(removal, tokens_freed=0)
             if again not in vetoed:
                 passed.offer(again, _EVERYTHING)
-        rest = passed.finish(binds_thinking=self.binds_thinking)
+        rest = passed.finish()
         return attrs.evolve(rest, refusals=(*plan.refusals, *refusals))
 
     # -- carrying out --------------------------------------------------------------------------------------------

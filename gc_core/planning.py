@@ -89,6 +89,8 @@ class Planner:
 
     Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
     proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
+
+    Where a model ``binds_thinking`` to its prefix, all thinking behind the first change goes in the same pass (N3b).
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Planner:
         counter: TokenCounter,
         *,
         vetoed: Collection[GCRemovalItem] = (),
+        binds_thinking: bool = False,
     ) -> None:
+        self._binds_thinking = binds_thinking
         self.goal = goal
         self.context = context
         self.offered: list[tuple[GCRemovalItem, Rights]] = []
@@ -204,10 +208,13 @@ class Planner:
 
     def _recount(self) -> None:
         """
-        Count stubs and traces as they will be, instead of at their longest: what is refused then is refused in a second
-        pass too, which begins with exactly these tokens.
+        Count stubs and traces as they will be, instead of at their longest, and no thinking that goes with the change:
+        what is refused then is refused in a second pass too, which begins with exactly these tokens.
         """
         self._write()
+        for item, unit in self._bound_thinking():
+            alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
+            self._resize(item, unit, -self._counter.per_message if alone and item is unit.items[0] else 0)
         exact = sum(self._spanning(run)[1] for run in self._runs())
         self._total += exact - self._traced
         self._traced, self._unsure = exact, 0
@@ -220,19 +227,15 @@ class Planner:
         part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
         return part_tokens(part, self._counter) + self._counter.per_message
 
-    def finish(self, *, binds_thinking: bool = False) -> Plan:
-        """
-        Write the texts, newest first, and the traces.
-
-        Where a model binds thinking to its prefix, all thinking behind the first change goes in the same pass (N3b).
-        """
+    def finish(self) -> Plan:
+        """Write the texts, newest first, and the traces."""
         self._write()
-        texts = {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
+        texts = self._smaller_texts()
         dropped, traces = self._cuts()
         traces = self._named(traces)
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
-        bound = self._bound_thinking(dropped, texts) if binds_thinking else frozenset()
+        bound = frozenset(item.id for item, _ in self._bound_thinking())
         edits = Edits(
             dropped=dropped | bound,
             texts=texts,
@@ -551,11 +554,19 @@ class Planner:
                 shown.update(() if item.reference is None else item.reference.names)
         return shown
 
-    def _bound_thinking(self, dropped: frozenset[str], texts: dict[str, NewText]) -> frozenset[str]:
-        changed = [place for item, place in self._items.values() if item.id in dropped or item.id in texts]
+    def _smaller_texts(self) -> dict[str, NewText]:
+        return {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
+
+    def _bound_thinking(self) -> list[tuple[Item, Unit]]:
+        """Thinking that stays in no request behind the first change, with its units; of a model that binds it."""
+        if not self._binds_thinking:
+            return []
+        changed = [place for place, gone in enumerate(self._gone) if gone]
+        changed += [self._items[key][1] for key in self._smaller_texts()]
         first = -1 if any(number < 0 for number in self._dropped) else min(changed, default=len(self._gone))
-        later = (item for unit in self._view.units[first + 1 :] for item in unit.items)
-        return frozenset(item.id for item in later if item.kind is ItemKind.THINKING)
+        pairs = zip(self._view.units[first + 1 :], self._gone[first + 1 :], strict=True)
+        later = [(item, unit) for unit, gone in pairs if not gone for item in unit.items]
+        return [(item, unit) for item, unit in later if item.kind is ItemKind.THINKING]
 
     def _runs(self) -> Iterator[list[Unit]]:
         run: list[Unit] = []

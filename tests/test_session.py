@@ -1278,3 +1278,27 @@ def test_calls_that_still_wait_at_the_end_are_left_waiting():
 def test_what_cannot_be_made_small_enough_is_an_overflow():
     with pytest.raises(ContextOverflowError, match="conversation turn 0"):
         compact([user(lines(1_000))], 500)
+
+
+def test_thinking_that_a_collection_strips_counts_when_it_weighs_what_users_said():
+    """Else a second pass, which begins without that thinking, would find a user's message worth taking."""
+    kept = {"preserve_recent_turns": 1, "preserve_recent_steps": 9}
+    with small(100_000, format="anthropic", auto_trigger=False, **kept) as session:
+        session.append(user("Begin."))
+        for step in range(4):
+            session.append(use((f"c{step}", "read", {"n": step})))
+            session.append(results((f"c{step}", lines(60))))
+        (said,) = session.append(user(lines(30, "request")))
+        session.append(answer("Yes."))
+        session.append(user("Go on."))
+        for step in range(4, 9):
+            session.append(use((f"c{step}", "read", {"n": step}), thinking=lines(60, "thought")))
+            session.append(results((f"c{step}", "ok")))
+        session.pre_send()
+        without = session.plan(target_percent=0).result.tokens_after
+        (tokens,) = [item.tokens for item in session.items() if item.id == said]
+        pressure = without - tokens // 2
+        session.switch(context_limit=int(pressure * 1.05 / 0.9))
+        assert session.collect_now(target_percent=0).changed
+        assert not session.collect_now(target_percent=0).changed
+        assert said not in {item.id for item in session.items()}

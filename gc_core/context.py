@@ -304,6 +304,11 @@ class Context:
         other._take_over(messages, cursor)
         return other
 
+    def system_text(self, name: str) -> str:
+        """The text of a part of the system text, or ""."""
+        part = self._system.get(name)
+        return "" if part is None else part.text
+
     @property
     def head(self) -> Head:
         """What stands before the conversation."""

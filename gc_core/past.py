@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import re
 import shutil
@@ -94,7 +95,7 @@ class HistoryEntry:
     record: Collected | None = attrs.field(default=None, repr=False)
 
 
-class Past:
+class Past(abc.ABC):
     """The part of ``GCSession`` that looks back. A call from another thread waits."""
 
     _lock: RLock
@@ -128,7 +129,7 @@ class Past:
 
         Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the whole text
         of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
-        never given.
+        never given, LogError when no line stands at the bytes.
         """
         if not isinstance(item, str):
             raise SourceError(f"item = {item!r}: expected a reference as text")
@@ -166,7 +167,8 @@ class Past:
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
         """
         Keep facts, decisions and constraints for later sessions, each with the item of this one that tells it; before
-        ``close``. All or none. Raises LogError when one names a fact that does not live, or they cannot be written.
+        ``close``. All or none. Raises SourceError when an item was never logged, LogError when one names a fact that
+        does not live, or they cannot be written.
         """
         if self.plugins.redacts:
             promotions = [
@@ -200,22 +202,28 @@ class Past:
         here for its size: ``pre_send`` does that, and says by how much. Raises LogError, with nothing changed, when
         the files do not hold what was there.
         """
-        undone = self._recorder.undo()
-        self._window_changed()
-        return undone is not None
+        undone = self._recorder.undo() is not None
+        if undone:
+            self._window_changed()
+        return undone
 
     @serialised
     def redo(self) -> bool:
-        """Do again what was undone last; False when there is nothing, or something was collected since."""
-        redone = self._recorder.redo()
-        self._window_changed()
-        return redone is not None
+        """
+        Do again what was undone last; False when there is nothing, or something was collected since. Raises
+        SourceError for what the host has pinned or LOCKED meanwhile.
+        """
+        redone = self._recorder.redo() is not None
+        if redone:
+            self._window_changed()
+        return redone
 
     @serialised
     def restore(self, item: str) -> None:
         """
         Bring one collected item back where it stood, with the whole unit that lives and dies with it; pinned until
-        ``release``. Raises SourceError when no collection in force took it.
+        ``release``. Raises SourceError when no collection in force took it, and RuleError when the request would not
+        be valid with it.
         """
         self._recorder.restore(item)
         self._window_changed()
@@ -283,9 +291,9 @@ class Past:
         if self._recorder.is_stale:
             self._recorder.renew(self._store.state_at(self._store.position, self._fresh))
 
+    @abc.abstractmethod
     def _window_changed(self) -> None:
         """Something else than a collection changed the window."""
-        raise NotImplementedError
 
     def _follow_with_index(self) -> None:
         """The search index of a session that is kept is filled behind the append path, by a thread of its own."""

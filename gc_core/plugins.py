@@ -66,9 +66,20 @@ class PluginFailure:
 
 @attrs.define
 class Attempt:
-    """How a guarded call went: ``failure`` is None when it went well."""
+    """How a call of a plugin's code went: ``error`` and ``failure``, which tells whose it was, are None when well."""
 
+    error: Exception | None = None
     failure: PluginFailure | None = None
+
+
+@contextmanager
+def _border() -> Iterator[Attempt]:
+    """The plugin border, the one place that catches any error; it is kept, and goes no further by itself."""
+    attempt = Attempt()
+    try:
+        yield attempt
+    except Exception as error:  # noqa: BLE001 - see above
+        attempt.error = error
 
 
 @attrs.frozen(kw_only=True)
@@ -127,15 +138,15 @@ class Plugins:
         if self._manager.is_registered(module) or self._manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
         known = dict(self._strategies)
-        try:
+        with _border() as attempt:
             self._manager.register(module, key)
             self._manager.check_pending()
             self._register_strategies(module, key)
-        except Exception as error:
+        if attempt.error is not None:
             if self._manager.is_registered(module):
                 self._manager.unregister(module)
             self._strategies = known
-            raise PluginError(f"plugin {key!r} cannot be registered: {error}") from error
+            raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
 
     # -- strategies ----------------------------------------------------------------------------------------------
 
@@ -167,16 +178,15 @@ class Plugins:
     @contextmanager
     def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
         """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
-        attempt = Attempt()
-        try:
+        with _border() as attempt:
             yield attempt
-        except Exception as error:  # noqa: BLE001 - the plugin border: any error of a plugin is kept, none goes further
-            attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=error)
+        if attempt.error is not None:
+            attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=attempt.error)
             self.failures.append(attempt.failure)
             if len(self.failures) > MOST_FAILURES:
                 del self.failures[MOST_FAILURES // 2]
             self._faults[plugin, doing] += 1
-            _log.warning("plugin failed", plugin=plugin, doing=doing, error=repr(error))
+            _log.warning("plugin failed", plugin=plugin, doing=doing, error=repr(attempt.error))
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 

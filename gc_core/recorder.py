@@ -70,7 +70,7 @@ def _whole(method: Callable[Concatenate[Recorder, P], R]) -> Callable[Concatenat
         before = recorder.store.position
         try:
             return method(recorder, *args, **kwargs)
-        except BaseException:
+        except BaseException:  # an interrupt too; it goes on
             recorder.is_stale = recorder.is_stale or recorder.store.position != before
             raise
 
@@ -133,10 +133,10 @@ class Recorder:
             records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
         if not records:
             return ()
-        places = self.store.log.append(records)[-len(placings) :] if placings else self.store.log.append(records)
+        places = self.store.log.append(records)
         at = Position(places[0].start, self.store.ledger.size)
         taken = [Taken(new=tuple(state.take(closing, at)), arrival=closing)] if closes else []
-        for place, (record, arrival) in zip(places, placings, strict=False):
+        for place, (record, arrival) in zip(places[closes:], placings, strict=True):
             logged = arrival.logged(record.items, place, record.payload)
             taken.append(Taken(ids=record.items, new=tuple(state.place(logged)), arrival=logged))
         return tuple(taken)

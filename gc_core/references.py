@@ -47,7 +47,7 @@ class Reference:
         last_turn: Turn of the last item.
         hint: What a single item was, in a few words, or "".
         calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
-        preview: How the last text began that somebody said there, or "".
+        preview: How the text began of which nothing else is left, or the last that somebody said there, or "".
         names: Names that stood there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that hold it all; None where nobody is told of a log.
 
@@ -66,7 +66,8 @@ class Reference:
 
     def stub_text(self) -> str:
         """The line that ends a stub."""
-        return f"[gc: {self.tokens:,} tokens left out: {self.first} {self.hint}".rstrip() + f"{self._where()}]"
+        told = f"{self.first} {self.hint}".rstrip() + (f': "{self.preview}"' if self.preview else "")
+        return f"[gc: {self.tokens:,} tokens left out: {told}{self._where()}]"
 
     def trace_text(self) -> str:
         """The whole text of a trace."""

@@ -614,7 +614,7 @@ class GCSession(Past):
         """Once, before the first request, so that no break is needed for it; again where a session was moved."""
         line = {_LOG_PART: _LOG_LINE.format(log=self.directory.absolute() / FILE_NAME)}
         state = self._state
-        stands = state.context.head.parts.get(_LOG_PART, ("",))[0]
+        stands = state.context.system_text(_LOG_PART)
         waits = state.changes.parts.get(_LOG_PART, ("",))[0]
         if line[_LOG_PART] not in {stands, waits}:
             self._recorder.system(line, GCPolicy.LOCKED, now=not state.sent)

@@ -194,7 +194,10 @@ def _shortened(item: Item, reference: Reference, chars: int, shown: AbstractSet[
     if arguments is not None:
         return _shortened_arguments(item, arguments, reference, chars - len(line), _Cutter(shown, ends))
     kept = _Cutter(shown, ends, item.kind in _SAID).cut(item.text, item.scan, chars - len(line) - 1)
-    return f"{kept}\n{line}" if kept else line
+    if kept:
+        return f"{kept}\n{line}"
+    previewed = attrs.evolve(reference, preview=_preview(item.text)).stub_text()
+    return previewed if len(previewed) <= chars else line
 
 
 def _json(value: Any) -> str:

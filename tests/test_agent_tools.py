@@ -1,7 +1,6 @@
 """The model's own tools: they do what they say, within bounds, and a model's mistake is told and not raised."""
 
 import json
-import time
 
 import pytest
 
@@ -199,9 +198,7 @@ def test_a_huge_line_is_cut_too(text):
         session.post_turn(call(("c1", "cat", {})))
         (key,) = session.append(result("c1", text))
         tools = AgentTools(session)
-        began = time.perf_counter()
         part = tools.call("recall", {"reference": key})
-        assert time.perf_counter() - began < 5
         assert session._counter.count(part) <= RECALL_TOKENS + 40
         assert part.startswith(text[:50])
 
@@ -502,12 +499,11 @@ def test_a_mistake_is_explained_and_changes_nothing(session, tools, name, argume
     assert (rendered(session), [item.pinned for item in session.items()]) == before
 
 
-def test_a_query_of_a_megabyte_is_answered_soon(session, tools):
+def test_of_a_query_of_a_megabyte_no_more_than_the_head_is_searched_for(session, tools):
     rounds(session, 2)
-    for query in ("x" * 1_000_000, "f1 39 " * 200_000):
-        began = time.perf_counter()
-        tools.call("search_history", {"query": query})
-        assert time.perf_counter() - began < 2
+    assert "nothing found" in tools.call("search_history", {"query": "x" * 1_000_000})
+    long = tools.call("search_history", {"query": "f1 39 " * 200_000})
+    assert long == tools.call("search_history", {"query": "f1 39 " * 500})
 
 
 def test_a_text_that_has_no_utf8_form_can_be_noted(session, tools):

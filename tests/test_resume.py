@@ -517,15 +517,13 @@ sys.stdin.read()
 """
 
 
-def test_a_second_writer_is_refused_at_once_until_the_first_is_killed(full):
+def test_a_second_writer_is_refused_until_the_first_is_killed(full):
     with subprocess.Popen(  # noqa: S603 - our own script
         [sys.executable, "-c", WRITER, str(full)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as writer:
         assert writer.stdout.readline() == b"open\n"
-        started = time.monotonic()
         with pytest.raises(LogError, match="open in another session"):
             GCSession.open(full)
-        assert time.monotonic() - started < 1.0
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         with GCSession.open(full) as session:

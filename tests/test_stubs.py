@@ -2,14 +2,16 @@
 
 import json
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, Item, ItemKind
 from gc_core.items import Part
+from gc_core.references import ByteRange
 from gc_core.scan import scan
-from gc_core.stubs import GAP, smallest_stub, write_stub
+from gc_core.stubs import GAP, reference_to, smallest_stub, write_stub
 from gc_core.tokens import counter_for, part_tokens
 
 COUNTER = counter_for(None, "openai")
@@ -134,3 +136,15 @@ def test_stubbed_arguments_are_a_json_object_with_a_reference(arguments, keep):
     assert isinstance(json.loads(written.text), dict)
     assert "left out: i7" in written.text
     assert written.tokens <= max(int(keep * item.tokens), smallest_stub(item, COUNTER))
+
+
+def test_where_no_line_is_worth_keeping_the_reference_says_how_the_text_began():
+    _, written = stub('the "first" thing [of all]\n' + "and so on and so forth\n" * 80)
+    assert written.text.endswith("tokens left out: i7 bash: \"the 'first' thing (of all) and so on and\"]")
+
+
+def test_a_result_says_what_its_call_asked_for_and_that_it_failed():
+    call = item_of('{"path": "src/login.py", "limit": 5}', kind=ItemKind.TOOL_CALL, name="read")
+    failed = attrs.evolve(item_of("x", name="read"), is_error=True, logged=ByteRange(120, 156))
+    assert reference_to(failed, call).stub_text().endswith("left out: i7 read src/login.py, failed]")
+    assert reference_to(failed, call, cites=True).stub_text().endswith("failed; master.jsonl:120-156]")

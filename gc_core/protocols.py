@@ -9,6 +9,7 @@ from gc_core.actions import GCRemovalItem
 from gc_core.items import Image, Item, Part, Place, Turn, Unit
 from gc_core.messages import Payload, Request, Role, Usage
 from gc_core.results import Goal
+from gc_core.summary import SummaryRequest
 
 
 class LivenessView(Protocol):
@@ -61,6 +62,10 @@ class ContextView(Protocol):
     def liveness(self) -> LivenessView:
         """What is alive among the resident items."""
 
+    @property
+    def can_summarize(self) -> bool:
+        """Whether a summary can be asked for; proposals for one are refused otherwise."""
+
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
 
@@ -85,6 +90,42 @@ class RegisterStrategy(Protocol):
 
     def __call__(self, name: str, strategy: type[GCStrategy]) -> None:
         """Offer a strategy class under a name that a configuration can use."""
+
+
+@runtime_checkable
+class Summarizer(Protocol):
+    """
+    Writes the text that stands for originals which leave the window.
+
+    The core checks what it wrote, asks once more when it is not acceptable, and falls back to its own extract. It may
+    raise whatever it likes, and take as long as ``summarizer_timeout`` allows.
+    """
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """The summary in at most ``request.max_tokens`` tokens, in the past tense."""
+
+
+@runtime_checkable
+class AsyncSummarizer(Protocol):
+    """A summarizer for ``AsyncGCSession``."""
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        """The summary in at most ``request.max_tokens`` tokens, in the past tense."""
+
+
+class RegisterSummarizer(Protocol):
+    """What ``gc_register_summarizers`` receives: call it once for each summarizer class on offer."""
+
+    def __call__(self, name: str, summarizer: type[Summarizer] | type[AsyncSummarizer]) -> None:
+        """Offer a summarizer class under a name that a configuration can use."""
+
+
+@runtime_checkable
+class SummarizationValidator(Protocol):
+    """Says what is wrong with a summary."""
+
+    def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
+        """Complaints, one line each, that a summarizer can act on; none when the text may stand for the originals."""
 
 
 class TokenCounter(Protocol):

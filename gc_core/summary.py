@@ -1,0 +1,72 @@
+"""What a summarizer is asked, and what became of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from gc_core.items import Item
+
+
+@attrs.frozen(kw_only=True)
+class SummaryRequest:
+    """
+    A request for the text that is to stand for some items.
+
+    Everything in it is collected text: what it says are no instructions to whoever summarises it.
+
+    Attributes:
+        items: The originals as they arrived, oldest first; never stubs, never summaries. Each tells its kind, turn, step,
+            tool name, ``is_error``, and of a result the ``call`` that it answers.
+        max_tokens: Tokens that the text may have, by ``count``; always fewer than the originals have.
+        names: Names (paths, symbols, numbers) that the window shows nowhere else, in order of appearance.
+        focus: What the host wants kept above all, in its own words, or "".
+        complaints: Why the text before this one was refused; () for the first attempt.
+        count: Tokens of a text, as the session counts them.
+
+    """
+
+    items: tuple[Item, ...] = attrs.field(repr=False)
+    max_tokens: int
+    names: tuple[str, ...] = attrs.field(default=(), repr=False)
+    focus: str = ""
+    complaints: tuple[str, ...] = ()
+    count: Callable[[str], int] = attrs.field(repr=False, eq=False)
+
+    @property
+    def first_turn(self) -> int:
+        """Turn of the first item."""
+        return self.items[0].turn
+
+    @property
+    def last_turn(self) -> int:
+        """Turn of the last item."""
+        return self.items[-1].turn
+
+
+@attrs.frozen(kw_only=True)
+class SummaryOutcome:
+    """
+    How one summary came about.
+
+    Attributes:
+        label: "summary 1", "summary 2", ...: what budget and window call it.
+        by: Name of the summarizer that wrote it.
+        first: Id of the first item that it stands for.
+        last: Id of the last one.
+        tokens_before: Tokens of the originals as they arrived.
+        tokens_after: Tokens of the summary, its frame included.
+        attempts: Times that the session's summarizer was asked; 0 when it was passed over.
+        complaints: What was wrong with what it wrote, or how it failed, one line each.
+
+    """
+
+    label: str
+    by: str
+    first: str
+    last: str
+    tokens_before: int
+    tokens_after: int
+    attempts: int
+    complaints: tuple[str, ...] = ()

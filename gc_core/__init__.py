@@ -7,6 +7,7 @@ What is listed in ``__all__`` is public; everything else may change with any rel
 from gc_core.actions import GCRemovalItem
 from gc_core.adoption import adopt
 from gc_core.agent_tools import AgentTools
+from gc_core.async_session import AsyncGCSession
 from gc_core.audit import Finding, verify
 from gc_core.budget import InstructionBudget
 from gc_core.checkpoints import Checkpoint
@@ -46,7 +47,16 @@ from gc_core.past import HistoryEntry
 from gc_core.planning import Plan
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
-from gc_core.protocols import ContextView, GCStrategy, RegisterStrategy, TokenCounter
+from gc_core.protocols import (
+    AsyncSummarizer,
+    ContextView,
+    GCStrategy,
+    RegisterStrategy,
+    RegisterSummarizer,
+    SummarizationValidator,
+    Summarizer,
+    TokenCounter,
+)
 from gc_core.purge import purge
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
@@ -57,9 +67,12 @@ from gc_core.session_search import search_sessions
 from gc_core.settings import load_config
 from gc_core.sources import InstructionSource
 from gc_core.suggestions import Suggestion, auto_expand, suggest_recall
+from gc_core.summary import SummaryOutcome, SummaryRequest
 
 __all__ = [
     "AgentTools",
+    "AsyncGCSession",
+    "AsyncSummarizer",
     "BudgetUpdated",
     "ByteRange",
     "Checkpoint",
@@ -102,6 +115,7 @@ __all__ = [
     "Promotion",
     "Refusal",
     "RegisterStrategy",
+    "RegisterSummarizer",
     "RemovalError",
     "Request",
     "RuleError",
@@ -109,6 +123,10 @@ __all__ = [
     "SessionReader",
     "SourceError",
     "Suggestion",
+    "SummarizationValidator",
+    "Summarizer",
+    "SummaryOutcome",
+    "SummaryRequest",
     "ThresholdCrossed",
     "TokenCounter",
     "TranscriptError",

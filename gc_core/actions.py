@@ -8,6 +8,9 @@ import attrs
 
 from gc_core.items import Item, Unit
 
+SUMMARY_SHARE = 0.25
+"""Share of the tokens that it stands for which a summary may have, unless a strategy says otherwise."""
+
 
 @attrs.frozen
 class Drop:
@@ -26,10 +29,15 @@ class Stub:
 
 @attrs.frozen
 class Summarize:
-    """Replace whole units by a summary of at most ``max_tokens``; a request that the core answers."""
+    """
+    Replace whole units, as many of them as the goal needs, by one summary; a request that the core answers.
+
+    The summary has at most ``max_tokens`` tokens, and at most the share ``keep`` of the tokens that it stands for.
+    """
 
     units: tuple[int, ...]
     max_tokens: int = attrs.field(validator=attrs.validators.gt(0))
+    keep: float = attrs.field(default=SUMMARY_SHARE, validator=[attrs.validators.gt(0.0), attrs.validators.lt(1.0)])
 
 
 Action = Drop | Stub | Summarize
@@ -71,9 +79,15 @@ class GCRemovalItem:
         return cls(action=Stub(item.id, keep), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
-    def summarize(cls, units: Sequence[Unit], *, max_tokens: int, reason: str, phase: str = "") -> GCRemovalItem:
-        """Ask for a summary of these units in at most ``max_tokens`` tokens."""
-        return cls(action=Summarize(_numbers(units), max_tokens), reason=reason, phase=phase, items=_ids(units))
+    def summarize(
+        cls, units: Sequence[Unit], *, max_tokens: int, keep: float = SUMMARY_SHARE, reason: str, phase: str = ""
+    ) -> GCRemovalItem:
+        """
+        Ask for one summary of these units, in their order, as many of them as the goal needs.
+
+        It has at most ``max_tokens`` tokens and at most ``keep`` (0 < keep < 1) of the tokens that it stands for.
+        """
+        return cls(action=Summarize(_numbers(units), max_tokens, keep), reason=reason, phase=phase, items=_ids(units))
 
 
 def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
 from gc_core import last_resort
 from gc_core.actions import GCRemovalItem
+from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.context import Context
-from gc_core.errors import PluginError, RuleError
+from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.messages import Request
-from gc_core.planning import Plan, Planner, Rights
+from gc_core.planning import NO_SUMMARIZER, Plan, Planner, Rights
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult, Goal, Refusal
 from gc_core.rules import check_collection, check_request
+from gc_core.summary import SummaryOutcome, SummaryRequest
+from gc_core.summary_planning import PlannedSummary, ReadOriginal
 from gc_core.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0
@@ -33,6 +37,14 @@ Clock = Callable[[], float]
 
 
 @attrs.frozen(kw_only=True)
+class Prepared:
+    """A summary that was written before it was needed, and the removal that it belongs to."""
+
+    removal: GCRemovalItem
+    written: Written
+
+
+@attrs.frozen(kw_only=True)
 class Collected:
     """
     What a collection would do to the window: nothing has changed until the session takes ``context`` over.
@@ -41,12 +53,14 @@ class Collected:
         context: The window afterwards; the same object as before when nothing changes.
         plan: The checked removals.
         result: What happened.
+        of: The window that it was made for.
 
     """
 
     context: Context
     plan: Plan
     result: GCResult
+    of: Context
 
 
 @attrs.frozen(kw_only=True)
@@ -58,6 +72,8 @@ class Collector:
         plugins: Where strategies fail in isolation, and plans are reviewed.
         strategies: In the order in which they are asked.
         counter: Counts the texts that are written.
+        answering: Who writes summaries, and how they are checked.
+        read: The original text of an item that a stub stands for.
         binds_thinking: The model binds thinking to its prefix, so that an edit strips all thinking behind it.
         clock: Seconds; for measuring alone, no decision but the time limit depends on it.
 
@@ -66,23 +82,47 @@ class Collector:
     plugins: Plugins
     strategies: tuple[Named, ...]
     counter: TokenCounter
+    answering: Answering
+    read: ReadOriginal
     binds_thinking: bool = False
     clock: Clock = time.perf_counter
 
-    def collect(self, context: Context, goal: Goal, protection: Protection, *, fit: int | None = None) -> Collected:
+    def steps(
+        self,
+        context: Context,
+        goal: Goal,
+        protection: Protection,
+        *,
+        fit: int | None = None,
+        prepared: Sequence[Prepared] = (),
+    ) -> Steps[Collected]:
         """
         Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens.
 
-        Raises RuleError when the edited request would break a provider's rule; the window given is never changed.
+        Stops for every summary that has to be asked for; ``prepared`` ones are there already. The window given is never
+        changed. Raises RuleError when the edited request would break a provider's rule.
         """
         started = self.clock()
-        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=fit)
-        plan = self._reviewed(context, asked)
-        return self._carried_out(context, plan, asked.failures, started, last_resort=fit is not None)
+        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=fit, prepared=prepared)
+        planner = yield from self._agreed(context, asked)
+        return self._carried_out(context, planner, asked, started)
+
+    def collect(self, context: Context, goal: Goal, protection: Protection) -> Collected:
+        """The same, waiting for every summary."""
+        return driven(self.steps(context, goal, protection), self.answering.ask)
+
+    def requests(
+        self, context: Context, goal: Goal, protection: Protection
+    ) -> tuple[tuple[GCRemovalItem, SummaryRequest], ...]:
+        """The summaries that a collection towards this goal would ask for; nothing is asked and nothing changes."""
+        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=None)
+        planner = self._planner(context, asked)
+        self._ask_all(planner, asked)
+        return tuple((summary.removal, planner.request(summary, self.read)) for summary in planner.unanswered)
 
     def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:
         """The window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
-        view = WindowView(context, protection, pressure=goal.pressure)
+        view = self._view(context, goal, protection)
         if not self.plugins.classifies:
             return view
         policies = {}
@@ -91,23 +131,53 @@ class Collector:
                 answer = self.plugins.classify(item, view.age(unit), view.liveness.reuse(item))
                 if answer is not None and item.policy is not GCPolicy.LOCKED:
                     policies[item.id] = answer
-        return WindowView(context, protection, pressure=goal.pressure, policies=policies)
+        return self._view(context, goal, protection, policies)
+
+    def _view(
+        self, context: Context, goal: Goal, protection: Protection, policies: Mapping[str, GCPolicy] | None = None
+    ) -> WindowView:
+        can_summarize = self.answering.name != NONE
+        return WindowView(context, protection, pressure=goal.pressure, policies=policies, can_summarize=can_summarize)
 
     # -- asking --------------------------------------------------------------------------------------------------
 
-    def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Planner:
-        """What was offered before, but for what a review refused, and then what more is needed."""
+    def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Steps[Planner]:
+        """What was offered before, but for what a review refused, and then what more is needed, with its summaries."""
         planner = self._planner(context, asked, vetoed)
         if asked.fit is None:
+            self._offer_prepared(planner, asked)
             for removal, rights in asked.offered:
                 if planner.met:
                     break
                 planner.offer(removal, rights)
             self._ask_all(planner, asked)
+            yield from self._answered(planner, asked)
         all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies)
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
         return planner
+
+    def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
+        """Summaries that were written beforehand, if what they stand for still stands there and may go."""
+        rights = attrs.evolve(_rights(asked.goal), whole=True)
+        for prepared in asked.prepared:
+            if planner.met:
+                break
+            with contextlib.suppress(RemovalError):  # it names what has left since, and is of no use any more
+                if planner.offer(prepared.removal, rights):
+                    asked.written[prepared.removal.items] = prepared.written, frozenset()
+
+    def _answered(self, planner: Planner, asked: _Asked) -> Steps[None]:
+        """Every summary gets its text; as they are counted exactly then, more may be accepted, summaries too."""
+        while planner.unanswered:
+            for summary in planner.unanswered:
+                known = asked.written.get(summary.key)
+                if known is None:
+                    request = planner.request(summary, self.read)
+                    written = yield from self.answering.steps(request)
+                    known = asked.written[summary.key] = written, self.plugins.preserve(request, written.text)
+                planner.answer(summary, known[0].text, known[1])
+            planner.settle()
 
     def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
         binds = self.binds_thinking
@@ -144,43 +214,46 @@ class Collector:
             if planner.met:
                 return
 
-    def _reviewed(self, context: Context, asked: _Asked) -> Plan:
+    def _agreed(self, context: Context, asked: _Asked) -> Steps[Planner]:
         """
         The plan that no review refuses a part of. What is refused stays, and the plan goes on with what else the
         strategies propose; that is reviewed too. In the end it goes with what has been let pass.
         """
         vetoed: set[GCRemovalItem] = set()
-        refusals: list[Refusal] = []
         for _ in range(_REVIEWS):
-            plan = self._planned(context, asked, vetoed).finish()
+            planner = yield from self._planned(context, asked, vetoed)
+            plan = planner.finish()
             answers = self.plugins.review(plan)
-            refusals += answers
-            if not answers:
-                return attrs.evolve(plan, refusals=(*plan.refusals, *refusals))
+            asked.refused += answers
             known = {attrs.evolve(removal, tokens_freed=0) for removal in plan.removals}
             refused = known & {attrs.evolve(answer.removal, tokens_freed=0) for answer in answers}
             if not refused:
-                return attrs.evolve(plan, refusals=(*plan.refusals, *refusals))
+                return planner
             vetoed |= refused
         passed = self._planner(context, asked)
         for removal in plan.removals:
             again = attrs.evolve(removal, tokens_freed=0)
             if again not in vetoed:
                 passed.offer(again, _EVERYTHING)
-        rest = passed.finish()
-        return attrs.evolve(rest, refusals=(*plan.refusals, *refusals))
+        for summary in passed.unanswered:
+            written, keep = asked.written[summary.key]
+            passed.answer(summary, written.text, keep)
+        asked.refused += plan.refusals
+        return passed
 
     # -- carrying out --------------------------------------------------------------------------------------------
 
-    def _carried_out(
-        self, context: Context, plan: Plan, failures: Sequence[str], started: float, *, last_resort: bool
-    ) -> Collected:
+    def _carried_out(self, context: Context, planner: Planner, asked: _Asked, started: float) -> Collected:
+        plan = planner.finish()
+        plan = attrs.evolve(plan, refusals=(*plan.refusals, *asked.refused))
         before = context.budget.total
         after = context.edited(plan.edits) if plan.edits else context
         if after is not context and after.budget.total >= before:
             after, plan = context, attrs.evolve(plan, removals=())
         if after is not context:
-            self._check(context.render(), after.render(), pending=bool(after.open_calls), last_resort=last_resort)
+            self._check(
+                context.render(), after.render(), pending=bool(after.open_calls), last_resort=asked.fit is not None
+            )
         result = GCResult(
             reason=plan.goal.reason,
             tokens_before=before,
@@ -188,12 +261,13 @@ class Collector:
             target_tokens=plan.goal.target_tokens,
             removals=plan.removals,
             refusals=plan.refusals,
-            failures=tuple(failures),
+            failures=(*asked.failures, *_unanswerable(plan)),
+            summaries=tuple(asked.outcome(summary) for summary in planner.summaries) if plan.removals else (),
             note=_note(plan, after.budget.total),
             earliest_change=_earliest_change(context, after),
             seconds=self.clock() - started,
         )
-        return Collected(context=after, plan=plan, result=result)
+        return Collected(context=after, plan=plan, result=result, of=context)
 
     def _check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
         """No collection breaks a rule; what a host's own messages break already is not the collection's fault."""
@@ -218,6 +292,9 @@ class _Asked:
         proposals: What each strategy still has to say, by its place.
         offered: What they have said so far.
         failures: What they did wrong.
+        prepared: Summaries that were written beforehand.
+        written: The text of each summary, by its key, and the items that plugins want to keep all the same.
+        refused: What reviews refused.
 
     """
 
@@ -227,6 +304,24 @@ class _Asked:
     proposals: dict[int, Iterator[object]] = attrs.field(factory=dict)
     offered: list[tuple[GCRemovalItem, Rights]] = attrs.field(factory=list)
     failures: list[str] = attrs.field(factory=list)
+    prepared: Sequence[Prepared] = ()
+    written: dict[tuple[str, ...], tuple[Written, frozenset[str]]] = attrs.field(factory=dict)
+    refused: list[Refusal] = attrs.field(factory=list)
+
+    def outcome(self, summary: PlannedSummary) -> SummaryOutcome:
+        """How a summary of the plan came about."""
+        written, _ = self.written[summary.key]
+        reference = summary.reference
+        return SummaryOutcome(
+            label=summary.label,
+            by=written.by,
+            first=reference.first,
+            last=reference.last,
+            tokens_before=reference.tokens,
+            tokens_after=summary.tokens,
+            attempts=written.attempts,
+            complaints=written.complaints,
+        )
 
     def fails(self, place: int, why: str) -> None:
         """A strategy is not asked again in this collection."""
@@ -234,12 +329,18 @@ class _Asked:
         self.failures.append(why)
 
 
-_EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True)
+_EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True, whole=True)
 
 
 def _rights(goal: Goal) -> Rights:
     zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
     return Rights(zones=frozenset(zones), preservable_above=goal.pressure_tokens or 0)
+
+
+def _unanswerable(plan: Plan) -> tuple[str, ...]:
+    """What a strategy that needs summaries cannot do without a summarizer."""
+    names = dict.fromkeys(refusal.removal.strategy for refusal in plan.refusals if refusal.why == NO_SUMMARIZER)
+    return tuple(f"{name}: {NO_SUMMARIZER}; set summarizer, for instance to 'extractive'" for name in names)
 
 
 def _note(plan: Plan, after: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gc_core.answering import driven
 from gc_core.config import GCConfig
 from gc_core.protocols import GCStrategy
 from gc_core.session import GCSession
@@ -31,4 +32,4 @@ def compact(
     )
     with GCSession(config, strategy=strategy, format=format, model=model) as session:
         session.extend(messages)
-        return list(session._fitting().messages)
+        return list(driven(session._fitting(), session._answering.ask).messages)

@@ -73,10 +73,24 @@ def _tools(value: Any) -> Mapping[str, str]:
     return dict(value)
 
 
-def _options(value: Any) -> Mapping[str, Mapping[str, Any]]:
+def _options(value: Any, key: str = "strategies") -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
-        raise ConfigError(f"strategies = {value!r}: expected a table of options for each strategy")
+        raise ConfigError(f"{key} = {value!r}: expected a table of options for each name")
     return {name: dict(options) for name, options in value.items()}
+
+
+def _summarizers(value: Any) -> Mapping[str, Mapping[str, Any]]:
+    return _options(value, "summarizers")
+
+
+def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected the name of a summarizer, or 'none'")
+
+
+def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
 
 
 @attrs.frozen(kw_only=True)
@@ -103,6 +117,12 @@ class GCConfig:
         checkpoint_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
         recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
             (the last collection) or "raise".
+        summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" (extra ``llm``), the name of a
+            plugin's, or "none".
+        summarizer_timeout: Seconds that a collection waits for one answer of it.
+        background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
+            None. Only for a summarizer that takes its time.
+        summarizers: Options by summarizer name.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -122,6 +142,10 @@ class GCConfig:
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_steps: int = attrs.field(default=50, validator=_whole(0))
     recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_recovery)
+    summarizer: str = attrs.field(default="extractive", validator=_named)
+    summarizer_timeout: float = attrs.field(default=60.0, validator=_seconds)
+    background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
+    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers)
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 
@@ -130,6 +154,11 @@ class GCConfig:
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
                 f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
+            )
+        if self.background_percent is not None and self.background_percent > self.threshold_percent:
+            raise ConfigError(
+                f"background_percent = {self.background_percent}: expected at most threshold_percent "
+                f"{self.threshold_percent}"
             )
         order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
         if order != sorted(order):

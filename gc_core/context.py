@@ -35,6 +35,23 @@ class NewText:
 
 
 @attrs.frozen(kw_only=True)
+class NewSummary:
+    """
+    The final text of a summary, frame included, and what it stands for.
+
+    Attributes:
+        label: "summary 1", "summary 2", ...
+        text: What the model reads.
+        reference: What it stands for.
+
+    """
+
+    label: str
+    text: str = attrs.field(repr=False)
+    reference: Reference
+
+
+@attrs.frozen(kw_only=True)
 class Edits:
     """
     What a collection does to the window, as results: applying it calls no plugin and writes no text.
@@ -43,6 +60,7 @@ class Edits:
         dropped: Ids of items that leave.
         texts: Texts that stand in the place of items, by item id.
         traces: References that stand at the cuts; each by the id of the first item that left there.
+        summaries: Summaries, each by the id of the first item of the last unit that it stands for.
         schemas: Ids of tool schemas that leave; their names stay in one line of the system text.
         policies: How strongly items are held from now on, by item id.
 
@@ -51,6 +69,7 @@ class Edits:
     dropped: frozenset[str] = frozenset()
     texts: Mapping[str, NewText] = attrs.field(factory=dict)
     traces: Mapping[str, Reference] = attrs.field(factory=dict)
+    summaries: Mapping[str, NewSummary] = attrs.field(factory=dict)
     schemas: frozenset[str] = frozenset()
     policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
 
@@ -265,8 +284,8 @@ class Context:
         other._tools, other._left_out = self._tools, self._left_out
         other._leave_out(edits.schemas)
         changed = set(map(self._places.get, (*edits.dropped, *edits.texts)))
-        traces = other._trace(edits.traces)
-        cut = set(map(self._places.get, traces))
+        stand_ins = other._stand_ins(edits)
+        cut = set(map(self._places.get, stand_ins))
         marked = set(self._marked)
         for place, message in enumerate(self._messages):
             if place not in changed:
@@ -276,7 +295,7 @@ class Context:
             elif place not in cut and edits.dropped.issuperset([item.id for item in message.items]):
                 other.budget.overhead -= message.overhead
             else:
-                other._take_edited(message, edits, traces)
+                other._take_edited(message, edits, stand_ins)
         other.budget.remove(*edits.dropped)  # once the traces are there: so a turn that keeps only one keeps its place
         other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
         touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
@@ -373,8 +392,8 @@ class Context:
             self._left_out = names
             self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
 
-    def _take_edited(self, message: Message, edits: Edits, traces: Mapping[str, Message]) -> None:
-        cuts = [traces[item.id] for item in message.items if item.id in traces]
+    def _take_edited(self, message: Message, edits: Edits, stand_ins: Mapping[str, Message]) -> None:
+        cuts = [stand_ins[item.id] for item in message.items if item.id in stand_ins]
         leads = message.items[0].id in edits.dropped
         if leads:
             self._add(*cuts)
@@ -407,11 +426,13 @@ class Context:
             self._marked.append(place)
         self._messages.append(message)
 
-    def _trace(self, references: Mapping[str, Reference]) -> dict[str, Message]:
-        """The messages that stand for what leaves, by the first item of each run."""
-        arrival = self._intake.framed(self.cursor, *map(trace_item, references.values()))
-        self.cursor = arrival.cursor
-        return dict(zip(references, arrival.messages, strict=True))
+    def _stand_ins(self, edits: Edits) -> dict[str, Message]:
+        """The messages that stand for what leaves, by the item at whose place they stand."""
+        items = {key: trace_item(reference) for key, reference in edits.traces.items()}
+        items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
+        arrival = self._intake.framed(self.cursor, *items.values())
+        self.cursor = attrs.evolve(arrival.cursor, summaries=arrival.cursor.summaries + len(edits.summaries))
+        return dict(zip(items, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
         """Later results of the current batch join the message as it stands now."""
@@ -511,6 +532,24 @@ def trace_item(reference: Reference) -> Item:
         text=reference.trace_text(),
         unit=0,
         turn=reference.last_turn,
+        reference=reference,
+    )
+
+
+def summary_item(summary: NewSummary) -> Item:
+    """The item of a summary, still without number and tokens."""
+    reference = summary.reference
+    return Item(
+        id="",
+        kind=ItemKind.SUMMARY,
+        source="conversation",
+        policy=GCPolicy.PRESERVABLE,
+        tokens=0,
+        original_tokens=reference.tokens,
+        text=summary.text,
+        unit=0,
+        turn=reference.last_turn,
+        name=summary.label.removeprefix("summary "),
         reference=reference,
     )
 

@@ -10,7 +10,8 @@ Every error that gc-core raises, as one tree.
     ├── MessageError                a message that cannot be understood
     ├── SourceError                 a change of a source that cannot be accepted
     ├── PluginError                 a plugin broke the contract
-    │   └── RemovalError            a proposed removal that may not be carried out
+    │   ├── RemovalError            a proposed removal that may not be carried out
+    │   └── SummaryError            a summarizer could not give a text
     ├── RuleError                   a request that would break a provider's rule
     ├── TranscriptError             a transcript file that cannot be read
     ├── LogError                    a session's files cannot be read or written, or disagree
@@ -54,6 +55,10 @@ class PluginError(GCError):
 
 class RemovalError(PluginError):
     """A strategy proposed a removal that the core refuses; names the reason."""
+
+
+class SummaryError(PluginError):
+    """A summarizer could not give a text; names who was asked and what came instead."""
 
 
 class RuleError(GCError):

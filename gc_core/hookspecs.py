@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from gc_core.messages import Request
     from gc_core.planning import Plan
     from gc_core.policy import GCPolicy
-    from gc_core.protocols import ContextView, RegisterStrategy
+    from gc_core.protocols import ContextView, RegisterStrategy, RegisterSummarizer
     from gc_core.results import GCResult, Goal, Inconsistency, Refusal
     from gc_core.sources import InstructionSource
+    from gc_core.summary import SummaryRequest
 
 PROJECT = "gc_core"
 """The pluggy project, and the entry-point group; each entry point names a module with ``@hookimpl`` functions."""
@@ -29,6 +30,11 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 @hookspec
 def gc_register_strategies(register: RegisterStrategy) -> None:
     """Offer strategy classes: call ``register(name, class)`` for each."""
+
+
+@hookspec
+def gc_register_summarizers(register: RegisterSummarizer) -> None:
+    """Offer summarizer classes: call ``register(name, class)`` for each."""
 
 
 @hookspec
@@ -49,6 +55,15 @@ def gc_classify(item: Item, age: int, reuse: int) -> GCPolicy | None:
 @hookspec
 def gc_review_plan(plan: Plan) -> Iterable[Refusal]:  # type: ignore[empty-body]  # a specification
     """Refuse removals of a plan, with a reason each; the collection goes on without them."""
+
+
+@hookspec
+def gc_summary_written(request: SummaryRequest, text: str) -> Iterable[str]:  # type: ignore[empty-body]  # a specification
+    """
+    Between a summary and the collection that takes it in: ids of items that are to stay in the window all the same.
+
+    Their units stay as they are and are PRESERVABLE from then on.
+    """
 
 
 @hookspec

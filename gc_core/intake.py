@@ -52,6 +52,7 @@ class Cursor:
         items: Items numbered so far.
         messages: Messages numbered so far.
         units: Units numbered so far.
+        summaries: Summaries numbered so far.
         turn: The current turn.
         step: The last step of the current turn, -1 before its first.
         started: A message of the conversation has come.
@@ -69,6 +70,7 @@ class Cursor:
     items: int = 0
     messages: int = 0
     units: int = 0
+    summaries: int = 0
     turn: int = 0
     step: int = -1
     started: bool = False

@@ -172,6 +172,11 @@ class Unit:
         return self.items[0].kind is ItemKind.TRACE and all(item.kind is ItemKind.TRACE for item in self.items)
 
     @property
+    def is_summary(self) -> bool:
+        """It stands for units that were summarised."""
+        return self.items[0].kind is ItemKind.SUMMARY
+
+    @property
     def is_step(self) -> bool:
         """Whether it is one model call (an assistant message with its results)."""
         return self.step >= 0

@@ -15,7 +15,7 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
+from gc_core.actions import SUMMARY_SHARE, Drop, GCRemovalItem, Stub, Summarize
 from gc_core.errors import LogError
 from gc_core.hunks import Hunk
 from gc_core.items import Item
@@ -25,6 +25,7 @@ from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
 from gc_core.results import GCTriggerReason
 from gc_core.sources import InstructionSource
+from gc_core.summary import SummaryOutcome
 
 FILE_NAME = "ledger.jsonl"
 
@@ -36,6 +37,7 @@ class Numbers:
     items: int
     messages: int
     units: int
+    summaries: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -136,6 +138,7 @@ class Collected:
         tokens_after: Tokens of the request after.
         removals: Who proposed what, and what each freed.
         hunks: The messages before and after, with the final texts.
+        summaries: How each summary came about.
         schemas: Tool schemas that left.
         changed_head: What waited at the head of the request took effect with it.
         numbers: Where numbering stood afterwards.
@@ -150,6 +153,7 @@ class Collected:
     tokens_after: int
     removals: tuple[GCRemovalItem, ...] = ()
     hunks: tuple[Hunk, ...]
+    summaries: tuple[SummaryOutcome, ...] = ()
     schemas: tuple[Payload, ...] = ()
     changed_head: bool = False
     numbers: Numbers
@@ -334,7 +338,7 @@ def _action(saved: dict[str, Any], _: object) -> Drop | Stub | Summarize:
     if "item" in saved:
         return Stub(saved["item"], saved["keep"])
     if "max_tokens" in saved:
-        return Summarize(tuple(saved["units"]), saved["max_tokens"])
+        return Summarize(tuple(saved["units"]), saved["max_tokens"], saved.get("keep", SUMMARY_SHARE))
     return Drop(tuple(saved["units"]))
 
 

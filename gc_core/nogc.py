@@ -5,8 +5,7 @@ from __future__ import annotations
 import attrs
 
 from gc_core.actions import GCRemovalItem
-from gc_core.hookspecs import hookimpl
-from gc_core.protocols import ContextView, RegisterStrategy
+from gc_core.protocols import ContextView
 from gc_core.results import Goal
 
 
@@ -17,9 +16,3 @@ class NoGC:
     def collect(self, context: ContextView, goal: Goal) -> tuple[GCRemovalItem, ...]:  # noqa: ARG002 - the contract
         """Propose nothing."""
         return ()
-
-
-@hookimpl
-def gc_register_strategies(register: RegisterStrategy) -> None:
-    """Offer NoGC as ``none``."""
-    register("none", NoGC)

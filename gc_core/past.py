@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack
@@ -48,11 +49,8 @@ R = TypeVar("R")
 class Locked(Protocol):
     """What takes one call at a time."""
 
-    _lock: RLock
-    _closed: bool
-
-    def _be_whole(self) -> None:
-        """Make the state anew that an interrupt left half done."""
+    def _entered(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Inside, no other thread calls it."""
 
 
 S = TypeVar("S", bound=Locked)
@@ -63,10 +61,7 @@ def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S
 
     @functools.wraps(method)
     def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._lock:
-            if session._closed:
-                raise SessionClosedError(f"{method.__name__}() on a closed session")
-            session._be_whole()
+        with session._entered(method.__name__):
             return method(session, *args, **kwargs)
 
     return call
@@ -287,7 +282,17 @@ class Past(abc.ABC):
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def _entered(self, name: str) -> Iterator[None]:
+        """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
+        with self._lock:
+            if self._closed:
+                raise SessionClosedError(f"{name}() on a closed session")
+            self._be_whole()
+            yield
+
     def _be_whole(self) -> None:
+        """Make the state anew that an interrupt left half done."""
         if self._recorder.is_stale:
             self._recorder.renew(self._store.state_at(self._store.position, self._fresh))
 

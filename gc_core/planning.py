@@ -19,6 +19,8 @@ from gc_core.references import HINTED_FROM, MOST_NAMES, ByteRange, Reference
 from gc_core.results import Goal, Refusal
 from gc_core.scan import scan
 from gc_core.stubs import reference_over, reference_to, smallest_stub, write_stub
+from gc_core.summary import SummaryRequest
+from gc_core.summary_planning import PlannedSummary, ReadOriginal, allowed_tokens, planned, request_for
 from gc_core.tokens import part_tokens
 from gc_core.view import WindowView, Zone, is_stubbable
 
@@ -41,6 +43,9 @@ _ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_T
 _LEAST_ROOM, _LONGEST_NAME = 8, 60
 """Tokens below which no name is looked for, and characters of a name beyond which it would cost too many."""
 
+NO_SUMMARIZER = "no summarizer is configured"
+"""Why a proposal to summarise is refused where the configuration says ``summarizer = "none"``."""
+
 _WRITINGS = 3
 """Times that one plan writes its stubs before it counts new ones at their limit."""
 
@@ -55,6 +60,7 @@ class Rights:
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
         preservable_above: PRESERVABLE units only while the request has at least this many tokens.
+        whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
 
     """
 
@@ -62,6 +68,7 @@ class Rights:
     stub_recent: bool = False
     stub_any_kind: bool = False
     preservable_above: int = 0
+    whole: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -125,6 +132,9 @@ class Planner:
         self._now.update({unit.number: unit.tokens for unit in view.schemas})
         self._open = {zone: sum(u.tokens for u in view.in_zone(zone)) for zone in _OPEN_ZONES}
         self._forgotten: set[int] = set()
+        self._summaries: list[PlannedSummary] = []
+        self._summarised: set[int] = set()
+        self._preserved: dict[str, GCPolicy] = {}
         self._removals: list[GCRemovalItem] = []
         self._refusals: list[Refusal] = []
         self._references: dict[str, Reference] = {}
@@ -134,6 +144,7 @@ class Planner:
         self._cuts_made = _Cuts(*map(self._longest_trace, (HINTED_FROM - 1, 10**7)))
         self._traced = 0
         self._unsure = 0
+        self._exact = False
 
     @cached_property
     def _items(self) -> dict[str, tuple[Item, int]]:
@@ -157,9 +168,7 @@ class Planner:
         Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
         written and counted: so a goal that is met is really met, and little more is taken than it needs.
         """
-        if self._total <= tokens:
-            self._write()
-        elif self._total - self._unsure <= tokens:
+        if self._total - self._unsure <= tokens:
             self._recount()
         return self._total <= tokens
 
@@ -175,14 +184,14 @@ class Planner:
         Raises RemovalError when it names what does not exist here: that is the strategy's fault, not the window's.
         """
         accepted = self._offer(removal, rights)
+        self._exact = self._exact and not accepted
         self.offered.append((removal, rights))
         return accepted
 
     def _offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
         action = removal.action
         if isinstance(action, Summarize):
-            self._known(removal, action.units)
-            return self._refuse(removal, "no summarizer is configured")
+            return self._offer_summary(removal, action, self._known(removal, action.units), rights)
         if isinstance(action, Drop):
             units = self._known(removal, action.units)
             if removal in self._vetoed:
@@ -203,7 +212,9 @@ class Planner:
                 if self.met:
                     self._later += waiting[place:]
                     break
-                accepted = self._offer(removal, rights) or accepted
+                taken = self._offer(removal, rights)
+                self._exact = self._exact and not taken
+                accepted = taken or accepted
             self._recount()
 
     def _recount(self) -> None:
@@ -211,6 +222,9 @@ class Planner:
         Count stubs and traces as they will be, instead of at their longest, and no thinking that goes with the change:
         what is refused then is refused in a second pass too, which begins with exactly these tokens.
         """
+        if self._exact:
+            return
+        self._exact = True
         self._write()
         for item, unit in self._bound_thinking():
             alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
@@ -236,11 +250,13 @@ class Planner:
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
         bound = frozenset(item.id for item, _ in self._bound_thinking())
+        summarised = (item.id for summary in self._summaries for unit in summary.units for item in unit.items)
         edits = Edits(
-            dropped=dropped | bound,
+            dropped=dropped.union(bound, summarised),
             texts=texts,
             traces=traces,
-            policies=self._view.policies,
+            summaries={summary.stands_at: summary.edit() for summary in self._summaries},
+            policies={**self._view.policies, **self._preserved},
             schemas=frozenset(unit.items[0].id for number, unit in self._schemas.items() if number in self._dropped),
         )
         kept = tuple(removal for removal in removals if removal.tokens_freed > 0)
@@ -272,14 +288,9 @@ class Planner:
             why = self._holds(unit, rights)
             if why:
                 return self._refuse(removal, why)
-        zones = {self._view.zone(unit) for unit in fresh}
-        if Zone.PRESERVABLE in zones and not self._relieves(rights.preservable_above):
-            return self._postpone(
-                removal, rights, "preservable: without it usage would be on the same side of the pressure"
-            )
-        for zone, why in ((Zone.RECENT, "the old turns suffice"), (Zone.SCHEMA, "the conversation suffices")):
-            if zone in zones and not self._needs(zone):
-                return self._postpone(removal, rights, why)
+        why = self._waits(fresh, rights)
+        if why:
+            return self._postpone(removal, rights, why)
         if self._gain(fresh) <= 0:
             for unit in fresh:
                 self._forget(unit)
@@ -288,6 +299,15 @@ class Planner:
             self._drop(unit)
         self._removals.append(removal)
         return True
+
+    def _waits(self, units: Iterable[Unit], rights: Rights) -> str:
+        """Why units that may go are not due yet, or ""."""
+        zones = {self._view.zone(unit) for unit in units}
+        if Zone.PRESERVABLE in zones and not self._relieves(rights.preservable_above):
+            return "preservable: without it usage would be on the same side of the pressure"
+        if Zone.RECENT in zones and not self._needs(Zone.RECENT):
+            return "the old turns suffice"
+        return "the conversation suffices" if Zone.SCHEMA in zones and not self._needs(Zone.SCHEMA) else ""
 
     def _holds(self, unit: Unit, rights: Rights) -> str:
         """Why the unit may not be dropped, or ""."""
@@ -345,18 +365,24 @@ class Planner:
         return self._counter.count(left_out_text(names)) + first
 
     def _is_cut(self, place: int) -> bool:
-        return 0 <= place < len(self._gone) and (self._gone[place] or self._view.units[place].is_trace)
+        """Whether a trace stands there, or will."""
+        if not 0 <= place < len(self._gone) or place in self._summarised:
+            return False
+        return self._gone[place] or self._view.units[place].is_trace
 
     def _drop(self, unit: Unit) -> None:
-        self._forget(unit)
         if unit.number < 0:
             self._total += self._line_cost([unit])
+        self._take_out(unit)
+        if unit.number > 0:
+            self._cut_out(unit)
+
+    def _take_out(self, unit: Unit) -> None:
+        self._forget(unit)
         self._dropped.add(unit.number)
         self._changed = self._changed or bool(self._limits)
         self._total -= self._now[unit.number]
         self._now[unit.number] = 0
-        if unit.number > 0:
-            self._cut_out(unit)
 
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
@@ -382,6 +408,96 @@ class Planner:
         if reference is None or not reference.names:
             return 0
         return self._trace_tokens(reference) - self._trace_tokens(attrs.evolve(reference, names=()))
+
+    # -- summaries -----------------------------------------------------------------------------------------------
+
+    @property
+    def unanswered(self) -> tuple[PlannedSummary, ...]:
+        """Summaries that still have no text, in the order in which they were proposed."""
+        return tuple(summary for summary in self._summaries if summary.body is None)
+
+    @property
+    def summaries(self) -> tuple[PlannedSummary, ...]:
+        """All summaries of the plan."""
+        return tuple(self._summaries)
+
+    def request(self, summary: PlannedSummary, read: ReadOriginal) -> SummaryRequest:
+        """What is asked for a summary."""
+        self._write()
+        return request_for(summary, read, self._stays(), self.goal.focus, self._counter)
+
+    def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
+        """The text of a summary; units that hold one of the items to ``keep`` stay where they are after all."""
+        self._exact = False
+        place = self._summaries.index(summary)
+        kept = [unit for unit in summary.units if not {item.id for item in unit.items}.isdisjoint(keep)]
+        self._total -= summary.tokens
+        if kept:
+            self._leave(kept)
+        rest = tuple(unit for unit in summary.units if unit not in kept)
+        if not rest:
+            del self._summaries[place]
+            return
+        reference = self._spanning(rest)[0]
+        answered = attrs.evolve(summary, units=rest, reference=reference).answered(body, self._counter)
+        self._summaries[place] = answered
+        self._total += answered.tokens
+
+    def _leave(self, units: Sequence[Unit]) -> None:
+        """A plugin wants these units in the window: they stay, and are held from now on."""
+        for unit in units:
+            place = self._view.position(unit.number)
+            self._gone[place] = False
+            self._summarised.discard(place)
+            self._dropped.discard(unit.number)
+            self._now[unit.number] = unit.tokens
+            self._total += unit.tokens
+            self._preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
+        self._changed = self._changed or bool(self._limits)
+
+    def _offer_summary(self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights) -> bool:
+        fresh = [unit for unit in units if unit.number not in self._dropped]
+        held = (self._holds(unit, rights) or _no_original(unit) for unit in fresh)
+        never = "" if self._view.can_summarize else NO_SUMMARIZER
+        why = never or next(filter(None, held), "" if fresh else "proposed already")
+        if why:
+            return self._refuse(removal, why)
+        summary = self._summary_of(removal, action, fresh, rights)
+        if summary is None:
+            return self._postpone(removal, rights, "too little for a summary")
+        if summary.removal in self._vetoed:
+            return self._pass_over(summary.units)
+        why = self._waits(summary.units, rights)
+        if why:
+            return self._postpone(removal, rights, why)
+        for unit in summary.units:
+            self._take_out(unit)
+            place = self._view.position(unit.number)
+            self._gone[place] = True
+            self._summarised.add(place)
+        self._total += summary.tokens
+        self._summaries.append(summary)
+        self._removals.append(summary.removal)
+        return True
+
+    def _summary_of(
+        self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights
+    ) -> PlannedSummary | None:
+        """The summary of as many of these units, in their order, as the goal needs; None when it would be too short."""
+        taken: list[Unit] = []
+        tokens, found = 0, None
+        label = f"summary {self.context.cursor.summaries + len(self._summaries) + 1}"
+        for unit in units:
+            taken.append(unit)
+            tokens += self._now[unit.number]
+            enough = self._total - tokens + allowed_tokens(action, tokens) <= self.goal.target_tokens
+            if (enough and not rights.whole) or unit is units[-1]:
+                ordered = sorted(taken, key=lambda each: self._view.position(each.number))
+                reference = self._spanning(ordered)[0]
+                found = planned(removal, ordered, reference, label, self._counter, tokens=tokens)
+                if found is not None:
+                    break
+        return found
 
     # -- stubs ---------------------------------------------------------------------------------------------------
 
@@ -570,8 +686,8 @@ class Planner:
 
     def _runs(self) -> Iterator[list[Unit]]:
         run: list[Unit] = []
-        for unit, gone in zip(self._view.units, self._gone, strict=True):
-            if gone:
+        for place, unit in enumerate(self._view.units):
+            if self._gone[place] and place not in self._summarised:
                 run.append(unit)
             elif run:
                 yield run
@@ -581,6 +697,9 @@ class Planner:
 
     def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, NewText]) -> GCRemovalItem:
         action = removal.action
+        if isinstance(action, Summarize):
+            found = (summary for summary in self._summaries if summary.removal is removal)
+            return attrs.evolve(removal, tokens_freed=sum(summary.tokens_freed for summary in found))
         if isinstance(action, Drop):
             units = [self._unit(number) for number in action.units]
             return attrs.evolve(removal, tokens_freed=sum(unit.tokens for unit in units))
@@ -632,6 +751,13 @@ def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
                 names = dict.fromkeys(name for span in item.scan.spans for name in span.names)
                 counts.update(name for name in names if name not in shown)
     return [name for name, _ in counts.most_common(MOST_NAMES) if len(name) <= _LONGEST_NAME]
+
+
+def _no_original(unit: Unit) -> str:
+    """Why a unit cannot be summarised, or "": a summary is written from originals, never from another one."""
+    if unit.number < 0:
+        return "a tool schema is dropped, not summarised"
+    return f"unit {unit.number} is a summary: it is dropped or stays" if unit.is_summary else ""
 
 
 def _left_out(unit: Unit) -> int:

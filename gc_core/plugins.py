@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, TypeVar
 
-import attrs
 import pluggy
 
-from gc_core import hookspecs, nogc
+from gc_core import builtin, hookspecs
+from gc_core.border import Attempt, PluginFailure, border
 from gc_core.budget import InstructionBudget
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
 from gc_core.hookspecs import PROJECT
@@ -22,19 +22,21 @@ from gc_core.logs import logger
 from gc_core.messages import Request
 from gc_core.planning import Plan
 from gc_core.policy import GCPolicy
-from gc_core.protocols import ContextView, GCStrategy
+from gc_core.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
+from gc_core.registry import Registry, StrategyInfo, options_of
 from gc_core.results import GCResult, Goal, Inconsistency, Refusal
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
+from gc_core.summary import SummaryRequest
 
 _log = logger("gc_core.plugins")
 
-LOADING, COLLECT = "loading", "collect"
+LOADING, COLLECT, SUMMARIZE = "loading", "collect", "summarize"
 """What a plugin may be doing when it fails; hooks have their own names."""
 
 A = TypeVar("A")
 
 QUARANTINE_AFTER = 3
-"""Failed collections after which a strategy is no longer asked."""
+"""Failures after which a strategy or a summarizer is no longer asked."""
 
 MASKED = "[masked: a plugin that looks for secrets failed]"
 """Stands for a text that could not be looked through."""
@@ -43,67 +45,10 @@ MOST_FAILURES = 100
 """Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
 
 
-@attrs.frozen(kw_only=True)
-class PluginFailure:
-    """
-    What a plugin did wrong.
-
-    Attributes:
-        plugin: Its name.
-        doing: What it was asked for.
-        error: What it raised.
-
-    """
-
-    plugin: str
-    doing: str
-    error: Exception
-
-    def __str__(self) -> str:
-        """One line that names plugin, occasion and error."""
-        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {self.error}"
-
-
-@attrs.define
-class Attempt:
-    """How a call of a plugin's code went: ``error`` and ``failure``, which tells whose it was, are None when well."""
-
-    error: Exception | None = None
-    failure: PluginFailure | None = None
-
-
-@contextmanager
-def _border() -> Iterator[Attempt]:
-    """The plugin border, the one place that catches any error; it is kept, and goes no further by itself."""
-    attempt = Attempt()
-    try:
-        yield attempt
-    except Exception as error:  # noqa: BLE001 - see above
-        attempt.error = error
-
-
-@attrs.frozen(kw_only=True)
-class StrategyOption:
-    """An option of a strategy: its name, type as written, and default as written ("" when it has none)."""
-
-    name: str
-    type: str
-    default: str
-
-
-@attrs.frozen(kw_only=True)
-class StrategyInfo:
-    """An installed strategy: its name, one-line description, the plugin that brings it, and its options."""
-
-    name: str
-    summary: str
-    plugin: str
-    options: tuple[StrategyOption, ...]
-
-
 class Plugins:
     """
-    The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only NoGC.
+    The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only what
+    gc-core brings itself.
 
     Attributes:
         failures: What plugins did wrong so far, oldest first; of very many, the first and the newest.
@@ -114,9 +59,10 @@ class Plugins:
         self.failures: list[PluginFailure] = []
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        self._strategies: dict[str, tuple[str, type[GCStrategy]]] = {}
+        self._strategies = Registry("strategy", "collect")
+        self._summarizers = Registry("summarizer", "summarize")
         self._faults: Counter[tuple[str, str]] = Counter()
-        self.register(nogc, name="gc_core")
+        self.register(builtin, name="gc_core")
 
     @classmethod
     def discover(cls) -> Plugins:
@@ -137,15 +83,17 @@ class Plugins:
         key = name or repr(module)
         if self._manager.is_registered(module) or self._manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
-        known = dict(self._strategies)
-        with _border() as attempt:
+        known = self._strategies.copy(), self._summarizers.copy()
+        with border() as attempt:
             self._manager.register(module, key)
             self._manager.check_pending()
-            self._register_strategies(module, key)
+            self._take_offers("gc_register_strategies", self._strategies, module, key)
+            self._take_offers("gc_register_summarizers", self._summarizers, module, key)
         if attempt.error is not None:
             if self._manager.is_registered(module):
                 self._manager.unregister(module)
-            self._strategies = known
+            for registry, offers in zip((self._strategies, self._summarizers), known, strict=True):
+                registry.put_back(offers)
             raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
 
     # -- strategies ----------------------------------------------------------------------------------------------
@@ -157,28 +105,45 @@ class Plugins:
         Raises UnknownStrategyError, naming what is installed and what failed to load, and ConfigError for an unknown or
         bad option.
         """
-        _, strategy = self._strategies.get(_short(name), ("", None))
-        if strategy is None:
-            failed = [str(failure) for failure in self.failures if failure.doing == LOADING]
+        cls = self._strategies.find(name)
+        if cls is None:
             raise UnknownStrategyError(
-                f"no strategy {name!r}; installed: {sorted(self._strategies)}, failed to load: {failed}"
+                f"no strategy {name!r}; installed: {self._strategies.names}, failed to load: {self._not_loaded}"
             )
-        return self._constructed(name, strategy, dict(options or {}))
+        built: GCStrategy = self._built(self._strategies, name, cls, options or {})
+        return built
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
         """What is installed, by name."""
-        return tuple(_info(name, plugin, cls) for name, (plugin, cls) in sorted(self._strategies.items()))
+        return self._strategies.infos()
 
-    def is_quarantined(self, name: str) -> bool:
-        """Whether a strategy failed so often that it is no longer asked."""
-        return self._faults[name, COLLECT] >= QUARANTINE_AFTER
+    def summarizer(self, name: str, options: Mapping[str, Any] | None = None) -> Summarizer | AsyncSummarizer:
+        """
+        A summarizer by name with its own options.
+
+        Raises ConfigError for a name that nothing offers, naming what is installed, and for an unknown or bad option.
+        """
+        cls = self._summarizers.find(name)
+        if cls is None:
+            known = [*self._summarizers.names, "none"]
+            raise ConfigError(f"no summarizer {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: Summarizer | AsyncSummarizer = self._built(self._summarizers, name, cls, options or {})
+        return built
+
+    def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
+        """Whether a strategy, or a summarizer, failed so often that it is no longer asked."""
+        return self._faults[name, doing] >= QUARANTINE_AFTER
 
     # -- the border ----------------------------------------------------------------------------------------------
+
+    def forgive(self, name: str, doing: str) -> None:
+        """It went well: failures before that are no repeated ones any more."""
+        del self._faults[name, doing]
 
     @contextmanager
     def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
         """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
-        with _border() as attempt:
+        with border() as attempt:
             yield attempt
         if attempt.error is not None:
             attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=attempt.error)
@@ -215,6 +180,10 @@ class Plugins:
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
         return tuple(self._ask("gc_review_plan", functools.partial(_all_of, Refusal), plan=plan))
+
+    def preserve(self, request: SummaryRequest, text: str) -> frozenset[str]:
+        """Items that plugins want to keep in the window though a summary tells of them."""
+        return frozenset(self._ask("gc_summary_written", functools.partial(_all_of, str), request=request, text=text))
 
     def validate(self, reply: Mapping[str, Any], context: ContextView) -> tuple[Inconsistency, ...]:
         """What plugins find wrong with a reply."""
@@ -271,33 +240,26 @@ class Plugins:
                 found.extend(() if answer is None else answers(answer))
         return found
 
-    def _register_strategies(self, module: object, plugin: str) -> None:
-        def register(name: str, strategy: type[GCStrategy]) -> None:
-            if not isinstance(name, str) or not name or not callable(strategy):
-                raise PluginError(f"offered {name!r}, {strategy!r}; expected a name and a strategy class")
-            if _short(name) in self._strategies:
-                raise PluginError(f"strategy {name!r} is offered already by {self._strategies[_short(name)][0]!r}")
-            self._strategies[_short(name)] = (plugin, strategy)
+    def _take_offers(self, hook: str, registry: Registry, module: object, plugin: str) -> None:
+        """What a module that was registered just now offers."""
+        others = [other for other in self._manager.get_plugins() if other is not module]
+        self._manager.subset_hook_caller(hook, others)(register=functools.partial(registry.offer, plugin))
 
-        caller = self._manager.subset_hook_caller(
-            "gc_register_strategies", [other for other in self._manager.get_plugins() if other is not module]
-        )
-        caller(register=register)
-
-    def _constructed(self, name: str, strategy: type[GCStrategy], options: dict[str, Any]) -> GCStrategy:
-        allowed = [option.name for option in _options(strategy)]
-        unknown = sorted(set(options) - set(allowed))
-        if unknown:
-            raise ConfigError(f"strategy {name!r} has no option {unknown[0]!r}; it has {allowed}")
-        built: GCStrategy | None = None
+    def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
+        registry.check_options(name, cls, options)
+        built: Any = None
         with self.guarded(name, "its constructor") as attempt:
-            built = _checked(strategy(**options))
+            built = registry.checked(cls(**options))
         if built is None:
             failure = attempt.failure
-            raise ConfigError(f"strategy {name!r} refused its options {options}: {failure}") from (
+            raise ConfigError(f"{registry.what} {name!r} refused its options {dict(options)}: {failure}") from (
                 failure.error if failure else None
             )
         return built
+
+    @property
+    def _not_loaded(self) -> list[str]:
+        return [str(failure) for failure in self.failures if failure.doing == LOADING]
 
 
 def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
@@ -335,44 +297,6 @@ def _all_of(kind: type[A], answer: Iterable[Any]) -> list[A]:
     return answers
 
 
-def _checked(built: Any) -> GCStrategy:
-    if not isinstance(built, GCStrategy):
-        raise PluginError(f"{built!r:.200} is no strategy: it has no method collect")
-    return built
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("gc_")
-
-
-def _info(name: str, plugin: str, strategy: type[GCStrategy]) -> StrategyInfo:
-    lines = (strategy.__doc__ or "").strip().splitlines()
-    return StrategyInfo(name=name, summary=lines[0] if lines else "", plugin=plugin, options=_options(strategy))
-
-
-def _options(strategy: type[GCStrategy]) -> tuple[StrategyOption, ...]:
-    fields: Iterable[attrs.Attribute[Any]] = attrs.fields(strategy) if attrs.has(strategy) else ()
-    return tuple(_option(field) for field in fields if field.init)
-
-
-def _option(field: attrs.Attribute[Any]) -> StrategyOption:
-    type_name = getattr(field.type, "__name__", str(field.type))
-    return StrategyOption(name=field.alias or field.name, type=type_name, default=_default(field.default))
-
-
-def _default(default: Any) -> str:
-    """A default as a user would write it; no plugin's own code runs for it."""
-    if default is attrs.NOTHING:
-        return ""
-    factory = getattr(default, "factory", None)  # attrs.Factory is a function to type checkers
-    if factory is None:
-        return repr(default)
-    return repr(factory()) if factory in _PLAIN else "computed"
-
-
-_PLAIN = (dict, list, tuple, set, frozenset)
-
-
 Named = tuple[str, GCStrategy]
 """A strategy with the name under which reports speak of it."""
 
@@ -384,8 +308,7 @@ def named(
     found = []
     for strategy in strategies:
         if isinstance(strategy, str):
-            chosen = options.get(strategy, options.get(_short(strategy), options.get(f"gc_{_short(strategy)}", {})))
-            found.append((strategy, plugins.strategy(strategy, chosen)))
+            found.append((strategy, plugins.strategy(strategy, options_of(strategy, options))))
         else:
             found.append((type(strategy).__name__, strategy))
     return tuple(found)

@@ -9,11 +9,12 @@ import attrs
 import cattrs
 from rich.table import Table
 
+from gc_core.border import PluginFailure
 from gc_core.chart import ASCII, BLOCKS, Level, fill_chart
 from gc_core.comparison import Comparison, SystemRow, WindowTable
 from gc_core.config import GCConfig
 from gc_core.measures import Overflow, ReplayReport, ReplaySummary, Timing, pooled
-from gc_core.plugins import PluginFailure, StrategyInfo
+from gc_core.registry import StrategyInfo
 
 _SHOWN = 5
 """Breaches and overflows that are shown; the document has them all."""

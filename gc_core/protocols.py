@@ -116,7 +116,7 @@ class AsyncSummarizer(Protocol):
 class RegisterSummarizer(Protocol):
     """What ``gc_register_summarizers`` receives: call it once for each summarizer class on offer."""
 
-    def __call__(self, name: str, summarizer: type[Summarizer] | type[AsyncSummarizer]) -> None:
+    def __call__(self, name: str, summarizer: type[Summarizer | AsyncSummarizer]) -> None:
         """Offer a summarizer class under a name that a configuration can use."""
 
 

@@ -37,7 +37,7 @@ from gc_core.protocols import Format
 from gc_core.restoring import brought_back, originals
 from gc_core.rules import check_request
 from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
-from gc_core.state import Position, SessionState, digests_of, first_difference, new_items
+from gc_core.state import Position, SessionState, digests_of, first_difference, new_items, numbers_of
 from gc_core.store import Store
 
 
@@ -218,7 +218,6 @@ class Recorder:
         """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
         state, plan, result = self.state, collection.plan, collection.result
         gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
-        cursor = context.cursor
         record = Collected(
             reason=result.reason,
             target_tokens=result.target_tokens,
@@ -226,9 +225,10 @@ class Recorder:
             tokens_after=context.budget.total,
             removals=result.removals,
             hunks=hunks_between(state.context.messages, context.messages),
+            summaries=result.summaries,
             schemas=tuple(gone),
             changed_head=bool(state.changes),
-            numbers=attrs.evolve(state.numbers, items=cursor.items, messages=cursor.messages, units=cursor.units),
+            numbers=numbers_of(context.cursor),
             counter=state.counter.name,
             digests=digests_of(state.context, context),
         )

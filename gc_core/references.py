@@ -77,6 +77,14 @@ class Reference:
         told = f": {about}" if about else ""
         return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
 
+    def summary_frame(self, label: str) -> tuple[str, str]:
+        """What stands before and behind the text of a summary: what it is, and how the originals come back."""
+        opening = (
+            f'<summary name="{label}" of="{self._turns()}">\nAn account of what was said and done; no instructions.'
+        )
+        back = f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{self._where()}]"
+        return opening, f"{back}\n</summary>"
+
     def _calls(self) -> str:
         told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]
         others = sum(count for _, count in self.calls[_TOOLS:])

@@ -93,9 +93,14 @@ def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
 
 
 def _rank(message: Message) -> int:
-    """Where a message stands among the others: by its first item, a trace by the first item that it stands for."""
+    """
+    Where a message stands among the others: by its first item, a trace by the first item that it stands for, a summary
+    by the last.
+    """
     first = message.items[0]
-    return _number(first.reference.first if first.kind is ItemKind.TRACE and first.reference else first.id)
+    if first.kind is ItemKind.TRACE and first.reference:
+        return _number(first.reference.first)
+    return _number(first.reference.last if first.kind is ItemKind.SUMMARY and first.reference else first.id)
 
 
 def _number(key: str) -> int:

@@ -7,6 +7,7 @@ import enum
 import attrs
 
 from gc_core.actions import GCRemovalItem
+from gc_core.summary import SummaryOutcome
 
 
 class GCTriggerReason(enum.Enum):
@@ -29,12 +30,14 @@ class Goal:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
         pressure_tokens: PRESERVABLE content may go while the request has at least this many tokens; None: it stays.
+        focus: What the host wants summaries to keep above all, in its own words, or "".
 
     """
 
     target_tokens: int
     reason: GCTriggerReason = GCTriggerReason.MANUAL
     pressure_tokens: int | None = None
+    focus: str = ""
 
     @property
     def pressure(self) -> bool:
@@ -78,6 +81,7 @@ class GCResult:
         removals: What was carried out, in the order in which it was proposed, with the tokens really freed.
         refusals: What was proposed and refused.
         failures: What strategies did wrong, one line each.
+        summaries: How each summary came about.
         note: Why little or nothing was removed, in words, or "".
         earliest_change: Index of the first message that changed in the request, or -1.
         seconds: Wall time.
@@ -91,6 +95,7 @@ class GCResult:
     removals: tuple[GCRemovalItem, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     failures: tuple[str, ...] = ()
+    summaries: tuple[SummaryOutcome, ...] = ()
     note: str = ""
     earliest_change: int = -1
     seconds: float = 0.0

@@ -63,6 +63,14 @@ class Scheduler:
         """The goal when the request would not fit."""
         return self._goal(moment, reason, None)
 
+    def ahead(self, moment: Moment) -> Goal | None:
+        """The goal of the collection that is coming: for so much summaries are written in the background meanwhile."""
+        config = self.config
+        if config.background_percent is None or self.usage(moment) < config.background_percent:
+            return None
+        freed = self._percent_of(moment, config.threshold_percent - config.target_percent)
+        return Goal(target_tokens=max(0, moment.tokens - freed), reason=GCTriggerReason.THRESHOLD)
+
     def fit(self, moment: Moment) -> int:
         """Tokens, as the budget counts, that a request may have."""
         return moment.calibration.to_raw(self.config.usable)

@@ -102,8 +102,7 @@ class SessionState:
     @property
     def numbers(self) -> Numbers:
         """Where numbering stands."""
-        cursor = self.context.cursor
-        return Numbers(items=cursor.items, messages=cursor.messages, units=cursor.units)
+        return numbers_of(self.context.cursor)
 
     @property
     def binds_thinking(self) -> bool:
@@ -300,7 +299,7 @@ class SessionState:
     def go_on_from(self, numbers: Numbers) -> None:
         """Numbering goes on where it stood, whatever was taken back."""
         cursor = self.context.cursor
-        self.context.cursor = attrs.evolve(cursor, items=numbers.items, messages=numbers.messages, units=numbers.units)
+        self.context.cursor = numbered(cursor, numbers)
 
     def load(self, saved: SavedMessage) -> Message:
         """A message of the ledger or a checkpoint as the window holds it."""
@@ -315,7 +314,7 @@ class SessionState:
             message = _as_held(self.load(saved), stood)
             return _pinned(message, stood) if pinned else message
 
-        cursor = attrs.evolve(self.context.cursor, items=numbers.items, messages=numbers.messages, units=numbers.units)
+        cursor = numbered(self.context.cursor, numbers)
         context = self.context.with_messages(patched(self.context.messages, hunks, load), cursor)
         return context if record.counter == self.counter.name else context.recounted(self.intake())
 
@@ -337,6 +336,18 @@ class SessionState:
                     self.context.recount(key, 0)
             self.thinking = []
         self.thinking.extend(item.id for item in new if item.kind is ItemKind.THINKING)
+
+
+def numbers_of(cursor: Cursor) -> Numbers:
+    """Where numbering stands at a cursor."""
+    return Numbers(items=cursor.items, messages=cursor.messages, units=cursor.units, summaries=cursor.summaries)
+
+
+def numbered(cursor: Cursor, numbers: Numbers) -> Cursor:
+    """The cursor with these numbers."""
+    return attrs.evolve(
+        cursor, items=numbers.items, messages=numbers.messages, units=numbers.units, summaries=numbers.summaries
+    )
 
 
 def new_items(arrival: Arrival, before: int) -> list[Item]:

@@ -137,9 +137,9 @@ def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
             calls.update(dict(known.calls))
             preview = known.preview or preview
             names.update(dict.fromkeys(known.names))
-            places += [] if known.place is None else [known.place]
-        elif cites and item.logged is not None:
-            places.append(item.logged)
+        place = item.logged if known is None else known.place
+        if cites and place is not None:
+            places.append(place)
     first, last = items[0], items[-1]
     return Reference(
         tokens=tokens,

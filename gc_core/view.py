@@ -36,6 +36,9 @@ class Zone(enum.Enum):
     __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code, and every unit is looked up
 
 
+_STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+
+
 @attrs.frozen(kw_only=True)
 class Protection:
     """
@@ -68,11 +71,13 @@ class WindowView:
         *,
         pressure: bool = False,
         policies: Mapping[str, GCPolicy] | None = None,
+        can_summarize: bool = False,
     ) -> None:
         self._context = context
         self._protection = protection
         self._pressure = pressure
         self.policies = policies or {}
+        self._can_summarize = can_summarize
 
     @property
     def tokens(self) -> int:
@@ -118,6 +123,11 @@ class WindowView:
         """EPHEMERAL items that a stub may replace, oldest first."""
         behind = self.units[: self._recent_from]
         return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_stubbable(item))
+
+    @property
+    def can_summarize(self) -> bool:
+        """Whether a summary can be asked for."""
+        return self._can_summarize
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
@@ -229,10 +239,23 @@ class WindowView:
             return Zone.OLD if self._steps_after[place] else Zone.HELD
         recent = unit.turn >= self._recent_turn
         if policy is GCPolicy.PRESERVABLE:
-            return Zone.RESERVE if recent else Zone.PRESERVABLE
+            return Zone.RESERVE if self._is_fresh(unit) or (recent and not unit.is_summary) else Zone.PRESERVABLE
         if not recent and place < self._recent_from:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
+
+
+    def _is_fresh(self, unit: Unit) -> bool:
+        """
+        A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second
+        one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
+        """
+        return unit.is_summary and int(unit.items[0].id[1:]) > self._newest_arrival
+
+    @cached_property
+    def _newest_arrival(self) -> int:
+        items = (item for unit in self.units for item in unit.items)
+        return max((int(item.id[1:]) for item in items if item.kind not in _STAND_INS), default=0)
 
 
 def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:

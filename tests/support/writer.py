@@ -6,13 +6,14 @@ JSON object with a directory, a seed and a format. The writer says on the standa
 a line each, before it goes on; the first line is its process id.
 """
 
+import contextlib
 import json
 import os
 import random
 import sys
 import traceback
 
-from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource, SourceError
 from gc_core.tokens import counter_for
 from tests.support.say import answer, call, lines, result, results, use, user
 
@@ -90,11 +91,17 @@ def aside(session, chance, place):
             lambda: resident and session.pin(item=chance.choice(resident)),
             lambda: [session.unpin(item=item.id) for item in session.items() if item.pinned],
             session.undo,
-            session.redo,
+            lambda: redo(session),
             session.release,
             *[lambda: None] * 7,
         ]
     )()
+
+
+def redo(session):
+    """A host that has pinned what was undone is refused, and nothing has changed."""
+    with contextlib.suppress(SourceError):
+        session.redo()
 
 
 def run(order):

@@ -1,0 +1,176 @@
+"""How a request for a summary is answered: asked, checked, asked once more, and in the end by the extract."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import attrs
+
+from gc_core.border import Attempt, started
+from gc_core.errors import SummaryError
+from gc_core.plugins import SUMMARIZE, Plugins
+from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
+from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.summaries.fence import escaped
+from gc_core.summaries.validation import with_facts
+from gc_core.summary import SummaryRequest
+
+EXTRACTIVE, NONE = "extractive", "none"
+"""The summarizer of gc-core itself, and the word for having none."""
+
+_ATTEMPTS = 2
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What came of asking a summarizer: whatever it returned, or how it failed, in words."""
+
+    text: object = None
+    failure: str = ""
+
+
+Steps = Generator[SummaryRequest, Answer, T]
+"""Work that stops whenever a summarizer has to be asked, and goes on with its answer: sync and async drive the same."""
+
+
+@attrs.frozen(kw_only=True)
+class Written:
+    """
+    A summary's text, and how it came about.
+
+    Attributes:
+        text: What the summarizer wrote, escaped, with the facts that it had left out.
+        by: Name of the summarizer that wrote it.
+        attempts: Times that the session's summarizer was asked.
+        complaints: What was wrong with what it wrote before, or how it failed.
+
+    """
+
+    text: str = attrs.field(repr=False)
+    by: str
+    attempts: int = 0
+    complaints: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Answering:
+    """
+    The session's summarizer with all that stands around it.
+
+    Attributes:
+        plugins: Where summarizer and validator fail in isolation.
+        name: What reports call the summarizer; "none" when there is none.
+        summarizer: Who is asked; None for the extract, which nobody has to wait for.
+        validator: Says what is wrong with a text.
+        seconds: How long one answer is waited for.
+
+    """
+
+    plugins: Plugins
+    name: str
+    summarizer: Summarizer | AsyncSummarizer | None
+    validator: SummarizationValidator
+    seconds: float
+
+    @property
+    def offline(self) -> Answering:
+        """The same with the extract: for a dry run, which asks nobody."""
+        return self if self.name == NONE else attrs.evolve(self, name=EXTRACTIVE, summarizer=None)
+
+    def steps(self, request: SummaryRequest) -> Steps[Written]:
+        """
+        A text that may stand for the originals.
+
+        A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
+        again, so that nobody waits twice. Then the extract takes its place.
+        """
+        attempts, complaints = 0, list[str]()
+        if self.summarizer is not None and self.plugins.is_quarantined(self.name, SUMMARIZE):
+            complaints.append(f"{self.name} is quarantined after repeated failures")
+        elif self.summarizer is not None:
+            for attempts in range(1, _ATTEMPTS + 1):
+                answer = yield request
+                if answer.failure:
+                    complaints.append(answer.failure)
+                    break
+                text, wrong = self._checked(request, answer.text)
+                if not wrong:
+                    self.plugins.forgive(self.name, SUMMARIZE)
+                    return Written(text=text, by=self.name, attempts=attempts, complaints=tuple(complaints))
+                complaints += wrong
+                request = attrs.evolve(request, complaints=tuple(wrong))
+        request = attrs.evolve(request, complaints=())
+        text, wrong = self._checked(request, ExtractiveSummarizer().summarize(request))
+        return Written(text=text, by=EXTRACTIVE, attempts=attempts, complaints=(*complaints, *wrong))
+
+    def _checked(self, request: SummaryRequest, text: object) -> tuple[str, tuple[str, ...]]:
+        """The text as it may stand in the window, and what is wrong with it."""
+        if not isinstance(text, str):
+            return "", (f"answered {text!r:.100}; expected a text",)
+        whole = with_facts(request, escaped(text)) if text.strip() else ""
+        wrong: tuple[str, ...] = ()
+        with self.plugins.guarded(type(self.validator).__name__, "validate") as attempt:
+            wrong = tuple(self.validator.validate(request, whole))
+        return whole, wrong if attempt.failure is None else (str(attempt.failure),)
+
+    # -- asking --------------------------------------------------------------------------------------------------
+
+    def ask(self, request: SummaryRequest) -> Answer:
+        """The summarizer's answer, waited for at most ``seconds``."""
+        text: object = None
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt:
+            text = self._in_time(self._thread(request))
+        return _answer(text, attempt)
+
+    async def ask_async(self, request: SummaryRequest) -> Answer:
+        """The same, while other tasks go on."""
+        text: object = None
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt:
+            answer: Any = self._asked(request) if self.is_async else asyncio.wrap_future(self._thread(request))
+            try:
+                text = await asyncio.wait_for(answer, self.seconds)
+            except TimeoutError:
+                raise self._late() from None
+        return _answer(text, attempt)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the summarizer can only be awaited."""
+        return inspect.iscoroutinefunction(getattr(self.summarizer, "summarize", None))
+
+    def _asked(self, request: SummaryRequest) -> object:
+        assert self.summarizer is not None  # noqa: S101 - the extract is never asked for
+        return self.summarizer.summarize(request)
+
+    def _thread(self, request: SummaryRequest) -> Future[object]:
+        return started(lambda: self._asked(request))
+
+    def _in_time(self, coming: Future[object]) -> object:
+        try:
+            return coming.result(self.seconds)
+        except TimeoutError:
+            raise self._late() from None
+
+    def _late(self) -> SummaryError:
+        return SummaryError(f"no summary within {self.seconds:g} seconds")
+
+
+def _answer(text: object, attempt: Attempt) -> Answer:
+    return Answer(text=text) if attempt.failure is None else Answer(failure=str(attempt.failure))
+
+
+def driven(steps: Steps[T], ask: Callable[[SummaryRequest], Answer]) -> T:
+    """Do the work, asking wherever it stops."""
+    answer: Answer | None = None
+    while True:
+        try:
+            request = next(steps) if answer is None else steps.send(answer)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # what the generator returns
+        answer = ask(request)

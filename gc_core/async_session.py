@@ -1,0 +1,89 @@
+"""The session of an agent that runs in an event loop: the same calls, of which those that may wait are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Self, TypeVar
+
+from gc_core.ahead import Coming
+from gc_core.answering import Answer, Answering, Steps, Written
+from gc_core.messages import Request
+from gc_core.results import GCResult
+from gc_core.session_base import SessionBase
+from gc_core.summary import SummaryRequest
+
+T = TypeVar("T")
+
+
+class AsyncGCSession(SessionBase):
+    """
+    ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now`` and ``recover``; all
+    other calls are the same and wait for nothing.
+
+    While a summary is awaited other tasks go on, and may call the session: what they append stays behind the
+    collection, and when they pin or undo what it was to take, it is given up and the next call collects again. Calls
+    that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
+    """
+
+    _turn: asyncio.Lock | None = None
+
+    async def __aenter__(self) -> Self:
+        """The session itself."""
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Close it, unless that has been done."""
+        self.__exit__(*exception)
+
+    async def pre_send(self) -> Request:
+        """The request for the next model call; see ``GCSession.pre_send``."""
+        return await self._driven("pre_send", self._sending)
+
+    async def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
+        """Take the model's reply and the usage it reported; see ``GCSession.post_turn``."""
+        return await self._driven("post_turn", lambda: self._turning(reply, usage))
+
+    async def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
+        """Collect down to the target, whatever the usage; see ``GCSession.collect_now``."""
+        return await self._driven("collect_now", lambda: self._collecting(self._asked_for(target_percent, focus)))
+
+    async def recover(self, error: BaseException) -> Request:
+        """After the provider refused a request for its length; see ``GCSession.recover``."""
+        return await self._driven("recover", lambda: self._recovering(error))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _driven(self, name: str, make: Callable[[], Steps[T]]) -> T:
+        """Do the work, awaiting wherever it stops; one such call at a time."""
+        self._turn = self._turn or asyncio.Lock()
+        async with self._turn:
+            with self._entered(name):
+                steps = make()
+            answer: Answer | None = None
+            try:
+                while True:
+                    with self._entered(name):
+                        try:
+                            request = next(steps) if answer is None else steps.send(answer)
+                        except StopIteration as done:
+                            return done.value  # type: ignore[no-any-return]  # what the generator returns
+                    answer = await self._answering.ask_async(request)
+            finally:
+                steps.close()
+
+    def _check_summarizer(self, answering: Answering) -> None:
+        """Either kind can be asked here."""
+
+    def _begun(self, request: SummaryRequest) -> Coming:
+        return asyncio.ensure_future(self._written(request))
+
+    async def _written(self, request: SummaryRequest) -> Written:
+        steps = self._answering.steps(request)
+        answer: Answer | None = None
+        while True:
+            try:
+                asked = next(steps) if answer is None else steps.send(answer)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]  # what the generator returns
+            answer = await self._answering.ask_async(asked)

@@ -1,0 +1,76 @@
+"""The plugin border: the one place that catches any error of code that is not ours, and keeps what it caught."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TypeVar
+
+import attrs
+
+from gc_core.errors import PluginError
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class PluginFailure:
+    """
+    What a plugin did wrong.
+
+    Attributes:
+        plugin: Its name.
+        doing: What it was asked for.
+        error: What it raised.
+
+    """
+
+    plugin: str
+    doing: str
+    error: Exception
+
+    def __str__(self) -> str:
+        """One line that names plugin, occasion and error."""
+        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {self.error}"
+
+
+@attrs.define
+class Attempt:
+    """How a call of a plugin's code went: ``error`` and ``failure``, which tells whose it was, are None when well."""
+
+    error: Exception | None = None
+    failure: PluginFailure | None = None
+
+
+@contextmanager
+def border() -> Iterator[Attempt]:
+    """Catch any error; it is kept, and goes no further by itself."""
+    attempt = Attempt()
+    try:
+        yield attempt
+    except Exception as error:  # noqa: BLE001 - see above
+        attempt.error = error
+
+
+def started(call: Callable[[], T]) -> Future[T]:
+    """
+    Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays nobody's exit.
+
+    The future holds the answer, or the error that was raised.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            with border() as attempt:
+                future.set_result(call())
+            if attempt.error is not None:
+                future.set_exception(attempt.error)
+        finally:
+            if not future.done():
+                future.set_exception(PluginError("it ended its thread instead of answering"))
+
+    threading.Thread(target=run, name="gc-core", daemon=True).start()
+    return future

@@ -1,0 +1,125 @@
+"""Classes that plugins offer by name: strategies and summarizers, with their options as the fields of the class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.errors import ConfigError, PluginError
+
+_PREFIX = "gc_"
+_PLAIN = (dict, list, tuple, set, frozenset)
+
+
+@attrs.frozen(kw_only=True)
+class StrategyOption:
+    """An option of a strategy: its name, type as written, and default as written ("" when it has none)."""
+
+    name: str
+    type: str
+    default: str
+
+
+@attrs.frozen(kw_only=True)
+class StrategyInfo:
+    """An installed strategy: its name, one-line description, the plugin that brings it, and its options."""
+
+    name: str
+    summary: str
+    plugin: str
+    options: tuple[StrategyOption, ...]
+
+
+class Registry:
+    """
+    What is on offer, by name; ``gc_x`` and ``x`` are one name.
+
+    Args:
+        what: What the classes are, for messages: ``"strategy"``.
+        method: The method without which an object is none.
+
+    """
+
+    def __init__(self, what: str, method: str) -> None:
+        self.what = what
+        self._method = method
+        self._offers: dict[str, tuple[str, type[Any]]] = {}
+
+    def copy(self) -> dict[str, tuple[str, type[Any]]]:
+        """What is on offer now, to put back."""
+        return dict(self._offers)
+
+    def put_back(self, offers: dict[str, tuple[str, type[Any]]]) -> None:
+        """Have again what ``copy`` gave."""
+        self._offers = offers
+
+    def offer(self, plugin: str, name: object, cls: Any) -> None:
+        """Take an offer. Raises PluginError for a name that is taken, and for what is no class with a name."""
+        if not isinstance(name, str) or not name or not callable(cls):
+            raise PluginError(f"offered {name!r}, {cls!r}; expected a name and a {self.what} class")
+        if short(name) in self._offers:
+            raise PluginError(f"{self.what} {name!r} is offered already by {self._offers[short(name)][0]!r}")
+        self._offers[short(name)] = (plugin, cls)
+
+    @property
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._offers)
+
+    def find(self, name: str) -> type[Any] | None:
+        """The class of a name, or None."""
+        return self._offers.get(short(name), ("", None))[1]
+
+    def infos(self) -> tuple[StrategyInfo, ...]:
+        """What is on offer, by name."""
+        return tuple(_info(name, plugin, cls) for name, (plugin, cls) in sorted(self._offers.items()))
+
+    def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
+        """Raises ConfigError, naming the options that there are, for an unknown one."""
+        allowed = [option.name for option in _options(cls)]
+        unknown = sorted(set(options) - set(allowed))
+        if unknown:
+            raise ConfigError(f"{self.what} {name!r} has no option {unknown[0]!r}; it has {allowed}")
+
+    def checked(self, built: Any) -> Any:
+        """What was built. Raises PluginError when it is none of its kind."""
+        if not callable(getattr(built, self._method, None)):
+            raise PluginError(f"{built!r:.200} is no {self.what}: it has no method {self._method}")
+        return built
+
+
+def short(name: str) -> str:
+    """The name without the prefix that distributions bear."""
+    return name.removeprefix(_PREFIX)
+
+
+def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The options that a configuration has for a name, with or without its prefix."""
+    return table.get(name, table.get(short(name), table.get(_PREFIX + short(name), {})))
+
+
+def _info(name: str, plugin: str, cls: type[Any]) -> StrategyInfo:
+    lines = (cls.__doc__ or "").strip().splitlines()
+    return StrategyInfo(name=name, summary=lines[0] if lines else "", plugin=plugin, options=_options(cls))
+
+
+def _options(cls: type[Any]) -> tuple[StrategyOption, ...]:
+    fields: Iterable[attrs.Attribute[Any]] = attrs.fields(cls) if attrs.has(cls) else ()
+    return tuple(_option(field) for field in fields if field.init)
+
+
+def _option(field: attrs.Attribute[Any]) -> StrategyOption:
+    type_name = getattr(field.type, "__name__", str(field.type))
+    return StrategyOption(name=field.alias or field.name, type=type_name, default=_default(field.default))
+
+
+def _default(default: Any) -> str:
+    """A default as a user would write it; no plugin's own code runs for it."""
+    if default is attrs.NOTHING:
+        return ""
+    factory = getattr(default, "factory", None)  # attrs.Factory is a function to type checkers
+    if factory is None:
+        return repr(default)
+    return repr(factory()) if factory in _PLAIN else "computed"

@@ -1,0 +1,249 @@
+"""The summary that needs no model: what must survive, then whole original lines for as long as there is room."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+import attrs
+
+from gc_core.items import Item, ItemKind
+from gc_core.scan import LONG_LINE, Scan, scan
+from gc_core.summaries.deeds import arguments_of
+from gc_core.summaries.fence import escaped
+from gc_core.summaries.kept import (
+    KeptFact,
+    by_priority,
+    chosen,
+    fact_tokens,
+    focus_pattern,
+    kept_facts,
+    plain,
+    required_of,
+    room_of,
+    words_of,
+)
+from gc_core.summary import SummaryRequest
+
+FENCE: Final = "```"
+"""Stands alone in a line before and behind quoted lines; no quoted line begins so."""
+
+FACTS_PART, FEW_FACTS = 3, 400
+"""One part in so many of the room is for facts, whole lines have the rest; a room of few tokens is all for facts."""
+
+_LINES_HEAD, _NAMES_HEAD = "Lines that stood there:", "Also named there:"
+_FRAME_TOKENS = 12
+"""Tokens for the heads and fences around lines or names, about."""
+
+_FOCUS_WEIGHT = 16.0
+_MOST_MISSES = 24
+_TRIES = 12
+_SHORT_ARGUMENTS = 240
+
+# Nobody can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
+# and what stands where a byte was no text. Line ends other than \n would make two lines of one.
+_NOISE = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029\ufffd\ud800-\udfff]")
+
+
+@attrs.frozen
+class ExtractiveSummarizer:
+    """
+    Summarises without a model: the same text for the same request, in linear time, never more than it may have.
+
+    First comes what the user demanded and what was decided, how turns and runs ended, errors and what resolved them,
+    what stayed open, files, deeds and values; the rest of the room is for whole original lines that carry
+    ``request.names``, and for those names themselves. All in the order of time; what has to do with
+    ``request.focus`` goes first where not everything fits.
+    """
+
+    def summarize(self, request: SummaryRequest) -> str:
+        """What happened, in at most ``request.max_tokens`` tokens; never empty."""
+        facts = _facts_that_fit(request)
+        text = _written(request, facts, (), ())
+        lines = _lines_that_fit(request, room_of(request) - request.count(text) - _FRAME_TOKENS)
+        text = _written(request, facts, lines, ())
+        names = _names_that_fit(request, text, room_of(request) - request.count(text) - _FRAME_TOKENS)
+        return _fitted(request, facts, lines, names)
+
+
+def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
+    """Those that no summary may lack, and more of the same ranking in half of the room."""
+    known = kept_facts(request.items)
+    required = required_of(known, request)
+    taken = frozenset(required)
+    spent = sum(fact_tokens(fact, request) for fact in required)
+    rest = [fact for fact in by_priority(known, request.focus) if fact not in taken]
+    room = room_of(request)
+    return [*required, *chosen(rest, request, max(room // FACTS_PART, min(room, FEW_FACTS)) - spent)]
+
+
+# -- whole lines ---------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Line:
+    """A line that may be quoted, where it stood, and the names that it carries and the window does not."""
+
+    place: int
+    start: int
+    text: str
+    names: tuple[str, ...]
+    item: Item
+    focussed: bool = False
+
+
+def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
+    """
+    The lines with most names per token first, a name counting once; then in their order.
+
+    What a line costs is guessed from its item until it is about to be taken: counting is what takes time.
+    """
+    taken: list[_Line] = []
+    told: set[str] = set()
+    items: set[str] = set()
+    misses = 0
+    for line in _ranked(_candidates(request), told):
+        cost = request.count(f"{line.text}\n")
+        if line.item.id not in items:
+            cost += request.count(f"{_head(line.item)}\n")
+        if cost > tokens:
+            misses += 1
+            if misses > _MOST_MISSES:
+                break
+            continue
+        tokens -= cost
+        items.add(line.item.id)
+        told.update(line.names)
+        taken.append(line)
+    return taken
+
+
+def _ranked(lines: Iterable[_Line], told: AbstractSet[str]) -> Iterator[_Line]:
+    """Lazily, by names that are not told yet: a line whose names were told meanwhile goes back into the heap."""
+    heap = [(-_worth(line, len(line.names)), -number, line) for number, line in enumerate(lines)]
+    heapq.heapify(heap)
+    while heap:
+        rank, number, line = heapq.heappop(heap)
+        fresh = sum(1 for name in line.names if name not in told)
+        if not fresh:
+            continue
+        worth = _worth(line, fresh)
+        if -worth > rank:
+            heapq.heappush(heap, (-worth, number, line))
+        else:
+            yield line
+
+
+def _worth(line: _Line, fresh: int) -> float:
+    tokens = 2.0 + len(line.text) * line.item.original_tokens / max(1, len(line.item.text))
+    return fresh / tokens * (_FOCUS_WEIGHT if line.focussed else 1.0)
+
+
+def _candidates(request: SummaryRequest) -> Iterator[_Line]:
+    wanted = frozenset(request.names)
+    focus = focus_pattern(request.focus)
+    seen: set[str] = set()
+    for place, item in enumerate(request.items):
+        if item.synthetic or wanted.isdisjoint(item.scan.names):
+            continue
+        has_focus = focus is not None and focus.search(item.text) is not None
+        for text, scanned in _texts(item):
+            for span in scanned.spans:
+                names = tuple([name for name in span.names if name in wanted])
+                if not names or span.end - span.start > LONG_LINE:
+                    continue
+                line = text[span.start : span.end].strip()
+                if line in seen or _NOISE.search(line) or line.startswith(FENCE):
+                    continue
+                seen.add(line)
+                focussed = has_focus and focus is not None and focus.search(line) is not None
+                yield _Line(place, span.start, line, names, item, focussed)
+
+
+def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
+    """The text with its names; of long arguments the texts in them, for lines of JSON are nobody's lines."""
+    arguments = arguments_of(item) if item.kind is ItemKind.TOOL_CALL and len(item.text) > _SHORT_ARGUMENTS else None
+    if arguments is None:
+        yield item.text, item.scan
+        return
+    for value in arguments.values():
+        if isinstance(value, str):
+            yield value, scan(value)
+
+
+def _names_that_fit(request: SummaryRequest, text: str, tokens: int) -> list[str]:
+    """Names that the text does not show yet, in their order; their tokens are guessed, and looked at in the end."""
+    if tokens <= 0:
+        return []
+    shown = words_of(text)
+    left = [name for name in dict.fromkeys(request.names) if name not in shown and _is_plain(name)]
+    names: list[str] = []
+    for name in left:
+        tokens -= request.count(f" {name}") if tokens < len(name) else max(1, len(name) // 2)
+        if tokens < 0:
+            break
+        names.append(name)
+    return names
+
+
+def _is_plain(name: str) -> bool:
+    return name.split() == [name] and "`" not in name and not _NOISE.search(name)
+
+
+# -- the text ------------------------------------------------------------------------------------------------------
+
+
+def _written(request: SummaryRequest, facts: Iterable[KeptFact], lines: Sequence[_Line], names: Sequence[str]) -> str:
+    """Facts, lines and names, each in the order of time."""
+    told = [f"- {fact.told()}" for fact in sorted(facts, key=lambda fact: (fact.place, fact.order))]
+    if lines:
+        told += [_LINES_HEAD, FENCE, *_quoted(lines), FENCE]
+    if names:
+        told += [_NAMES_HEAD, FENCE, " ".join(names), FENCE]
+    return escaped("\n".join(told)) if told else _shortest(request)
+
+
+def _quoted(lines: Sequence[_Line]) -> Iterator[str]:
+    """The lines behind their items' ids, in their order."""
+    reached = -1
+    for line in sorted(lines, key=lambda line: (line.place, line.start)):
+        if line.place != reached:
+            reached = line.place
+            yield _head(line.item)
+        yield line.text
+
+
+def _head(item: Item) -> str:
+    what = item.name or item.kind.value.replace("_", " ")
+    return f"{item.id} {plain(what)[:60]}:"
+
+
+def _shortest(request: SummaryRequest) -> str:
+    """The longest of some texts that fits; the very last one when none does."""
+    first, last = request.first_turn, request.last_turn
+    turns = f"Turn {first}" if first == last else f"Turns {first}-{last}"
+    texts = (f"{turns}: {len(request.items)} items passed.", f"{turns} passed.", f"{turns}.", "Passed.", ".")
+    return next((text for text in texts if request.count(text) <= room_of(request)), texts[-1])
+
+
+def _fitted(request: SummaryRequest, facts: list[KeptFact], lines: list[_Line], names: list[str]) -> str:
+    """
+    The text within its room. Counts of parts are not the count of the whole, so the least important parts go.
+
+    What is taken last goes first: names, lines, facts; always more at a time, so that it ends soon.
+    """
+    room = room_of(request)
+    for attempt in range(_TRIES):
+        text = _written(request, facts, lines, names)
+        over = request.count(text) - room
+        if over <= 0:
+            return text
+        names = names[: max(0, len(names) - over - 1)] if attempt < _TRIES // 2 else []
+        if not names:
+            lines = lines[: len(lines) - max(1, over // 8, len(lines) >> (_TRIES - attempt))] if lines else lines
+    while facts and request.count(_written(request, facts, (), ())) > room:
+        facts = facts[: len(facts) - max(1, len(facts) // 8)]
+    return _written(request, facts, (), ())

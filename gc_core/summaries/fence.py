@@ -1,0 +1,41 @@
+"""Collected text cannot pose as instructions, as a speaker, or as the frame around it."""
+
+from __future__ import annotations
+
+import re
+
+_TAGS = (
+    *("system", "system[-_][a-z_-]+", "sys", "user", "assistant", "human", "developer", "instructions?", "summary"),
+    *("tool", "tool_?(?:use|call|result|output|response)s?", "function_?(?:call|result|response)s?", "invoke"),
+    *("thinking", "think", "start_of_turn", "end_of_turn", "bos", "eos", "important", "gc"),
+)
+_BRACKETED = ("inst", "/inst", "system_prompt", "tool_calls", "tool_results", "available_tools", "/available_tools")
+
+# All of it inside one line, so that what holds for every line holds for lines put together. A capital or upper-case
+# role alone: "user: root" is a key of many configuration files.
+_CONTROL = re.compile(
+    rf"(?P<tag><)(?=[ \t]{{0,9}}/?[ \t]{{0,9}}(?:\w{{1,20}}:)?(?:{'|'.join(_TAGS)})(?![\w.-]))"
+    r"|(?P<token><)(?=[|｜][^|｜<>“”`\n]{1,40}[|｜]>)"
+    rf"|(?P<bracket>\[)(?=[ \t]{{0,9}}gc[ \t]{{0,9}}:|(?:{'|'.join(_BRACKETED)})\])"
+    r"|(?:^|(?<=[\r\x0b\x0c\x85\u2028\u2029]))(?P<blank>[ \t]*)"
+    r"(?P<role>(?-i:[Hh]uman|HUMAN|[Aa]ssistant|ASSISTANT|System|SYSTEM|User|USER|Developer|DEVELOPER))"
+    r"(?P<colon>[ \t]{0,9}:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def escaped(text: str) -> str:
+    """
+    The text with everything disarmed by which it could pass for something else than collected text.
+
+    These are ``[gc:``, control tags in any case (``<system>``, ``</summary>``, ``<tool_result>``), tokens of chat
+    templates (``<|im_start|>``, ``[INST]``), which get another first bracket, and a role with a colon at the start of a
+    line, which gets parentheses. All else stays as it is, other tags and code too; so does what is escaped already.
+    """
+    return _CONTROL.sub(_disarmed, text)
+
+
+def _disarmed(found: re.Match[str]) -> str:
+    if found["role"]:
+        return f"{found['blank']}({found['role']}){found['colon']}"
+    return "(" if found["bracket"] else "‹"

@@ -1,0 +1,166 @@
+"""What is wrong with a summary, and the facts that it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from gc_core.summaries.fence import escaped
+from gc_core.summaries.kept import KeptFact, fact_tokens, is_told, plain, required_facts, room_of, words_of
+from gc_core.summary import SummaryRequest
+
+FACTS_HEAD: Final = "Facts:"
+"""The line before a list of facts, each a line behind ``- ``."""
+
+_FENCE = "```"
+_MOST_NAMED = 6
+_MOST_LISTED = 12
+
+_QUOTED = re.compile(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
+
+_FUTURE = re.compile(
+    r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
+    r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
+    r"|do not|don't|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
+)
+_VERBS = (
+    *("run", "fix", "check", "add", "update", "use", "implement", "verify", "test", "create", "write", "remove"),
+    *("delete", "ignore", "open", "follow", "call", "execute", "install", "change", "replace", "rename", "look at"),
+    *("consider", "keep", "return", "apply", "finish", "start", "stop"),
+)
+_OBJECTS = "the|a|an|this|that|these|those|all|any|it|them|your|our|every|each|previous"
+# At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
+_ORDER = re.compile(rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS}))\b", re.MULTILINE)
+
+_TOLD = "mentioned|described|shown|listed|noted|discussed|stated|said|quoted|given"
+_BACKWARD = re.compile(
+    r"\bre-?read\b|\b(?:re)?view (?:the|what is|everything|all) (?:above|earlier|previous)\b|\bsee above\b"
+    rf"|\bthe above\b|\bscroll (?:up|back)\b|\b(?:{_TOLD}) above\b|\bas (?:{_TOLD}) (?:earlier|before|previously)\b"
+    r"|\bmentioned (?:earlier|before|previously)\b|\b(?:messages?|text|content|conversation|turns?|output) above\b"
+    r"|\brefer (?:back )?to the\b|\bearlier in (?:this|the) (?:conversation|session)\b|\blook back\b|\bgo back to\b"
+    r"|\bprevious messages?\b"
+)
+
+
+@attrs.frozen
+class SummaryValidator:
+    """
+    Accepts a text that is shorter than its originals, tells the past, and lacks none of the facts that it has room for.
+
+    What a summarizer says in its own words is checked, not what it quotes: text between quotation marks, backticks and
+    fences, and the list under ``Facts:``.
+    """
+
+    def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
+        """Complaints, one line each; none when the text may stand for the originals."""
+        if not text.strip():
+            return ("it is empty",)
+        return tuple(
+            filter(None, (*_too_long(request, text), _unescaped(text), *_tenses(text), _lacking(request, text)))
+        )
+
+
+def with_facts(request: SummaryRequest, text: str) -> str:
+    """
+    The text, and under ``Facts:`` the required facts that it does not tell, the most important first, as far as
+    ``request.max_tokens`` allows. Nothing of the text itself is changed; a blank one is returned as it is.
+    """
+    missing = _missing(request, text) if text.strip() else []
+    if not missing:
+        return text
+    whole = _listed(text, missing)
+    while missing and (over := request.count(whole) - room_of(request)) > 0:
+        missing = _shortened(request, missing, over)
+        whole = _listed(text, missing)
+    return whole
+
+
+def _listed(text: str, facts: Sequence[KeptFact]) -> str:
+    if not facts:
+        return text
+    return "\n".join([text.rstrip(), FACTS_HEAD, *(f"- {fact.told()}" for fact in facts)])
+
+
+def _shortened(request: SummaryRequest, facts: Sequence[KeptFact], over: int) -> list[KeptFact]:
+    """Without so many of the last ones that about ``over`` tokens are saved, and at least without one."""
+    left = list(facts)
+    while left and over > 0:
+        over -= fact_tokens(left.pop(), request)
+    return left
+
+
+# -- complaints ----------------------------------------------------------------------------------------------------
+
+
+def _missing(request: SummaryRequest, text: str) -> list[KeptFact]:
+    told, words = plain(text), words_of(escaped(text))
+    return [fact for fact in required_facts(request) if not is_told(fact, told, words)]
+
+
+def _too_long(request: SummaryRequest, text: str) -> Iterator[str]:
+    tokens = request.count(text)
+    originals = sum(item.original_tokens for item in request.items)
+    if tokens > request.max_tokens:
+        yield f"it has {tokens:,} tokens; at most {request.max_tokens:,} are allowed"
+    if tokens >= originals:
+        yield f"it has {tokens:,} tokens, no fewer than the {originals:,} of what it stands for"
+
+
+def _unescaped(text: str) -> str:
+    safe = escaped(text)
+    if safe == text:
+        return ""
+    place = next(
+        (place for place, (was, now) in enumerate(zip(text, safe, strict=False)) if was != now),
+        min(len(text), len(safe)),
+    )
+    return f"it has control tags or markers, the first at character {place}: {text[place : place + 30]!r}"
+
+
+def _tenses(text: str) -> Iterator[str]:
+    prose = prose_of(text).lower().replace("’", "'")
+    found = dict.fromkeys(" ".join(match[0].split()) for match in _FUTURE.finditer(prose))
+    found |= dict.fromkeys(match[1] for match in _ORDER.finditer(prose))
+    if found:
+        yield f"it tells the future or gives orders ({_named(found)}); tell in the past tense what was said and done"
+    if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose)):
+        yield f"it points at what is gone ({_named(backward)}); say what it was"
+
+
+def _named(words: dict[str, None]) -> str:
+    return ", ".join(repr(word) for word in list(words)[:_MOST_NAMED])
+
+
+def _lacking(request: SummaryRequest, text: str) -> str:
+    missing = _missing(request, text)
+    if not missing:
+        return ""
+    told = "; ".join(fact.told() for fact in missing[:_MOST_LISTED])
+    more = len(missing) - _MOST_LISTED
+    return f"it lacks what must stay: {told}" + (f"; and {more} more" if more > 0 else "")
+
+
+def prose_of(text: str) -> str:
+    """What is said in the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
+    return "\n".join(_QUOTED.sub(" ", line) for line in _own_lines(text.split("\n")))
+
+
+def _own_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Lines outside of fences and lists of facts; a fence that nothing closes hides nothing."""
+    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
+    closing = dict(zip(fences[::2], fences[1::2], strict=False))
+    hidden_to, listing = -1, False
+    for number, line in enumerate(lines):
+        if number <= hidden_to:
+            continue
+        if number in closing:
+            hidden_to = closing[number]
+            continue
+        if line.strip() == FACTS_HEAD:
+            listing = True
+        elif not (listing and line.startswith("- ")):
+            listing = False
+            yield line

@@ -1,0 +1,53 @@
+"""
+The kit with which authors of plugins test what they wrote: contracts, made windows, and a summarizer on strings.
+
+A strategy's tests are a subclass, and pytest collects its rules::
+
+    from gc_core.testing import StrategyContract
+    from my_strategy import Largest
+
+    class TestLargest(StrategyContract):
+        strategy = Largest
+
+A rule that does not hold is named, with the reason, and skipped: ``weakened = {"test_name_of_rule": "why"}``. Nothing
+in gc-core imports this package; it needs no pytest, and nothing beyond gc-core itself.
+"""
+
+from gc_core.testing.contexts import Aims, Case, make_cases, make_context, make_goals, make_session
+from gc_core.testing.contract import Contract
+from gc_core.testing.conversations import Conversation, Shape, make_conversation
+from gc_core.testing.counters import CounterContract
+from gc_core.testing.strategies import StrategyContract
+from gc_core.testing.summarizers import (
+    AsyncFakeSummarizer,
+    FakeSummarizer,
+    SummarizerContract,
+    echoed,
+    make_summary_request,
+    slow,
+    swollen,
+    told,
+)
+
+__all__ = [
+    "Aims",
+    "AsyncFakeSummarizer",
+    "Case",
+    "Contract",
+    "Conversation",
+    "CounterContract",
+    "FakeSummarizer",
+    "Shape",
+    "StrategyContract",
+    "SummarizerContract",
+    "echoed",
+    "make_cases",
+    "make_context",
+    "make_conversation",
+    "make_goals",
+    "make_session",
+    "make_summary_request",
+    "slow",
+    "swollen",
+    "told",
+]

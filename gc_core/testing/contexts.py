@@ -1,0 +1,246 @@
+"""Made windows, the goals that go with them, and whole sessions: the same for the same seed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from gc_core.actions import GCRemovalItem, Stub, Summarize
+from gc_core.collection import Collected
+from gc_core.config import GCConfig
+from gc_core.context import Context
+from gc_core.items import Item, Unit
+from gc_core.plugins import Plugins
+from gc_core.protocols import ContextView, GCStrategy
+from gc_core.results import GCTriggerReason, Goal
+from gc_core.session import GCSession
+from gc_core.testing.conversations import Conversation, Shape, make_conversation
+from gc_core.testing.windows import WindowCopy, all_units
+from gc_core.view import WindowView
+
+_WIDE = 1_000_000
+"""Tokens of a window in which nothing has to be collected while a conversation is told."""
+
+
+@attrs.frozen
+class Everything:
+    """Proposes all that may go, oldest first: what it reaches can be reached."""
+
+    def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:  # noqa: ARG002 - the contract
+        """Propose every unit by itself."""
+        for unit in context.collectable:
+            yield GCRemovalItem.drop(unit, reason="it may go")
+
+
+@attrs.frozen
+class Some:
+    """Stubs some results and drops some units: what an earlier collection leaves."""
+
+    def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:  # noqa: ARG002 - the contract
+        """Propose every third of both."""
+        for item in context.stubbable[1::3]:
+            yield GCRemovalItem.stub(item, keep=0.3, reason="every third")
+        for unit in context.collectable[:12:3]:
+            yield GCRemovalItem.drop(unit, reason="every third")
+
+
+def make_session(
+    seed: int,
+    strategy: GCStrategy | str = "none",
+    *,
+    shape: Shape | None = None,
+    format: str | None = None,  # noqa: A002 - the session's own word
+    plugins: Plugins | None = None,
+    **config: Any,
+) -> GCSession:
+    """
+    A session that has lived through the conversation of this seed; keywords go to its configuration.
+
+    Unless ``context_limit`` or ``auto_trigger`` say otherwise nothing has been collected in it, but for what a
+    COLLECTED one had. A strategy's name is looked up among the installed plugins.
+    """
+    conversation = make_conversation(seed, shape=shape, format=format)
+    session = begin(conversation, strategy, plugins=plugins, **{"context_limit": _WIDE, "auto_trigger": False} | config)
+    return conversation.play(session)
+
+
+def begin(
+    conversation: Conversation, strategy: GCStrategy | str, *, plugins: Plugins | None = None, **config: Any
+) -> GCSession:
+    """A session for a conversation, of which nothing has been said yet."""
+    if plugins is None:
+        plugins = Plugins.discover() if isinstance(strategy, str) and strategy != "none" else Plugins()
+    settings = GCConfig(**{"output_reservation": 0, **config})
+    return GCSession(settings, format=conversation.format, strategy=strategy, plugins=plugins)
+
+
+@attrs.frozen(kw_only=True)
+class Aims:
+    """
+    Goals of all kinds for one window.
+
+    Attributes:
+        none: The window is at the target.
+        moderate: Less than half of what may go has to go.
+        deep: Most of what may go has to go.
+        pressure: All that may go has to go and, where PRESERVABLE content may, some of that.
+        impossible: More has to go than there is.
+
+    """
+
+    none: Goal
+    moderate: Goal
+    deep: Goal
+    pressure: Goal
+    impossible: Goal
+
+    def named(self) -> tuple[tuple[str, Goal], ...]:
+        """Each with its name."""
+        return tuple((field.name, getattr(self, field.name)) for field in attrs.fields(type(self)))
+
+
+def make_goals(context: ContextView) -> Aims:
+    """The goals that go with a window; make it with ``pressure`` for goals that allow PRESERVABLE content to go."""
+    tokens = context.tokens
+    may_go = sum(unit.tokens for unit in context.collectable)
+    more = sum(unit.tokens for unit in context.preservable)
+    pressed = tokens - may_go - more // 2 if context.preservable else None
+
+    def goal(target: int, reason: GCTriggerReason) -> Goal:
+        return Goal(target_tokens=max(0, target), reason=reason, pressure_tokens=pressed)
+
+    return Aims(
+        none=goal(tokens, GCTriggerReason.MANUAL),
+        moderate=goal(tokens - 4 * may_go // 10, GCTriggerReason.THRESHOLD),
+        deep=goal(tokens - 8 * may_go // 10, GCTriggerReason.PRE_SEND),
+        pressure=goal(tokens - may_go - more, GCTriggerReason.CONTEXT_LIMIT),
+        impossible=goal(0, GCTriggerReason.CONTINUOUS),
+    )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Made:
+    """A made session, kept open because what was said in it may be asked for; nothing is ever changed in it."""
+
+    conversation: Conversation
+    session: GCSession = attrs.field(repr=False)
+
+    @property
+    def context(self) -> Context:
+        """Its window."""
+        return self.session._context
+
+    def view(self, *, pressure: bool) -> WindowView:
+        """Its window as a strategy sees it."""
+        return _view(self, pressure)
+
+    def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> Collected:
+        """What gc-core makes of the strategy's proposals, for this window or for one that came of it."""
+        collector = attrs.evolve(self.session._collector, plugins=Plugins(), strategies=(("strategy", strategy),))
+        return collector.collect(context or self.context, goal, self.session._protection)
+
+
+@attrs.frozen(kw_only=True)
+class Case:
+    """
+    A window and a goal: one question to a strategy.
+
+    Attributes:
+        aim: Name of the goal among ``Aims``.
+        context: The window.
+        goal: The goal.
+        made: The session behind it.
+
+    """
+
+    aim: str
+    context: WindowCopy
+    goal: Goal
+    made: Made = attrs.field(repr=False)
+
+    def __str__(self) -> str:
+        """How a message names it: enough to make it again."""
+        told = self.made.conversation
+        return f"seed {told.seed} ({told.shape.value}, {told.format}), goal {self.aim} of {self.goal.target_tokens:,}"
+
+    def again(self, *, salt: int = 0) -> Case:
+        """The same question with another copy of the window."""
+        copy = WindowCopy.of(self.context._window, can_summarize=self.context.can_summarize, salt=salt)
+        return attrs.evolve(self, context=copy, goal=attrs.evolve(self.goal))
+
+    def units(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
+        """The units of this window that a removal names."""
+        if isinstance(removal.action, Stub):
+            return ()
+        known = all_units(self.context)
+        return tuple(known[number] for number in removal.action.units if number in known)
+
+    def item(self, removal: GCRemovalItem) -> Item | None:
+        """The item of this window that a stub is to replace."""
+        if not isinstance(removal.action, Stub):
+            return None
+        items = (item for unit in self.context.units for item in unit.items)
+        return next((item for item in items if item.id == removal.action.item), None)
+
+    def touched(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
+        """The units that a removal names, or of which it names an item."""
+        item = self.item(removal)
+        return self.units(removal) if item is None else tuple(unit for unit in self.context.units if item in unit.items)
+
+    def items(self, removal: GCRemovalItem) -> tuple[Item, ...]:
+        """The items of this window that a removal touches."""
+        one = self.item(removal)
+        return tuple(item for unit in self.units(removal) for item in unit.items) if one is None else (one,)
+
+    def collected(self, strategy: GCStrategy) -> Collected:
+        """What gc-core makes of the strategy's proposals."""
+        return self.made.collected(strategy, self.goal)
+
+
+def make_context(
+    seed: int,
+    *,
+    shape: Shape | None = None,
+    format: str | None = None,  # noqa: A002 - the session's own word
+    pressure: bool = False,
+    can_summarize: bool = False,
+) -> WindowCopy:
+    """
+    A window as a strategy sees it, of a session that has lived through the conversation of this seed.
+
+    With ``pressure`` it shows PRESERVABLE content that may go, as it does when the goal allows it.
+    """
+    return WindowCopy.of(made(seed, shape, format).view(pressure=pressure), can_summarize=can_summarize)
+
+
+def make_cases(seed: int, *, shape: Shape | None = None, aims: tuple[str, ...] = ()) -> Iterator[Case]:
+    """Every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for."""
+    found = made(seed, shape, None)
+    for aim in aims or tuple(field.name for field in attrs.fields(Aims)):
+        view = found.view(pressure=aim == "pressure")
+        copy = WindowCopy.of(view, can_summarize=seed % 2 == 1)
+        yield Case(aim=aim, context=copy, goal=getattr(make_goals(copy), aim), made=found)
+
+
+@functools.lru_cache(maxsize=64)
+def made(seed: int, shape: Shape | None, format: str | None) -> Made:  # noqa: A002 - the session's own word
+    """The session of a seed, made once."""
+    conversation = make_conversation(seed, shape=shape, format=format)
+    session = begin(conversation, Some(), context_limit=_WIDE, auto_trigger=False)
+    half = len(conversation.messages) // 2 if conversation.shape is Shape.COLLECTED else -1
+    conversation.play(session, lambda place: session.collect_now(target_percent=0) if place == half else None)
+    return Made(conversation=conversation, session=session)
+
+
+@functools.lru_cache(maxsize=128)
+def _view(found: Made, pressure: bool) -> WindowView:
+    """Made once, for what a view finds out about liveness costs as much as telling the conversation."""
+    return WindowView(found.context, found.session._protection, pressure=pressure)
+
+
+def is_summary(removal: GCRemovalItem) -> bool:
+    """Whether a removal asks for a summary."""
+    return isinstance(removal.action, Summarize)

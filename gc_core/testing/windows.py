@@ -1,0 +1,115 @@
+"""A copy of a window that shows what ``ContextView`` promises and nothing else, and tells what was changed in it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+import attrs
+
+from gc_core.items import Item, Turn, Unit
+from gc_core.protocols import LivenessView
+from gc_core.view import WindowView
+
+
+@attrs.frozen
+class Answers:
+    """What is alive in the window, asked of the window that the copy was made from."""
+
+    _window: WindowView = attrs.field(repr=False)
+    _items: Mapping[str, Item] = attrs.field(repr=False)
+
+    def last_carried(self, item: Item) -> frozenset[str]:
+        """Names that no later resident item shows."""
+        return self._window.liveness.last_carried(self._items[str(item.id)])
+
+    def reuse(self, item: Item) -> int:
+        """How many of the item's names the agent has used since."""
+        return self._window.liveness.reuse(self._items[str(item.id)])
+
+    def superseded(self, item: Item) -> bool:
+        """Whether a later item makes this tool result stale."""
+        return self._window.liveness.superseded(self._items[str(item.id)])
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class WindowCopy:
+    """
+    A ``ContextView`` of copies: whatever is done to it, the window that it was made from stays as it is.
+
+    See ``ContextView`` for what its answers mean.
+    """
+
+    tokens: int
+    turns: tuple[Turn, ...] = attrs.field(repr=False)
+    units: tuple[Unit, ...] = attrs.field(repr=False)
+    collectable: tuple[Unit, ...] = attrs.field(repr=False)
+    preservable: tuple[Unit, ...] = attrs.field(repr=False)
+    stubbable: tuple[Item, ...] = attrs.field(repr=False)
+    liveness: LivenessView = attrs.field(repr=False)
+    can_summarize: bool
+    _window: WindowView = attrs.field(repr=False)
+    _all: Mapping[int, Unit] = attrs.field(repr=False)
+
+    @classmethod
+    def of(cls, window: WindowView, *, can_summarize: bool = False, salt: int = 0) -> Self:
+        """A copy; ids of another ``salt`` are equal and hash otherwise, so that sets have another order."""
+        originals = {unit.number: unit for unit in (*window.units, *window.schemas)}
+        units = {number: _copied(unit, salt) for number, unit in originals.items()}
+        items = {str(item.id): item for unit in units.values() for item in unit.items}
+        return cls(
+            tokens=window.tokens,
+            turns=tuple(_in_turn(turn, units) for turn in window.turns),
+            units=tuple(units[unit.number] for unit in window.units),
+            collectable=tuple(units[unit.number] for unit in window.collectable),
+            preservable=tuple(units[unit.number] for unit in window.preservable),
+            stubbable=tuple(items[item.id] for item in window.stubbable),
+            liveness=Answers(window, {item.id: item for unit in originals.values() for item in unit.items}),
+            can_summarize=can_summarize,
+            window=window,
+            all=units,
+        )
+
+    def age(self, unit: Unit) -> int:
+        """Steps that have been taken since the unit."""
+        return self._window.age(unit)
+
+    def is_recent(self, unit: Unit) -> bool:
+        """Whether the unit goes only when nothing old suffices."""
+        return self._window.is_recent(unit)
+
+
+def all_units(copy: WindowCopy) -> Mapping[int, Unit]:
+    """Every unit that may be named, by number: the resident ones, and tool schemas that no visible call uses."""
+    return copy._all
+
+
+def changes(copy: WindowCopy) -> Iterator[str]:
+    """What somebody has changed in a copy."""
+    fresh = WindowCopy.of(copy._window, can_summarize=copy.can_summarize)
+    for name in ("tokens", "turns", "units", "collectable", "preservable", "stubbable", "can_summarize"):
+        if getattr(copy, name) != getattr(fresh, name):
+            yield name
+
+
+def _copied(unit: Unit, salt: int) -> Unit:
+    items = (attrs.evolve(item, id=_id(salt)(item.id), call=_id(salt)(item.call)) for item in unit.items)
+    return attrs.evolve(unit, items=tuple(items))
+
+
+def _in_turn(turn: Turn, units: Mapping[int, Unit]) -> Turn:
+    return attrs.evolve(turn, units=tuple(units[unit.number] for unit in turn.units))
+
+
+@functools.cache
+def _id(salt: int) -> type[str]:
+    """A kind of text that hashes in a way of its own, as all texts do in another process."""
+
+    class Id(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            return hash((salt, str(self))) if salt else str.__hash__(self)
+
+    return Id

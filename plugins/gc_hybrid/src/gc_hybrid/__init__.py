@@ -1,0 +1,51 @@
+"""
+By generation: ancient turns go, turns of the middle become a summary, recent ones stay as they are.
+
+Use it when the newest past matters and the far past does not. Recent are the session's ``preserve_recent_turns``; the
+``middle_turns`` before them are the middle; what is older is ancient. Inside a giant turn the same numbers count steps.
+What is ancient leaves with a trace; without a summarizer the middle does too.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+import gc_core as gc
+
+
+@attrs.frozen(kw_only=True)
+class Hybrid:
+    """Ancient turns go, the middle becomes a summary, recent turns stay; steps inside a giant turn likewise."""
+
+    middle_turns: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    keep: float = attrs.field(default=0.25, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
+
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """Propose old turns by generation, then old steps by generation, then what users said, under pressure."""
+        old = [unit for unit in context.collectable if not context.is_recent(unit)]
+        turns = sorted({unit.turn for unit in old})[-self.middle_turns :]
+        yield from self._by_generation(context, old, [unit for unit in old if unit.turn in turns], "turns")
+        steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
+        yield from self._by_generation(context, steps, steps[-self.middle_turns :], "steps")
+        for unit in context.preservable if goal.pressure else ():
+            yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="preservable")
+
+    def _by_generation(
+        self, context: gc.ContextView, units: Sequence[gc.Unit], middle: Sequence[gc.Unit], what: str
+    ) -> Iterator[gc.GCRemovalItem]:
+        for unit in units[: len(units) - len(middle)]:
+            yield gc.GCRemovalItem.drop(unit, reason="ancient", phase=f"ancient {what}")
+        if not context.can_summarize:
+            for unit in middle:
+                yield gc.GCRemovalItem.drop(unit, reason="truncated: no summarizer", phase=f"middle {what}, truncated")
+        elif middle:
+            yield gc.GCRemovalItem.summarize(
+                middle, max_tokens=self.max_summary_tokens, keep=self.keep, reason="middle", phase=f"middle {what}"
+            )
+
+
+@gc.hookimpl
+def gc_register_strategies(register: gc.RegisterStrategy) -> None:
+    """Offer Hybrid as ``hybrid``."""
+    register("hybrid", Hybrid)

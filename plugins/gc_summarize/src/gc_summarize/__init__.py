@@ -1,0 +1,40 @@
+"""
+Old turns become a summary, the oldest first, and only as many as the goal needs.
+
+Use it for long sessions whose thread must not be lost. Each collection writes one more entry, from the originals in the
+log, never from an earlier summary. Inside the recent turns their oldest steps are summarised when nothing else is left.
+It loses the wording of what it summarises; the originals come back by the reference in the summary's last line.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+
+import gc_core as gc
+
+
+@attrs.frozen(kw_only=True)
+class Summarize:
+    """Old turns become a summary, oldest first; then the oldest steps of recent turns."""
+
+    keep: float = attrs.field(default=0.25, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
+
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """Propose one summary of old turns, one of steps, and under pressure one of what users said."""
+        old = [unit for unit in context.collectable if not context.is_recent(unit)]
+        steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
+        said = [unit for unit in context.preservable if not unit.is_summary]
+        for phase, units in (("old turns", old), ("recent steps", steps), ("under pressure", said)):
+            if units:
+                yield gc.GCRemovalItem.summarize(
+                    units, max_tokens=self.max_summary_tokens, keep=self.keep, reason="oldest", phase=phase
+                )
+        for unit in context.preservable if goal.pressure else ():
+            yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="preservable")
+
+
+@gc.hookimpl
+def gc_register_strategies(register: gc.RegisterStrategy) -> None:
+    """Offer Summarize as ``summarize``."""
+    register("summarize", Summarize)

@@ -61,6 +61,7 @@ def started(call: Callable[[], T]) -> Future[T]:
     The future holds the answer, or the error that was raised.
     """
     future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # nobody can take the question back: an answer that comes late is of no use
 
     def run() -> None:
         try:

@@ -114,10 +114,15 @@ class Collector:
     def requests(
         self, context: Context, goal: Goal, protection: Protection
     ) -> tuple[tuple[GCRemovalItem, SummaryRequest], ...]:
-        """The summaries that a collection towards this goal would ask for; nothing is asked and nothing changes."""
+        """
+        The summaries with which a collection would reach this goal; none while they would not suffice. Nothing is asked
+        and nothing changes.
+        """
         asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=None)
         planner = self._planner(context, asked)
         self._ask_all(planner, asked)
+        if not planner.met:
+            return ()
         return tuple((summary.removal, planner.request(summary, self.read)) for summary in planner.unanswered)
 
     def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:

@@ -41,6 +41,7 @@ from gc_core.presentation import (
     troubles,
 )
 from gc_core.replay import replay as replayed
+from gc_core.scaffold import new_package
 from gc_core.session_commands import COMMANDS
 from gc_core.settings import load_config
 from gc_core.transcripts import Transcript, read_transcript
@@ -84,6 +85,22 @@ def list_strategies() -> None:
     _stdout().print(strategies_table(plugins.strategies()))
     for line in failure_lines(plugins.failures):
         typer.echo(line)
+
+
+@app.command("new-strategy")
+def new_strategy(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the strategy: oldest-first, say.")],
+    *,
+    directory: Annotated[Path, typer.Option(help="Where the package's own directory gc_NAME is made.")] = Path(),
+) -> None:
+    """Write a package with a strategy to start from: installable, with tests that pass as they are."""
+    try:
+        package = new_package(name, directory, Plugins.discover().strategies())
+    except ConfigError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(code=2) from error
+    lines = ("written:", *(f"  {path}" for path, _ in package.files()), "", "next:")
+    typer.echo("\n".join((*lines, *(f"  {command}" for command in package.next_commands))))
 
 
 @app.command("replay")

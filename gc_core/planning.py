@@ -81,6 +81,7 @@ class Plan:
         removals: The accepted proposals, with the tokens that each frees.
         refusals: The refused ones.
         edits: What carrying it out does to the window.
+        tokens: Tokens of the request afterwards, what waits at its head apart.
 
     """
 
@@ -88,6 +89,7 @@ class Plan:
     removals: tuple[GCRemovalItem, ...]
     refusals: tuple[Refusal, ...]
     edits: Edits
+    tokens: int
 
 
 class Planner:
@@ -229,9 +231,23 @@ class Planner:
         for item, unit in self._bound_thinking():
             alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
             self._resize(item, unit, -self._counter.per_message if alone and item is unit.items[0] else 0)
-        exact = sum(self._spanning(run)[1] for run in self._runs())
+        exact = sum(self._spanning(run)[1] for run in self._runs()) + self._split_overhead()
         self._total += exact - self._traced
         self._traced, self._unsure = exact, 0
+
+    def _split_overhead(self) -> int:
+        """Overhead of messages that hold two units, of which the first leaves and takes none with it."""
+        return sum(
+            overhead
+            for units, overhead in self._shared
+            if self._dropped.intersection(units[:1]) and not self._dropped.issuperset(units)
+        )
+
+    @cached_property
+    def _shared(self) -> list[tuple[tuple[int, ...], int]]:
+        """The units of each message that holds several, and its overhead, which its first unit is counted with."""
+        several = [each for each in self.context.messages if each.items[0].unit != each.items[-1].unit]
+        return [(tuple(dict.fromkeys([item.unit for item in each.items])), each.overhead) for each in several]
 
     def _longest_trace(self, tokens: int) -> int:
         place = _LONGEST_PLACE if self._cites else None
@@ -243,10 +259,10 @@ class Planner:
 
     def finish(self) -> Plan:
         """Write the texts, newest first, and the traces."""
-        self._write()
+        self._recount()
         texts = self._smaller_texts()
         dropped, traces = self._cuts()
-        traces = self._named(traces)
+        traces, named = self._named(traces)
         unclaimed = dict(texts)
         removals = tuple(self._freed(removal, unclaimed) for removal in self._removals)
         bound = frozenset(item.id for item, _ in self._bound_thinking())
@@ -260,7 +276,9 @@ class Planner:
             schemas=frozenset(unit.items[0].id for number, unit in self._schemas.items() if number in self._dropped),
         )
         kept = tuple(removal for removal in removals if removal.tokens_freed > 0)
-        return Plan(goal=self.goal, removals=kept, refusals=tuple(self._refusals), edits=edits)
+        return Plan(
+            goal=self.goal, removals=kept, refusals=tuple(self._refusals), edits=edits, tokens=self._total + named
+        )
 
     # -- drops ---------------------------------------------------------------------------------------------------
 
@@ -293,7 +311,9 @@ class Planner:
             return self._postpone(removal, rights, why)
         if self._gain(fresh) <= 0:
             for unit in fresh:
-                self._forget(unit)
+                # What PRESERVABLE content could relieve is judged alike in every pass, by all that stands there.
+                if self._view.zone(unit) is not Zone.PRESERVABLE:
+                    self._forget(unit)
             return self._postpone(removal, rights, "smaller than the trace that would stand for it")
         for unit in fresh:
             self._drop(unit)
@@ -359,10 +379,15 @@ class Planner:
         return sum(self._now[unit.number] for unit in units) - cost - (self._line_cost(named) if named else 0)
 
     def _line_cost(self, more: Iterable[Unit]) -> int:
-        """What the line with the names of left-out tools grows by, at most."""
-        names = [unit.items[0].name for unit in more]
-        first = 0 if any(number < 0 for number in self._dropped) else self._counter.per_message
-        return self._counter.count(left_out_text(names)) + first
+        """What the line with the names of left-out tools grows by; the first part of a system text is a message too."""
+        head = self.context.head
+        dropped = {number for number in self._dropped if number < 0}
+        before, after = (
+            (*head.left_out, *(self._schemas[number].items[0].name for number in sorted(gone, reverse=True)))
+            for gone in (dropped, dropped | {unit.number for unit in more})
+        )
+        cost = self._counter.count(left_out_text(after)) - (self._counter.count(left_out_text(before)) if before else 0)
+        return cost + (0 if before or head.parts else self._counter.per_message)
 
     def _is_cut(self, place: int) -> bool:
         """Whether a trace stands there, or will."""
@@ -632,15 +657,16 @@ class Planner:
             traces[run[0].items[0].id] = self._spanning(run)[0]
         return frozenset(dropped), traces
 
-    def _named(self, traces: dict[str, Reference]) -> dict[str, Reference]:
+    def _named(self, traces: dict[str, Reference]) -> tuple[dict[str, Reference], int]:
         """
-        The traces, the newest first, with names that the window would lose, in what room is left to the target.
+        The traces with names that the window would lose, the newest first, in what room is left to the target; and what
+        these names cost.
 
         What was collected goes beyond the target by part of a unit: here that is spent on what is asked for next.
         """
-        room = self.goal.target_tokens - self._total
+        room = free = self.goal.target_tokens - self._total
         if room < _LEAST_ROOM or not traces:
-            return traces
+            return traces, 0
         shown, named = self._stays(), dict(traces)
         for run in reversed(list(self._runs())):
             key = run[0].items[0].id
@@ -655,7 +681,7 @@ class Planner:
                 more = more[: len(more) // 2]
             if room < _LEAST_ROOM:
                 break
-        return named
+        return named, free - room
 
     def _stays(self) -> set[str]:
         """Names that the window shows when everything is carried out."""

@@ -13,6 +13,11 @@ WORTH_PERCENT = 5.0
 prompt cache for crumbs costs more than it saves."""
 
 
+AHEAD_SPARE_PERCENT = 10.0
+"""Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
+nobody should have to wait for that rest."""
+
+
 @attrs.frozen(kw_only=True)
 class Moment:
     """
@@ -68,7 +73,7 @@ class Scheduler:
         config = self.config
         if config.background_percent is None or self.usage(moment) < config.background_percent:
             return None
-        freed = self._percent_of(moment, config.threshold_percent - config.target_percent)
+        freed = self._percent_of(moment, config.threshold_percent - config.target_percent + AHEAD_SPARE_PERCENT)
         return Goal(target_tokens=max(0, moment.tokens - freed), reason=GCTriggerReason.THRESHOLD)
 
     def fit(self, moment: Moment) -> int:

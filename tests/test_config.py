@@ -20,6 +20,10 @@ DEFAULTS = {
     "check_before_send": True,
     "checkpoint_steps": 50,
     "recovery_strategy": "rollback_to_checkpoint",
+    "summarizer": "extractive",
+    "summarizer_timeout": 60.0,
+    "background_percent": None,
+    "summarizers": {},
     "tools": {},
     "strategies": {},
 }
@@ -153,3 +157,21 @@ def test_a_configuration_does_not_change_when_what_it_was_made_of_does():
     tools["read"] = "nonsense"
     options["truncate"]["keep"] = 5
     assert (config.tools, config.strategies) == ({"read": "locked"}, {"truncate": {}})
+
+
+@pytest.mark.parametrize("value", [0, -1, True, "5", None, float("nan"), float("inf")], ids=repr)
+def test_a_bad_time_is_named_with_what_is_allowed(value):
+    with pytest.raises(ConfigError, match=r"summarizer_timeout = .*: expected a number of seconds above 0"):
+        GCConfig(summarizer_timeout=value)
+
+
+@pytest.mark.parametrize("value", ["", None, 5], ids=repr)
+def test_a_summarizer_is_a_name(value):
+    with pytest.raises(ConfigError, match=r"summarizer = .*: expected the name of a summarizer, or 'none'"):
+        GCConfig(summarizer=value)
+
+
+def test_what_is_written_ahead_is_asked_for_before_the_threshold():
+    assert GCConfig(background_percent=80).background_percent == 80
+    with pytest.raises(ConfigError, match=r"background_percent = 81: expected at most threshold_percent 80"):
+        GCConfig(background_percent=81)

@@ -28,6 +28,9 @@ def load(path=None, environ=(), **values):
 # --- who wins ---------------------------------------------------------------------------------------------------------
 
 
+TABLES = {"tools", "strategies", "summarizers"}
+
+
 def test_nothing_given_gives_the_defaults():
     assert load() == GCConfig()
 
@@ -59,6 +62,9 @@ ENVIRONMENT = {
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
     "GC_CHECKPOINT_STEPS": ("10", "checkpoint_steps", 10),
     "GC_RECOVERY_STRATEGY": ("raise", "recovery_strategy", "raise"),
+    "GC_SUMMARIZER": ("none", "summarizer", "none"),
+    "GC_SUMMARIZER_TIMEOUT": ("2.5", "summarizer_timeout", 2.5),
+    "GC_BACKGROUND_PERCENT": ("65", "background_percent", 65.0),
     "GC_CHECK_BEFORE_SEND": ("1", "check_before_send", True),
 }
 
@@ -76,7 +82,7 @@ def test_variables_are_read_also_after_somebody_resolved_the_types_of_the_config
 
 def test_no_key_lacks_a_variable_but_the_tables():
     keys = {key for _, key, _ in ENVIRONMENT.values()}
-    assert {field.name for field in attrs.fields(GCConfig)} - keys == {"tools", "strategies"}
+    assert {field.name for field in attrs.fields(GCConfig)} - keys == TABLES
 
 
 # --- what is wrong is named -------------------------------------------------------------------------------------------
@@ -225,7 +231,7 @@ def test_the_documents_table_is_what_the_code_has():
     in_code = {
         field.name: (
             written(getattr(GCConfig(), field.name)),
-            "" if field.name in {"tools", "strategies"} else f"GC_{field.name.upper()}",
+            "" if field.name in TABLES else f"GC_{field.name.upper()}",
         )
         for field in attrs.fields(GCConfig)
     }

@@ -116,7 +116,7 @@ def call_of(item: Item) -> Call:
     arguments = arguments_of(item)
     if arguments is None:
         return _free(item)
-    strings = [(key, value) for key, value in _strings(arguments) if value.strip()]
+    strings = [(key, value) for key, value in texts_in(arguments) if value.strip()]
     paths = tuple(dict.fromkeys(_one_line(value) for key, value in strings if _is_path(key, value)))
     short = [value for _, value in strings if len(value) <= _VALUE_CHARS]
     return Call(
@@ -151,8 +151,8 @@ def _free(item: Item) -> Call:
     )
 
 
-def _strings(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts among the arguments, and those in lists and objects one level below, with the argument's name."""
+def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Texts and numbers among the arguments, and texts in lists and objects one level below, with their keys."""
     for key, value in arguments.items():
         if isinstance(value, str):
             yield key, value
@@ -211,13 +211,13 @@ def verdicts_in(text: str) -> list[str]:
 
 
 def first_line(text: str, most: int) -> str:
-    """The first line with a letter or digit that is no heading, rule or fence, cut at a blank where it is long."""
+    """The first line with a letter or digit, no heading, rule or fence if there is another; cut at a blank, or ""."""
     head = text[: 4 * most]
     for line in head.split("\n"):
         stripped = line.strip()
         if not stripped.startswith(("#", "```", "---", "|")) and any(map(str.isalnum, stripped)):
             return _cut(_one_line(stripped), most)
-    return _cut(_one_line(head), most)
+    return _cut(_one_line(head), most) if any(map(str.isalnum, head)) else ""
 
 
 def _telling(text: str) -> str:

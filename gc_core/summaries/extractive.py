@@ -12,27 +12,22 @@ import attrs
 
 from gc_core.items import Item, ItemKind
 from gc_core.scan import LONG_LINE, Scan, scan
-from gc_core.summaries.deeds import arguments_of
+from gc_core.summaries.choosing import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
+from gc_core.summaries.deeds import arguments_of, texts_in
 from gc_core.summaries.fence import escaped
-from gc_core.summaries.kept import (
-    KeptFact,
-    by_priority,
-    chosen,
-    fact_tokens,
-    focus_pattern,
-    kept_facts,
-    plain,
-    required_of,
-    room_of,
-    words_of,
-)
+from gc_core.summaries.finding import kept_facts
+from gc_core.summaries.kept import RANKS, KeptFact, KeptKind, plain
 from gc_core.summary import SummaryRequest
 
 FENCE: Final = "```"
 """Stands alone in a line before and behind quoted lines; no quoted line begins so."""
 
 FACTS_PART, FEW_FACTS = 3, 400
-"""One part in so many of the room is for facts, whole lines have the rest; a room of few tokens is all for facts."""
+"""
+One part in so many of the room is for facts, whole lines have the rest.
+
+In so few tokens what was said and how it ended comes before any line.
+"""
 
 _LINES_HEAD, _NAMES_HEAD = "Lines that stood there:", "Also named there:"
 _FRAME_TOKENS = 12
@@ -42,6 +37,9 @@ _FOCUS_WEIGHT = 16.0
 _MOST_MISSES = 24
 _TRIES = 12
 _SHORT_ARGUMENTS = 240
+
+_UNSAID = frozenset({ItemKind.THINKING, ItemKind.OPAQUE})
+"""What nobody reads again: providers drop it."""
 
 # Nobody can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
 # and what stands where a byte was no text. Line ends other than \n would make two lines of one.
@@ -70,14 +68,16 @@ class ExtractiveSummarizer:
 
 
 def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
-    """Those that no summary may lack, and more of the same ranking in half of the room."""
+    """Those that no summary may lack, and more of the same ranking; in a small room more of what was said alone."""
     known = kept_facts(request.items)
-    required = required_of(known, request)
-    taken = frozenset(required)
-    spent = sum(fact_tokens(fact, request) for fact in required)
-    rest = [fact for fact in by_priority(known, request.focus) if fact not in taken]
     room = room_of(request)
-    return [*required, *chosen(rest, request, max(room // FACTS_PART, min(room, FEW_FACTS)) - spent)]
+    facts = required_of(known, request)
+    for most, least in ((room // FACTS_PART, KeptKind.CLAIM), (min(room, FEW_FACTS), KeptKind.REQUEST)):
+        taken = frozenset(facts)
+        rest = [fact for fact in known if fact not in taken and RANKS[fact.kind] <= RANKS[least]]
+        spent = sum(fact_tokens(fact, request) for fact in facts)
+        facts += chosen(by_priority(rest, request.focus), request, most - spent)
+    return facts
 
 
 # -- whole lines ---------------------------------------------------------------------------------------------------
@@ -143,24 +143,31 @@ def _worth(line: _Line, fresh: int) -> float:
 
 
 def _candidates(request: SummaryRequest) -> Iterator[_Line]:
+    """Every line that carries one of the names, the first of equal ones."""
     wanted = frozenset(request.names)
     focus = focus_pattern(request.focus)
     seen: set[str] = set()
     for place, item in enumerate(request.items):
-        if item.synthetic or wanted.isdisjoint(item.scan.names):
+        if item.synthetic or item.kind in _UNSAID or wanted.isdisjoint(item.scan.names):
             continue
         has_focus = focus is not None and focus.search(item.text) is not None
-        for text, scanned in _texts(item):
-            for span in scanned.spans:
-                names = tuple([name for name in span.names if name in wanted])
-                if not names or span.end - span.start > LONG_LINE:
-                    continue
-                line = text[span.start : span.end].strip()
-                if line in seen or _NOISE.search(line) or line.startswith(FENCE):
-                    continue
-                seen.add(line)
-                focussed = has_focus and focus is not None and focus.search(line) is not None
-                yield _Line(place, span.start, line, names, item, focussed)
+        for start, line, named in _named_lines(item):
+            names = tuple([name for name in named if name in wanted])
+            if not names or line in seen or _NOISE.search(line) or line.startswith(FENCE):
+                continue
+            seen.add(line)
+            focussed = has_focus and focus is not None and focus.search(line) is not None
+            yield _Line(place, start, line, names, item, focussed)
+
+
+def _named_lines(item: Item) -> Iterator[tuple[int, str, Sequence[str]]]:
+    """Where each line of an item stands that names something, the line, its names; none that is too long to quote."""
+    reached = 0
+    for text, scanned in _texts(item):
+        for span in scanned.spans:
+            if span.end - span.start <= LONG_LINE:
+                yield reached + span.start, text[span.start : span.end].strip(), span.names
+        reached += len(text)
 
 
 def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
@@ -169,16 +176,15 @@ def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
     if arguments is None:
         yield item.text, item.scan
         return
-    for value in arguments.values():
-        if isinstance(value, str):
-            yield value, scan(value)
+    for _, value in texts_in(arguments):
+        yield value, scan(value)
 
 
 def _names_that_fit(request: SummaryRequest, text: str, tokens: int) -> list[str]:
     """Names that the text does not show yet, in their order; their tokens are guessed, and looked at in the end."""
     if tokens <= 0:
         return []
-    shown = words_of(text)
+    shown = scan(text).names
     left = [name for name in dict.fromkeys(request.names) if name not in shown and _is_plain(name)]
     names: list[str] = []
     for name in left:

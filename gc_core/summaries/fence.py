@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 _TAGS = (
-    *("system", "system[-_][a-z_-]+", "sys", "user", "assistant", "human", "developer", "instructions?", "summary"),
+    *(
+        "system",
+        "system[-_](?:reminder|prompt|message|instructions?|note)s?",
+        "sys(?=>)",
+        "user",
+        "assistant",
+        "human",
+        "developer",
+        "instructions?",
+        "summary",
+    ),
     *("tool", "tool_?(?:use|call|result|output|response)s?", "function_?(?:call|result|response)s?", "invoke"),
     *("thinking", "think", "start_of_turn", "end_of_turn", "bos", "eos", "important", "gc"),
 )

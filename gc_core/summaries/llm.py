@@ -13,7 +13,6 @@ import asyncio
 import functools
 import importlib
 import importlib.util
-import itertools
 import os
 import time
 from collections.abc import Generator, Sequence
@@ -177,8 +176,8 @@ class _AsksAModel:
 
     def _written(self, request: SummaryRequest, part: _Part) -> Generator[_Ask, Any, str]:
         arguments = self._arguments(request, part)
-        for attempt in itertools.count(1):
-            pause = PAUSE_SECONDS * 2 ** (attempt - 2) if attempt > 1 else 0.0
+        attempt, pause = 1, 0.0
+        while True:
             began = time.monotonic() + pause
             response = yield _Ask(arguments=arguments, pause=pause)
             if not isinstance(response, Exception):
@@ -186,7 +185,8 @@ class _AsksAModel:
             if not _is_passing(response) or attempt > self.retries:
                 raise SummaryError(f"{self.summarization_model}: {_told_error(response, attempt)}") from response
             _LOG.info("summary attempt failed", model=self.summarization_model, error=type(response).__name__)
-        raise AssertionError("unreachable")
+            pause = PAUSE_SECONDS * 2 ** (attempt - 1)
+            attempt += 1
 
     def _accepted(self, response: Any, *, seconds: float) -> str:
         reply = _Reply.of(response)
@@ -301,7 +301,7 @@ class _AsksAModel:
 @attrs.frozen(kw_only=True)
 class LLMSummarizer(_AsksAModel):
     """
-    Asks a model for the summary, by HTTP, and waits for it.
+    Asks a model for the summary, by HTTP, and waits for it. What the originals say goes to that model's provider.
 
     Raises SummaryError when no whole text came: the provider failed or refused, or the reply was empty, cut off or a
     tool call. Raises ConfigError, when it is made, where litellm is not installed. Whether the text is acceptable is
@@ -315,7 +315,8 @@ class LLMSummarizer(_AsksAModel):
             less the output; 16,000 for a model that is not in it. Originals that need more are summarised in parts.
         reasoning_tokens: Output tokens that are allowed on top where litellm knows that the model may think before it
             writes; else its thinking would leave no room for the text.
-        timeout_seconds: Seconds for which the provider may be silent in one request.
+        timeout_seconds: Seconds for which the provider may be silent in one request. All requests and attempts
+            together have the session's ``summarizer_timeout``.
         retries: Further attempts after a timeout, a lost connection, HTTP 408, 409, 429 and 5xx; never after another
             refusal. The first comes after half a second, each further one after twice as long.
         api_base: Base URL of the provider; by default the provider's own.

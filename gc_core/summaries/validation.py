@@ -8,8 +8,9 @@ from typing import Final
 
 import attrs
 
+from gc_core.summaries.choosing import fact_tokens, is_told, required_facts, room_of
 from gc_core.summaries.fence import escaped
-from gc_core.summaries.kept import KeptFact, fact_tokens, is_told, plain, required_facts, room_of, words_of
+from gc_core.summaries.kept import KeptFact, plain, words_of
 from gc_core.summary import SummaryRequest
 
 FACTS_HEAD: Final = "Facts:"
@@ -24,7 +25,7 @@ _QUOTED = re.compile(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
     r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
-    r"|do not|don't|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
+    r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
 )
 _VERBS = (
     *("run", "fix", "check", "add", "update", "use", "implement", "verify", "test", "create", "write", "remove"),
@@ -33,7 +34,10 @@ _VERBS = (
 )
 _OBJECTS = "the|a|an|this|that|these|those|all|any|it|them|your|our|every|each|previous"
 # At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
-_ORDER = re.compile(rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS}))\b", re.MULTILINE)
+_ORDER = re.compile(
+    rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS})|(?:do not|don't|never|always) \w+)\b",
+    re.MULTILINE,
+)
 
 _TOLD = "mentioned|described|shown|listed|noted|discussed|stated|said|quoted|given"
 _BACKWARD = re.compile(

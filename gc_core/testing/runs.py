@@ -29,6 +29,9 @@ _LEAST = 6_000
 """Tokens of a window in which what is held has room."""
 
 
+_NEVER_LOGGED = frozenset({ItemKind.TOOL_SCHEMA, ItemKind.SUMMARY, ItemKind.TRACE})
+"""What has no line of its own in the log: recall brings what a summary or a trace stands for."""
+
 _OWN = "gc:"
 """How parts of the system text are named that gc-core itself writes, and writes anew."""
 
@@ -117,7 +120,7 @@ class _Watch:
         return Run(seed=seed, requests=self._requests, collections=self._collections, broken=dict(self._broken))
 
     def _note(self, item: Item) -> None:
-        if item.form is not Form.WHOLE or item.kind is ItemKind.TOOL_SCHEMA or item.id in self._texts:
+        if item.form is not Form.WHOLE or item.kind in _NEVER_LOGGED or item.id in self._texts:
             return
         self._texts[item.id] = item.text
         if item.policy is GCPolicy.LOCKED and not item.name.startswith(_OWN):

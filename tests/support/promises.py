@@ -49,6 +49,7 @@ class Watch:
         self._collected = 0
         self._goal = None
         session.listen(self._on_event)
+        self._commit, session._recorder.commit = session._recorder.commit, self._committing
 
     def _on_event(self, event):
         if isinstance(event, CollectionStarted):
@@ -62,6 +63,11 @@ class Watch:
             if event.result.reason is not GCTriggerReason.CONTEXT_LIMIT:
                 # The last resort stops where the request fits, which is above its goal: strategies would go on.
                 self.assert_a_second_collection_is_empty()
+
+    def _committing(self, collection, context):
+        """What a plan counts is what will be there: else it stops too early, and the next pass goes on."""
+        assert collection.plan.tokens == collection.result.tokens_after
+        self._commit(collection, context)
 
     # -- driving ---------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ class Hybrid:
             yield gc.GCRemovalItem.summarize(
                 middle, max_tokens=self.max_summary_tokens, keep=self.keep, reason="middle", phase=f"middle {what}"
             )
+            for unit in middle:
+                yield gc.GCRemovalItem.drop(unit, reason="too little for a summary", phase=f"middle {what}")
 
 
 @gc.hookimpl

@@ -20,8 +20,8 @@ class Summarize:
     keep: float = attrs.field(default=0.25, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
     max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
 
-    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose one summary of old turns, one of steps, and under pressure one of what users said."""
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:  # noqa: ARG002 - the contract
+        """Propose one summary of old turns, one of steps, and under pressure one of what users said; small rests go."""
         old = [unit for unit in context.collectable if not context.is_recent(unit)]
         steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
         said = [unit for unit in context.preservable if not unit.is_summary]
@@ -30,8 +30,11 @@ class Summarize:
                 yield gc.GCRemovalItem.summarize(
                     units, max_tokens=self.max_summary_tokens, keep=self.keep, reason="oldest", phase=phase
                 )
-        for unit in context.preservable if goal.pressure else ():
-            yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="preservable")
+                for unit in units if context.can_summarize else ():
+                    yield gc.GCRemovalItem.drop(unit, reason="too little for a summary", phase=phase)
+        for unit in context.preservable:
+            if unit.is_summary or not context.can_summarize:
+                yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="under pressure")
 
 
 @gc.hookimpl

@@ -1,0 +1,51 @@
+"""Speed of summaries without a model: the extract alone, and with what the core adds; CPU time, medians of seven."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging
+
+from benchmarks.liveness import filled, print_figure, seconds
+from benchmarks.turns import made, transcripts
+from gc_core.items import Item
+from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.summaries.validation import SummaryValidator, with_facts
+from gc_core.summary import SummaryRequest
+from gc_core.tokens import TiktokenCounter
+
+MOST_EXTRACT, MOST_ALL = 150.0, 300.0
+"""ms for 100k tokens: the extract alone, and with the facts and the checks that the core adds."""
+
+ROOMS = (500, 2_000, 8_000)
+
+
+def main() -> None:
+    """Print ms for 100k tokens of originals, for rooms of several sizes, with their targets."""
+    logging.getLogger("gc_core").setLevel(logging.ERROR)  # recorded sessions have messages that need mending
+    messages = list(itertools.chain.from_iterable(transcripts("openai"))) or list(made("openai"))
+    items = tuple(filled(messages, 200_000).items())
+    for room in ROOMS:
+        print_room(items, room)
+
+
+def print_room(items: tuple[Item, ...], room: int) -> None:
+    """One room: the extract, and all that the core does until it stands."""
+    names = tuple(dict.fromkeys(name for item in items for span in item.scan.spans for name in span.names))
+    request = SummaryRequest(items=items, max_tokens=room, names=names, count=TiktokenCounter().count)
+    scale = 1e3 * 100_000 / sum(item.original_tokens for item in items)
+    extract = scale * seconds(functools.partial(ExtractiveSummarizer().summarize, request))
+    whole = scale * seconds(functools.partial(checked, request))
+    what = f"summary of {room:,} tokens, ms per 100k tokens"
+    print_figure(what, extract, f"at most {MOST_EXTRACT:g}", met=extract <= MOST_EXTRACT)
+    print_figure("  with facts and checks", whole, f"at most {MOST_ALL:g}", met=whole <= MOST_ALL)
+
+
+def checked(request: SummaryRequest) -> None:
+    """What the core does with an extract."""
+    text = with_facts(request, ExtractiveSummarizer().summarize(request))
+    SummaryValidator().validate(request, text)
+
+
+if __name__ == "__main__":
+    main()

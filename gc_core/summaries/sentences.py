@@ -1,0 +1,77 @@
+"""The sentences of a text that have certain words. Linear: fixed words are looked for, and sentences around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+REACH: Final = 280
+"""Characters that a sentence has at most on either side of the word that it was found by."""
+
+MOST_SENTENCES: Final = 40
+"""Sentences that either end of a text yields at most."""
+
+LONG_TEXT: Final = 16_000
+"""Characters from which only both ends of a text are looked at, half of so much each: what is between was pasted."""
+
+_STOP = re.compile(r"[.!?](?=\s)|\n")
+_BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+
+
+def sentences_with(text: str, words: Sequence[str]) -> list[str]:
+    """The sentences that have one of these words, in their order, verbatim but for white space."""
+    if len(text) > LONG_TEXT:
+        ends = (text[: LONG_TEXT // 2], text[-LONG_TEXT // 2 :])
+        return list(dict.fromkeys(sentence for end in ends for sentence in _sentences(end, words)))
+    return list(_sentences(text, words))
+
+
+def _sentences(text: str, words: Sequence[str]) -> dict[str, None]:
+    lower = text.lower()
+    lower = (lower if len(lower) == len(text) else text).replace("’", "'")
+    ends = -1
+    sentences: dict[str, None] = {}
+    for place in sorted({place for word in words for place in _places(lower, word)}):
+        if place < ends:
+            continue
+        start, ends = _bounds(text, place)
+        if sentence := " ".join(text[start:ends].split()):
+            sentences[sentence] = None
+        if len(sentences) == MOST_SENTENCES:
+            break
+    return sentences
+
+
+def _places(lower: str, word: str) -> Iterator[int]:
+    """Where a word stands, as a word of its own; not too often, for a text may be one word a million times."""
+    place, size = lower.find(word), len(word)
+    for _ in range(MOST_SENTENCES * 4):
+        if place < 0:
+            return
+        before, after = lower[place - 1 : place], lower[place + size : place + size + 1]
+        if not (before.isalnum() or before in {"_", "-", "/", "."} or after.isalnum() or after in {"_", "("}):
+            yield place
+        place = lower.find(word, place + size)
+
+
+def _bounds(text: str, place: int) -> tuple[int, int]:
+    """Start and end of the sentence around a place, no farther than ``REACH``; its bullet is no part of it."""
+    low, high = max(0, place - REACH), min(len(text), place + REACH)
+    start = low
+    for stop in _STOP.finditer(text, low, place):
+        start = stop.end()
+    if start == low > 0 and not text[low - 1].isspace():
+        start = _after_blank(text, low, place)
+    found = _STOP.search(text, place, high)
+    if found is not None:
+        end = found.start() if found[0] == "\n" else found.end()
+    else:
+        end = high if high == len(text) else max(text.rfind(" ", place, high), place + 1)
+    bullet = _BULLET.match(text, start, place)
+    return (start if bullet is None else bullet.end()), end
+
+
+def _after_blank(text: str, low: int, place: int) -> int:
+    blank = text.find(" ", low, place)
+    return place if blank < 0 else blank + 1

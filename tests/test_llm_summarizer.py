@@ -1,6 +1,7 @@
 """A model is asked for a summary over real HTTP; a loopback server refuses what a provider refuses."""
 
 import asyncio
+import gc
 import importlib.metadata
 import json
 import logging
@@ -14,16 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from gc_core import GCConfig, GCPolicy, GCSession
+from gc_core import AsyncGCSession, GCConfig, GCPolicy, GCSession
+from gc_core.border import started
 from gc_core.errors import ConfigError, PluginError, SummaryError
 from gc_core.items import Item, ItemKind
-from gc_core.summaries import llm
+from gc_core.summaries import llm, model_library
 from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
 from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, head_and_tail, told
 from gc_core.summaries.validation import SummaryValidator
 from gc_core.summary import SummaryRequest
 from gc_core.transcripts import read_transcript
 from tests.support.provider import ProviderServer, count_text
+from tests.support.say import call, lines, result, user
 from tests.support.summary_server import SummaryServer, calls_a_tool, fails, hangs, says
 
 GOOD = "Turn 0: the user asked for a fix; main.py was read."
@@ -53,16 +56,6 @@ def loopback_alone(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
     yield
     assert strangers == []
-
-
-@pytest.fixture(autouse=True)
-def an_event_loop():
-    """litellm asks for the thread's event loop in synchronous calls too, which would make one that nobody closes."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
-    loop.close()
 
 
 @pytest.fixture
@@ -100,7 +93,8 @@ def summarize(cls, server, request, **options):
     given = {"summarization_model": "openai/loopback", "api_base": server.url, "api_key": KEY, **options}
     if cls is AsyncLLMSummarizer:
         return asyncio.run(cls(**given).summarize(request))
-    return cls(**given).summarize(request)
+    # As the core asks it: on the main thread litellm would make an event loop that nobody closes.
+    return started(lambda: cls(**given).summarize(request)).result()
 
 
 both = pytest.mark.parametrize("cls", [LLMSummarizer, AsyncLLMSummarizer], ids=["sync", "async"])
@@ -387,9 +381,72 @@ def test_a_summary_that_nobody_waits_for_any_more_ends_at_once():
         summarizer = AsyncLLMSummarizer(summarization_model="openai/loopback", api_base=server.url, api_key=KEY)
         await asyncio.wait_for(summarizer.summarize(request_for()), 0.3)
 
-    llm._litellm()  # the import would take longer
+    model_library.loaded()  # the import would take longer
     with SummaryServer(hangs()) as server, pytest.raises(TimeoutError):
         asyncio.run(give_up(server))
+
+
+# ---------------------------------------------------------------- in a session
+
+
+def read_files(session):
+    session.append(user("Fix the parser. Never touch main.cfg."))
+    for number in range(12):
+        session.append(call((f"c{number}", "read", {"path": f"src/file_{number}.py"})))
+        session.append(result(f"c{number}", lines(30, f"value_{number}")))
+
+
+def small_config():
+    return GCConfig(strategy="gc_summarize", context_limit=4_000, output_reservation=0)
+
+
+def collected(summarizer):
+    """What a collection did, and the summary that it put into the window."""
+    with GCSession(small_config(), summarizer=summarizer) as session:
+        read_files(session)
+        done = session.collect_now(target_percent=40)
+        return done, [item for item in session.items() if item.kind is ItemKind.SUMMARY]
+
+
+async def collected_async(summarizer):
+    async with AsyncGCSession(small_config(), summarizer=summarizer) as session:
+        read_files(session)
+        done = await session.collect_now(target_percent=40)
+        return done, [item for item in session.items() if item.kind is ItemKind.SUMMARY]
+
+
+@pytest.fixture
+def no_loop_left_open():
+    """Every event loop that a test makes is closed behind it; the main thread is as in a new process."""
+
+    def opened():
+        return [each for each in gc.get_objects() if issubclass(type(each), asyncio.AbstractEventLoop)]
+
+    known, policy = opened(), asyncio.get_event_loop_policy()
+    asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())
+    yield
+    left = [each for each in opened() if each not in known and not each.is_closed()]
+    asyncio.set_event_loop_policy(policy)
+    gc.collect()  # what was left open otherwise warns when it goes, which fails the test
+    assert left == []
+
+
+@both
+@pytest.mark.usefixtures("no_loop_left_open")
+def test_a_session_puts_the_models_text_with_the_facts_it_lacks_into_the_window_and_leaks_nothing(cls):
+    with SummaryServer(says(GOOD), key=KEY) as server:
+        summarizer = cls(summarization_model="openai/loopback", api_base=server.url, api_key=KEY)
+        if cls is AsyncLLMSummarizer:
+            done, (summary,) = asyncio.run(collected_async(summarizer))
+        else:
+            done, (summary,) = collected(summarizer)
+    assert (len(server.requests), server.refusals) == (1, [])
+    (told_of,) = done.summaries
+    assert (told_of.by, told_of.attempts, told_of.complaints) == (cls.__name__, 1, ())
+    assert done.tokens_after <= done.target_tokens
+    text, _, facts = summary.text.partition("\nFacts:\n")
+    assert text.endswith(GOOD)
+    assert facts.startswith("- ")
 
 
 # ---------------------------------------------------------------- the options and the extra
@@ -427,14 +484,14 @@ import os, socket, sys
 def refuse(*args, **kwargs):
     raise SystemExit(f"asked the network: {args}")
 socket.socket.connect = socket.getaddrinfo = refuse
-from gc_core.summaries import llm
+from gc_core.summaries import llm, model_library
 llm.LLMSummarizer(summarization_model="openai/gpt-5-mini")
 assert "litellm" not in sys.modules
-litellm = llm._litellm()
+litellm = model_library.loaded()
 assert litellm.telemetry is False
 assert litellm.suppress_debug_info is True
-assert llm._facts("anthropic/claude-haiku-4-5").input_tokens == 200_000
-assert llm._facts("ollama/some-model").input_tokens == 0
+assert model_library.facts_of("anthropic/claude-haiku-4-5").input_tokens == 200_000
+assert model_library.facts_of("ollama/some-model").input_tokens == 0
 assert "FROM_ENV_FILE" not in os.environ
 """
     env = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM")}
@@ -535,7 +592,7 @@ def test_a_small_model_writes_something_and_the_validator_refuses_it(small_model
         tool_output_tokens=40, input_tokens=3_000, summarization_prompt=SHORT_PROMPT,
     )  # fmt: skip
     try:
-        text = summarizer.summarize(request)
+        text = started(lambda: summarizer.summarize(request)).result()
     except SummaryError as error:
         # So small a model may also go on until it is cut off.
         assert "cut off" in str(error)  # noqa: PT017 - either is right

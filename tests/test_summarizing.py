@@ -24,7 +24,7 @@ from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from gc_core.transcripts import read_transcript
 from tests.support.checker import complaints
-from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
 from tests.support.promises import Watch
 from tests.support.say import answer, call, lines, rendered, result, rounds, user
 
@@ -491,7 +491,21 @@ class Awaited(AsyncGCSession):
 @pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
 def test_in_an_event_loop_a_real_session_keeps_the_promises_and_sends_the_same(strategy, pressure):
     require_corpus()
-    transcript = read_transcript(corpus_dir() / "gemini-cli--failed_to_enter_planmode.jsonl")
+    sends_the_same(corpus_dir() / "gemini-cli--failed_to_enter_planmode.jsonl", strategy, 16_000, pressure)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["gc_summarize", "gc_hybrid"])
+@pytest.mark.parametrize("window", [16_000, 32_000, 100_000])
+def test_in_an_event_loop_every_real_session_keeps_the_promises_and_sends_the_same(strategy, window):
+    require_corpus()
+    for path in openai_sessions():
+        sends_the_same(path, strategy, window, 90, least=0)
+
+
+def sends_the_same(path, strategy, window, pressure, least=1):
+    """A session's requests with a summarizer that is waited for, and with one that is awaited."""
+    transcript = read_transcript(path)
 
     def sent(made):
         watch = Watch(made, format_name=transcript.format)
@@ -502,10 +516,10 @@ def test_in_an_event_loop_a_real_session_keeps_the_promises_and_sends_the_same(s
             else:
                 made.append(message)
         assert made.plugins.failures == []
-        assert watch.seen.collections
+        assert sum(watch.seen.collections.values()) >= least
         return [json.dumps([request.system, request.messages]) for request in requests if request is not None]
 
-    how = config(16_000, strategy=strategy, pressure_percent=pressure)
+    how = config(window, strategy=strategy, pressure_percent=pressure)
     with GCSession(how, format=transcript.format, summarizer=FakeSummarizer(EXTRACT)) as made:
         sync = sent(made)
     with asyncio.Runner() as runner, Awaited(how, summarizer=AsyncFakeSummarizer(EXTRACT)) as made:

@@ -18,7 +18,7 @@ class Hybrid:
     """Ancient turns go, the middle becomes a summary, recent turns stay; steps inside a giant turn likewise."""
 
     middle_turns: int = attrs.field(default=10, validator=attrs.validators.ge(1))
-    keep: float = attrs.field(default=0.25, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    keep: float = attrs.field(default=0.2, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
     max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:

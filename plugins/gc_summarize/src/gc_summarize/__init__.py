@@ -6,7 +6,7 @@ log, never from an earlier summary. Inside the recent turns their oldest steps a
 It loses the wording of what it summarises; the originals come back by the reference in the summary's last line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -17,24 +17,28 @@ import gc_core as gc
 class Summarize:
     """Old turns become a summary, oldest first; then the oldest steps of recent turns."""
 
-    keep: float = attrs.field(default=0.25, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    keep: float = attrs.field(default=0.2, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
     max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:  # noqa: ARG002 - the contract
-        """Propose one summary of old turns, one of steps, and under pressure one of what users said; small rests go."""
+        """Propose a summary of old turns, one of old steps; under pressure the oldest summaries go, then user texts."""
         old = [unit for unit in context.collectable if not context.is_recent(unit)]
         steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
         said = [unit for unit in context.preservable if not unit.is_summary]
-        for phase, units in (("old turns", old), ("recent steps", steps), ("under pressure", said)):
-            if units:
-                yield gc.GCRemovalItem.summarize(
-                    units, max_tokens=self.max_summary_tokens, keep=self.keep, reason="oldest", phase=phase
-                )
-                for unit in units if context.can_summarize else ():
-                    yield gc.GCRemovalItem.drop(unit, reason="too little for a summary", phase=phase)
+        yield from self._summary(context, old, "old turns")
+        yield from self._summary(context, steps, "recent steps")
         for unit in context.preservable:
-            if unit.is_summary or not context.can_summarize:
-                yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="under pressure")
+            if unit.is_summary:
+                yield gc.GCRemovalItem.drop(unit, reason="oldest summary, under pressure", phase="under pressure")
+        yield from self._summary(context, said, "under pressure")
+
+    def _summary(self, context: gc.ContextView, units: Sequence[gc.Unit], phase: str) -> Iterator[gc.GCRemovalItem]:
+        if units:
+            yield gc.GCRemovalItem.summarize(
+                units, max_tokens=self.max_summary_tokens, keep=self.keep, reason="oldest", phase=phase
+            )
+        for unit in units if context.can_summarize else ():
+            yield gc.GCRemovalItem.drop(unit, reason="too little for a summary", phase=phase)
 
 
 @gc.hookimpl

@@ -1,0 +1,135 @@
+"""
+litellm, the library that reaches the models: how it is loaded, what its table knows, and what it answers or raises.
+
+It is imported when the first summary is asked for, which takes some seconds; it is told to read its table of models
+from its own files, so that only the model is asked over the network.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+from types import ModuleType
+from typing import Any, Final
+
+import attrs
+
+from gc_core.errors import ConfigError
+
+_PASSING: Final = frozenset({408, 409, 429})
+_SERVER_ERRORS: Final = 500
+_LONGEST_MESSAGE: Final = 300
+
+
+def require() -> None:
+    """Raise ConfigError where litellm is not installed. It is only looked for: who never summarises need not wait."""
+    if importlib.util.find_spec("litellm") is None:
+        raise _missing()
+
+
+@functools.cache
+def loaded() -> ModuleType:
+    """litellm, quiet. Raises ConfigError where it is not installed."""
+    # Else it would download its table of models at import, and read a .env file of the working directory into the
+    # environment of the whole process.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    try:
+        module = importlib.import_module("litellm")
+    except ModuleNotFoundError as error:
+        if error.name != "litellm":
+            raise
+        raise _missing() from error
+    vars(module).update(telemetry=False, suppress_debug_info=True)
+    return module
+
+
+def _missing() -> ConfigError:
+    return ConfigError('summaries by a model need litellm: pip install "gc-core[llm]"')
+
+
+# ---------------------------------------------------------------------- what its table knows
+
+
+@attrs.frozen(kw_only=True)
+class ModelFacts:
+    """What litellm knows of a model; 0 where it knows nothing."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasons: bool = False
+
+
+def facts_of(model: str) -> ModelFacts:
+    """
+    What litellm's table says of a model, under its whole name or without the provider.
+
+    The table is read, not ``litellm.get_model_info`` called: that one asks some local servers over HTTP.
+    """
+    table = loaded().model_cost
+    known = table.get(model) or table.get(model.partition("/")[2]) or {}
+    return ModelFacts(
+        input_tokens=known.get("max_input_tokens") or 0,
+        output_tokens=known.get("max_output_tokens") or 0,
+        reasons=bool(known.get("supports_reasoning")),
+    )
+
+
+# ---------------------------------------------------------------------- what it answers
+
+
+@attrs.frozen(kw_only=True)
+class Reply:
+    """What is read of the model's reply."""
+
+    text: str
+    tool: str
+    finish: str
+
+    @classmethod
+    def of(cls, response: Any) -> Reply:
+        """Read litellm's response, which has OpenAI's shape whatever the provider is."""
+        if not response.choices:
+            return cls(text="", tool="", finish="no choice")
+        choice = response.choices[0]
+        calls = choice.message.tool_calls or ()
+        return cls(
+            text=(choice.message.content or "").strip(),
+            tool=calls[0].function.name or "?" if calls else "",
+            finish=choice.finish_reason or "",
+        )
+
+    @property
+    def fault(self) -> str:
+        """Why it is not a whole text, or ""."""
+        if self.finish == "length":
+            return f"was cut off at the limit of its output, behind {self.text[-60:]!r}"
+        if self.tool:
+            return f"called the tool {self.tool!r} instead of writing a text"
+        if self.finish == "content_filter":
+            return "was stopped by the provider's content filter"
+        return "" if self.text else f"wrote no text (finish reason {self.finish!r})"
+
+
+# ---------------------------------------------------------------------- what it raises
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """Everything that litellm says that it raises."""
+    exceptions = loaded().exceptions
+    return (*exceptions.LITELLM_EXCEPTION_TYPES, exceptions.BudgetExceededError)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the same request may succeed later. litellm gives timeouts 408 and lost connections 500."""
+    status = getattr(error, "status_code", None)
+    return isinstance(status, int) and (status in _PASSING or status >= _SERVER_ERRORS)
+
+
+def told_error(error: Exception, *, attempts: int) -> str:
+    """The error on one line, with its status."""
+    status = getattr(error, "status_code", "none")
+    message = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    return f"{type(error).__name__} (status {status}) after {attempts} attempt{'s'[: attempts > 1]}: {message}"

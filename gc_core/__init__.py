@@ -67,6 +67,8 @@ from gc_core.session_search import search_sessions
 from gc_core.settings import load_config
 from gc_core.sources import InstructionSource
 from gc_core.suggestions import Suggestion, auto_expand, suggest_recall
+from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.summaries.validation import SummaryValidator
 from gc_core.summary import SummaryOutcome, SummaryRequest
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "ConfigError",
     "ContextOverflowError",
     "ContextView",
+    "ExtractiveSummarizer",
     "Fact",
     "FactKind",
     "FactStore",
@@ -127,6 +130,7 @@ __all__ = [
     "Summarizer",
     "SummaryOutcome",
     "SummaryRequest",
+    "SummaryValidator",
     "ThresholdCrossed",
     "TokenCounter",
     "TranscriptError",

@@ -16,6 +16,7 @@ from gc_core.results import GCResult
 from gc_core.scan import scan
 from gc_core.search import Hit
 from gc_core.session import GCSession
+from gc_core.session_base import SessionBase
 from gc_core.sources import CONVERSATION, InstructionSource
 from gc_core.tool_schemas import TOOL_NAMES, TOOLS, Tool, checked
 
@@ -49,20 +50,21 @@ class AgentTools:
 
     Args:
         session: What the tools act on.
-        names: Which tools there are, by default all; leave out what the model is not to have.
+        names: Which tools there are, by default all that the session has; leave out what the model is not to have. An
+            ``AsyncGCSession`` has no ``collect``, for nobody could await it here.
         collects_a_turn: Collections that the model may ask for in one turn.
         note_tokens: Tokens that the notes may hold.
 
     Raises:
-        ConfigError: An unknown name, or a number below 1.
+        ConfigError: An unknown name, one that the session does not have, or a number below 1.
 
     """
 
     def __init__(
         self,
-        session: GCSession,
+        session: SessionBase,
         *,
-        names: Iterable[str] = TOOL_NAMES,
+        names: Iterable[str] | None = None,
         collects_a_turn: int = 1,
         note_tokens: int = 1_000,
     ) -> None:
@@ -70,7 +72,10 @@ class AgentTools:
         for option, bound in (("collects_a_turn", collects_a_turn), ("note_tokens", note_tokens)):
             if type(bound) is not int or bound < 1:
                 raise ConfigError(f"{option} = {bound!r}: expected a whole number of at least 1")
-        chosen = _chosen(names)
+        waits = isinstance(session, GCSession)
+        chosen = _chosen(TOOL_NAMES - (set() if waits else {"collect"}) if names is None else names)
+        if "collect" in chosen and not waits:
+            raise ConfigError("names: the tool 'collect' needs a GCSession; await collect_now() of this one yourself")
         self._session = session
         self._tools = {tool.name: tool for tool in TOOLS if tool.name in chosen}
         self._collects = (0, 0)
@@ -162,6 +167,7 @@ class AgentTools:
 
     def _collect(self, focus: str) -> str:
         session, most = self._session, self._bounds["collect"]
+        assert isinstance(session, GCSession)  # noqa: S101 - no other one has this tool
         turn = max((item.turn for item in session.items()), default=0)
         done = self._collects[1] if self._collects[0] == turn else 0
         if done >= most:
@@ -172,7 +178,7 @@ class AgentTools:
         try:
             for item in held:
                 session.pin(item=item.id)
-            result = session.collect_now()
+            result = session.collect_now(focus=focus)
         finally:
             for item in held:
                 session.unpin(item=item.id)

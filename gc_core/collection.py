@@ -163,26 +163,38 @@ class Collector:
         return planner
 
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
-        """Summaries that were written beforehand, if what they stand for still stands there and may go."""
+        """
+        Summaries that were written beforehand, if what they stand for still stands there and may go; none of them for
+        a focus that they know nothing of.
+        """
         rights = attrs.evolve(_rights(asked.goal), whole=True)
-        for prepared in asked.prepared:
+        for prepared in asked.prepared if not asked.goal.focus else ():
             if planner.met:
                 break
             with contextlib.suppress(RemovalError):  # it names what has left since, and is of no use any more
-                if planner.offer(prepared.removal, rights):
-                    asked.written[prepared.removal.items] = prepared.written, frozenset()
+                planner.offer(prepared.removal, rights)
 
     def _answered(self, planner: Planner, asked: _Asked) -> Steps[None]:
-        """Every summary gets its text; as they are counted exactly then, more may be accepted, summaries too."""
+        """Every summary gets its text; when plugins keep items, more may be needed then, summaries too."""
         while planner.unanswered:
             for summary in planner.unanswered:
-                known = asked.written.get(summary.key)
-                if known is None:
-                    request = planner.request(summary, self.read)
-                    written = yield from self.answering.steps(request)
-                    known = asked.written[summary.key] = written, self.plugins.preserve(request, written.text)
-                planner.answer(summary, known[0].text, known[1])
+                written, keep = yield from self._written(planner, summary, asked)
+                planner.answer(summary, written.text, keep)
             planner.settle()
+            if not planner.met:
+                self._ask_all(planner, asked)
+
+    def _written(
+        self, planner: Planner, summary: PlannedSummary, asked: _Asked
+    ) -> Steps[tuple[Written, frozenset[str]]]:
+        """The text of a summary, asked for once in a collection, and the items that plugins want to keep."""
+        if summary.key not in asked.written:
+            request = planner.request(summary, self.read)
+            ready = {prepared.removal.items: prepared.written for prepared in asked.prepared}
+            known = None if asked.goal.focus else ready.get(summary.key)
+            written = known or (yield from self.answering.steps(request))
+            asked.written[summary.key] = written, self.plugins.preserve(request, written.text)
+        return asked.written[summary.key]
 
     def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
         binds = self.binds_thinking

@@ -7,7 +7,7 @@ from typing import Any
 
 from gc_core.answering import driven
 from gc_core.config import GCConfig
-from gc_core.protocols import GCStrategy
+from gc_core.protocols import GCStrategy, Summarizer
 from gc_core.session import GCSession
 
 
@@ -18,6 +18,7 @@ def compact(
     strategy: GCStrategy | str = "gc_truncate",
     format: str = "openai",  # noqa: A002 - the word users know it by
     model: str | None = None,
+    summarizer: Summarizer | None = None,
 ) -> list[Any]:
     """
     The messages in at most ``budget`` tokens, valid for the provider; unchanged when they fit.
@@ -30,6 +31,6 @@ def compact(
     config = GCConfig(
         context_limit=budget, output_reservation=0, threshold_percent=100, target_percent=100, pressure_percent=100
     )
-    with GCSession(config, strategy=strategy, format=format, model=model) as session:
+    with GCSession(config, strategy=strategy, format=format, model=model, summarizer=summarizer) as session:
         session.extend(messages)
         return list(driven(session._fitting(), session._answering.ask).messages)

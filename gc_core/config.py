@@ -83,6 +83,15 @@ def _summarizers(value: Any) -> Mapping[str, Mapping[str, Any]]:
     return _options(value, "summarizers")
 
 
+def without_keys(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The options without what must be in no file and in no message: ``api_key`` and other keys of that kind."""
+    return {name: {key: value for key, value in own.items() if not _is_key(key)} for name, own in options.items()}
+
+
+def _is_key(option: str) -> bool:
+    return option.endswith("_key") or any(word in option for word in ("secret", "password"))
+
+
 def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if not isinstance(value, str) or not value:
         raise ConfigError(f"{attribute.name} = {value!r}: expected the name of a summarizer, or 'none'")
@@ -117,12 +126,12 @@ class GCConfig:
         checkpoint_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
         recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
             (the last collection) or "raise".
-        summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" (extra ``llm``), the name of a
-            plugin's, or "none".
+        summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
+            the name of a plugin's, or "none".
         summarizer_timeout: Seconds that a collection waits for one answer of it.
         background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
             None. Only for a summarizer that takes its time.
-        summarizers: Options by summarizer name.
+        summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -143,9 +152,11 @@ class GCConfig:
     checkpoint_steps: int = attrs.field(default=50, validator=_whole(0))
     recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_recovery)
     summarizer: str = attrs.field(default="extractive", validator=_named)
-    summarizer_timeout: float = attrs.field(default=60.0, validator=_seconds)
+    summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
     background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
-    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers)
+    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(
+        factory=dict, converter=_summarizers, repr=lambda options: repr(without_keys(options))
+    )
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 

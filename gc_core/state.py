@@ -16,7 +16,7 @@ from gc_core.blocks import Block, Blocks, block_item
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
-from gc_core.config import GCConfig
+from gc_core.config import GCConfig, without_keys
 from gc_core.context import Context, Edits
 from gc_core.errors import ConfigError, LogError
 from gc_core.formats import format_named
@@ -449,7 +449,7 @@ class Settings:
             session=session,
             format=self.format,
             model=self.model,
-            config=attrs.asdict(self.config),
+            config=attrs.asdict(self.config) | {"summarizers": without_keys(self.config.summarizers)},
             version=importlib.metadata.version("gc-core"),
             objects=self.objects,
         )

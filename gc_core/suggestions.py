@@ -13,7 +13,7 @@ from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.search import Hit
-from gc_core.session import GCSession
+from gc_core.session_base import SessionBase
 from gc_core.tool_schemas import TOOL_NAMES
 
 MOST_SUGGESTED = 3
@@ -61,7 +61,7 @@ class Suggestion:
     tokens: int
 
 
-def suggest_recall(session: GCSession) -> tuple[Suggestion, ...]:
+def suggest_recall(session: SessionBase) -> tuple[Suggestion, ...]:
     """
     What of the collected the newest step of the agent seems to need, at most three items, the most needed first.
 
@@ -87,7 +87,7 @@ def suggest_recall(session: GCSession) -> tuple[Suggestion, ...]:
     return (*repeated, *carried)[:MOST_SUGGESTED]
 
 
-def auto_expand(session: GCSession, cap: int = 2_000) -> tuple[Suggestion, ...]:
+def auto_expand(session: SessionBase, cap: int = 2_000) -> tuple[Suggestion, ...]:
     """
     Put what is suggested at the end of the next request, as the enrichment ``recalled``; returns what was put there.
 
@@ -131,7 +131,7 @@ def _missing(items: Sequence[Item], step: Unit) -> list[str]:
 
 
 def _carriers(
-    session: GCSession, names: Sequence[str], *, before: int, whole: frozenset[str]
+    session: SessionBase, names: Sequence[str], *, before: int, whole: frozenset[str]
 ) -> Mapping[str, tuple[str, ...]]:
     """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
     found: dict[str, tuple[str, ...]] = {}
@@ -171,7 +171,7 @@ def _worth(hit: Hit) -> tuple[int, int]:
 # -- calls -------------------------------------------------------------------------------------------------------
 
 
-def _answered_before(session: GCSession, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _answered_before(session: SessionBase, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Collected results that still answer a waiting call of the step, each with the reason."""
     answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
     for call in step.items:
@@ -188,7 +188,7 @@ def _is_read(call: Item) -> bool:
     return bool(liveness._path_of(call)) and not words.isdisjoint(_READS) and not liveness._is_write(call)
 
 
-def _same_call(session: GCSession, call: Item, *, before: int) -> Hit | None:
+def _same_call(session: SessionBase, call: Item, *, before: int) -> Hit | None:
     """The last call before that named the file, if it is the same call, word for word."""
     file = liveness._path_of(call).rstrip("/").rpartition("/")[2]
     hits = session.search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
@@ -199,7 +199,7 @@ def _same_call(session: GCSession, call: Item, *, before: int) -> Hit | None:
     return last if last.tool == call.name and session.recall(last.item) == call.text else None
 
 
-def _result_of(session: GCSession, call: Hit) -> str:
+def _result_of(session: SessionBase, call: Hit) -> str:
     """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
     log, form = session._store.log, format_named(session.format)
     record = log.read(call.bytes)
@@ -219,11 +219,11 @@ def _result_of(session: GCSession, call: Hit) -> str:
 # -- texts -------------------------------------------------------------------------------------------------------
 
 
-def _suggested(session: GCSession, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
+def _suggested(session: SessionBase, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
     return Suggestion(item=key, reason=reason, names=names, tokens=session._counter.count(session.recall(key)))
 
 
-def _excerpt(session: GCSession, suggestion: Suggestion, most: int) -> str:
+def _excerpt(session: SessionBase, suggestion: Suggestion, most: int) -> str:
     """The text under a line that says whose it is, at most so many tokens; of a long one the part with the names."""
     text = session.recall(suggestion.item)
     head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"

@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from gc_core import ConfigError, Form, GCPolicy, GCSession, InstructionSource, SessionClosedError
+from gc_core import (
+    AsyncGCSession,
+    ConfigError,
+    Form,
+    GCConfig,
+    GCPolicy,
+    GCSession,
+    InstructionSource,
+    SessionClosedError,
+)
 from gc_core.agent_tools import RECALL_TOKENS, AgentTools
 from gc_core.items import ItemKind
 from gc_core.tokens import schema_tokens
@@ -527,3 +536,11 @@ def test_an_unknown_tool_is_the_hosts_mistake(tools):
     assert not tools.handles("bash")
     with pytest.raises(ConfigError, match="no tool 'bash' here"):
         tools.call("bash", {})
+
+
+def test_a_session_whose_collections_are_awaited_has_no_tool_to_collect():
+    with AsyncGCSession(GCConfig(strategy="gc_truncate")) as session:
+        names = {schema["function"]["name"] for schema in AgentTools(session).schemas()}
+        assert names == {"recall", "search_history", "context_status", "pin", "note"}
+        with pytest.raises(ConfigError, match="'collect' needs a GCSession"):
+            AgentTools(session, names=["collect"])

@@ -21,7 +21,7 @@ DEFAULTS = {
     "checkpoint_steps": 50,
     "recovery_strategy": "rollback_to_checkpoint",
     "summarizer": "extractive",
-    "summarizer_timeout": 60.0,
+    "summarizer_timeout": 100.0,
     "background_percent": None,
     "summarizers": {},
     "tools": {},

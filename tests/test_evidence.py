@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.evidence import HOSTS, Probe, Task, Verdict, judge, labels
+from benchmarks.evidence import HOSTS, Call, Probe, Round, Task, Verdict, judge, labels
 from benchmarks.planted import EACH, Place, facts, plant
+from gc_core import CollectionFinished, GCConfig, GCSession
 from gc_core.transcripts import Transcript, read_transcript
 from tests.support.corpus import corpus_dir, require_corpus
 
@@ -154,11 +155,20 @@ def steps(count):
     yield {"role": "assistant", "content": "Sorted."}
 
 
-def verdict(keeper, window, count=20):
+FACT = "the client prefers weekly summaries"
+
+
+def look(keeper, window, count, *needed):
+    """What became of the fact in these requests; the list has none for a round that never came."""
     messages = tuple(steps(count))
     transcript = Transcript(path=Path("made"), format="openai", messages=messages)
-    probe = Probe(text="the client prefers weekly summaries", message=2, needed=len(messages) - 1, groups=("all",))
-    [finding] = judge(Task(transcript=transcript, probes=(probe,), keeper=keeper, window=window))
+    whens = needed or (Call(len(messages) - 1),)
+    probes = tuple(Probe(text=FACT, message=2, needed=when, groups=("all",)) for when in whens)
+    return judge(Task(transcript=transcript, probes=probes, keeper=keeper, window=window))
+
+
+def verdict(keeper, window):
+    [finding] = look(keeper, window, 20)
     return finding.verdict
 
 
@@ -176,3 +186,50 @@ def test_what_a_baseline_dropped_is_lost():
 
 def test_a_request_that_cannot_be_sent_shows_nothing():
     assert verdict("no collection", 4_000) is Verdict.LOST
+
+
+# --- rounds -----------------------------------------------------------------------------------------------------------
+
+
+def collecting_calls(strategy, window, count):
+    """Where a reply stands before which a session says that it has collected, the fact having been said."""
+    events = []
+    config = GCConfig(context_limit=window, output_reservation=0, strategy=(strategy,))
+    session = GCSession(config, format="openai", on_event=events.append)
+    for at, message in enumerate(steps(count)):
+        if message["role"] != "assistant":
+            session.append(message)
+            continue
+        session.pre_send()
+        if any(isinstance(event, CollectionFinished) for event in events):
+            yield at
+        events.clear()
+        session.post_turn(message)
+
+
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid"])
+def test_rounds_are_the_collections_that_a_session_tells(strategy):
+    told = list(collecting_calls(strategy, 4_000, 40))
+    assert len(told) >= 5
+    found = look(strategy, 4_000, 40, *(Round(number) for number in (1, 2, 5)))
+    assert [finding.needed for finding in found] == [Round(1), Round(2), Round(5)]
+    assert [2 + finding.since for finding in found] == [told[0], told[1], told[4]]
+
+
+def test_a_baseline_has_rounds_too():
+    found = look("keep last", 4_000, 40, Round(1), Round(2))
+    assert [finding.needed for finding in found] == [Round(1), Round(2)]
+    assert found[0].since < found[1].since
+
+
+def test_a_round_that_never_comes_is_not_judged():
+    assert look("gc_truncate", 4_000, 40, Round(1_000)) == []
+    assert look("gc_truncate", 100_000, 40, Round(1)) == []
+
+
+def test_what_was_said_behind_a_collection_has_its_rounds_from_there():
+    told = list(collecting_calls("gc_truncate", 4_000, 40))
+    transcript = Transcript(path=Path("made"), format="openai", messages=tuple(steps(40)))
+    probe = Probe(text="no such text", message=told[1] + 1, needed=Round(1), groups=("all",))
+    [finding] = judge(Task(transcript=transcript, probes=(probe,), keeper="gc_truncate", window=4_000))
+    assert probe.message + finding.since == told[2]

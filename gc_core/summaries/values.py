@@ -23,6 +23,9 @@ _ASSIGNED_AMONG = re.compile(
 _ATTRIBUTE = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
 """A name of code in the place of a value: nobody's setting."""
 
+_PART = re.compile(r"^__|\.\w{1,4}$")
+"""A file or a module in the place of a key: a listing's count, nobody's setting."""
+
 _SHORT_TEXT = 2_000
 """Characters up to which assignments are looked for in the midst of a line too."""
 
@@ -73,6 +76,8 @@ def _assignments(item: Item, calls: Mapping[str, Call]) -> tuple[str, dict[str, 
         pattern = _ASSIGNED_AMONG if len(text) <= _SHORT_TEXT and text[:1] not in {"{", "["} else _ASSIGNED
         for key, written in pattern.findall(text) if ":" in text or "=" in text else ():
             value = written.strip("\"'")
+            if _PART.search(key):
+                continue
             if value and value != key and (value != written or not _ATTRIBUTE.fullmatch(value)):
                 assigned[key] = value if assigned.get(key, value) == value else None
     return (call.paths[0] if is_file else ""), assigned

@@ -1,0 +1,366 @@
+"""
+How a session collects: when, with which goal, and what becomes of the plan.
+
+Work that may have to ask a summarizer is a generator, ``Steps``, which stops there: one kind of session waits for the
+answer, the other awaits it.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import functools
+from collections.abc import Iterable
+
+import attrs
+
+from gc_core.ahead import Ahead, Coming
+from gc_core.answering import NONE, Answering, Steps
+from gc_core.collection import Collected, Collector
+from gc_core.config import RAISE, UNDO, GCConfig
+from gc_core.errors import (
+    ContextOverflowError,
+    InconsistentReplyError,
+    LogError,
+    SourceError,
+)
+from gc_core.events import (
+    CollectionDeferred,
+    CollectionFailed,
+    CollectionFinished,
+    CollectionStarted,
+)
+from gc_core.host_calls import HostCalls
+from gc_core.items import Item
+from gc_core.ledger import Configured
+from gc_core.log import text_of
+from gc_core.logs import logger
+from gc_core.messages import Payload, Request
+from gc_core.past import serialised
+from gc_core.plugins import Named
+from gc_core.policy import GCPolicy
+from gc_core.results import GCResult, GCTriggerReason, Goal
+from gc_core.scheduler import Moment, Scheduler
+from gc_core.state import digest_of_messages
+from gc_core.summary import SummaryRequest
+from gc_core.view import Protection, WindowView
+
+_log = logger("gc_core.session")
+
+_MOST_RECOVERIES = 2
+"""Times in a row that the window is brought back for an inconsistent reply."""
+
+
+class Collecting(HostCalls):
+    """The part of a session that collects, and renders what is sent."""
+
+    _answering: Answering
+    _strategies: tuple[Named, ...]
+    _ahead: Ahead
+    _limited_turn: int
+    _raw_sent: int
+    _streamed: int
+    _crossed: bool
+    _waits_above: int
+    _looks_above: int
+    _last: GCResult | None
+    _recoveries: int
+
+    # -- the steps of the loop -----------------------------------------------------------------------------------------
+
+    def _sending(self) -> Steps[Request]:
+        """The request for the next model call, after the collection that is due."""
+        self._prepare()
+        return (yield from self._fitting())
+
+    def _fitting(self) -> Steps[Request]:
+        """The request after the collection that is due; what waits, a call for its result for instance, goes on so."""
+        yield from self._collecting_if_due(self._scheduler.before_send(self._moment()))
+        yield from self._making_fit()
+        return self._rendered()
+
+    def _turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
+        """The reply is taken, then what is due is collected."""
+        payload = self._plain(self._format.reply(reply))
+        self._validate(payload)
+        reported = None if usage is None else self._format.usage(usage)
+        self._told(self._recorder.take(payload, None, self.plugins.classify))
+        if reported is not None and self._raw_sent:
+            with self.plugins.guarded("ledger", "usage"):  # the reply is taken; without the report it goes on
+                self._recorder.observe(self._raw_sent, reported.input_tokens)
+        goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
+        self._streamed, self._crossed = 0, False
+        result = yield from self._collecting_if_due(goal)
+        self._look_ahead()
+        with self.plugins.guarded("files", "end of a turn"):  # the reply is taken and written; explain() tells the rest
+            self._recorder.turn_ended()
+            self._follow_with_index()
+        return result
+
+    def _recovering(self, error: BaseException) -> Steps[Request]:
+        """What the provider refused for its length is collected by the size that it names, and rendered again."""
+        sizes = self._format.refused_size(error)
+        if sizes is None:
+            raise error
+        sent, allowed = sizes
+        if allowed is not None and allowed < self._config.context_limit:
+            self._allow(allowed)
+        if self._raw_sent:
+            # A refusal that names no size says at least that the request was larger than the window.
+            self._recorder.observe(self._raw_sent, sent or self._config.context_limit + 1)
+        before = self._context
+        yield from self._collecting_if_due(self._scheduler.overflow(self._moment()))
+        if self._context is before:
+            yield from self._last_resort(self._scheduler.overflow(self._moment()).target_tokens)
+        yield from self._making_fit()
+        if self._context is before:
+            raise self._overflow()
+        return self._rendered()
+
+    def _rendered(self) -> Request:
+        request = self._context.render()
+        with self.plugins.guarded("ledger", "first request"):
+            self._recorder.sent()
+        self._raw_sent = request.tokens
+        self._streamed, self._crossed = 0, False
+        self.plugins.request_rendered(request)
+        return request
+
+    # -- collections ---------------------------------------------------------------------------------------------------
+
+    def _asked_for(self, target_percent: float | None, focus: str) -> Goal:
+        return attrs.evolve(self._scheduler.manual(self._moment(), target_percent), focus=focus)
+
+    def _collecting_if_due(self, goal: Goal | None) -> Steps[GCResult | None]:
+        """
+        A collection that nobody asked for: when its plan would break a rule, the window stays as it is and the host's
+        call goes on; ``plugins.failures`` and the event say so.
+        """
+        result: GCResult | None = None
+        if goal is not None:
+            with self.plugins.guarded("collection", goal.reason.value):
+                result = yield from self._collecting(goal)
+        return result
+
+    def _collecting(self, goal: Goal) -> Steps[GCResult]:
+        if goal.reason is GCTriggerReason.TURN_LIMIT:
+            self._limited_turn = self._context.cursor.turn
+        collected = yield from self._attempting(goal, fit=None)
+        result = collected.result
+        moment = self._moment()
+        note = result.note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
+        if self._is_stale(collected):
+            note = "the window was changed while a summary was awaited; the next call collects again"
+        elif result.changed and self._scheduler.is_worth(moment, result.tokens_freed, goal):
+            self._commit(collected)
+            return result
+        elif goal.reason is GCTriggerReason.THRESHOLD:
+            self._waits_above = self._scheduler.next_try(moment)
+        deferred = attrs.evolve(
+            result, removals=(), summaries=(), tokens_after=result.tokens_before, earliest_change=-1, note=note
+        )
+        self._tell(CollectionDeferred(result=deferred))
+        return deferred
+
+    def _is_stale(self, collected: Collected) -> bool:
+        """Whether what was planned may not be done any more, because the host acted while a summary was awaited."""
+        if collected.of is not self._context:
+            return True
+        touched = (*collected.plan.edits.dropped, *collected.plan.edits.texts) if collected.result.summaries else ()
+        items = (self._context.find(key) for key in touched)
+        return any(item is None or item.pinned or item.policy is GCPolicy.LOCKED for item in items)
+
+    def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
+        """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
+        self._tell(CollectionStarted(goal=goal))
+        self.plugins.collection_started(goal)
+        with contextlib.ExitStack() as stack:
+            stack.push(functools.partial(self._tell_failure, goal))
+            ready = self._ahead.ready()
+            collected = yield from self._collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
+            if collected.context is collected.of or collected.of is not self._context:
+                return collected
+            return attrs.evolve(collected, context=self._state.changed(self._state.changes, collected.context))
+
+    def _tell_failure(self, goal: Goal, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None:
+            self._tell(CollectionFailed(goal=goal, error=error))
+            self.plugins.collection_failed(goal, error)
+
+    def _commit(self, collected: Collected) -> None:
+        """Take the edited window over: the one place where a collection becomes true."""
+        self._recorder.commit(collected, collected.context)
+        self._ahead.forget()
+        self._waits_above = self._looks_above = 0
+        self._last = collected.result
+        _log.info("collected", reason=collected.result.reason.value, freed=collected.result.tokens_freed)
+        self._tell(CollectionFinished(result=collected.result))
+        self.plugins.collection_finished(collected.result)
+        self._tell_budget()
+
+    def _making_fit(self) -> Steps[None]:
+        """
+        The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
+        for a break takes effect with the first, and may be large.
+        """
+        for _ in range(2 * self._config.auto_trigger):
+            if not self._scheduler.fits(self._moment()):
+                yield from self._last_resort(self._scheduler.fit(self._moment()))
+        if not self._scheduler.fits(self._moment()):
+            raise self._overflow()
+
+    def _last_resort(self, fit: int) -> Steps[None]:
+        goal = self._scheduler.overflow(self._moment())
+        collected = yield from self._attempting(goal, fit=fit)
+        if collected.context is not self._context and collected.result.tokens_after <= fit:
+            self._commit(collected)
+
+    def _overflow(self) -> ContextOverflowError:
+        back = sum(item.tokens for item in self._context.items() if item.id in self._state.undone)
+        hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
+        needed = self._moment().estimated
+        return ContextOverflowError(limit=self._config.usable, needed=needed, owners=self._owners(), hint=hint)
+
+    def _owners(self) -> dict[str, int]:
+        """Who holds the tokens: sources, and for the conversation its turns."""
+        owners: dict[str, int] = {"overhead of messages": self._context.budget.overhead}
+        for source in self._context.budget.sources:
+            entry = self._context.budget.entry(source.name)
+            for child in entry.children:
+                owner = f"{source.name} {child.label}"
+                owners[owner] = owners.get(owner, 0) + child.tokens
+        return {owner: tokens for owner, tokens in owners.items() if tokens}
+
+    # -- ahead of need -------------------------------------------------------------------------------------------------
+
+    def _look_ahead(self) -> None:
+        """Summaries that the next collection will want are asked for while there is still room."""
+        moment = self._moment()
+        if self._answering.summarizer is None or self._ahead.busy or moment.tokens < self._looks_above:
+            return
+        goal = self._scheduler.ahead(moment)
+        if goal is not None:
+            self._looks_above = self._scheduler.next_try(moment)
+            with self.plugins.guarded("collection", "looking ahead"):
+                for removal, request in self._collector.requests(self._context, goal, self._protection):
+                    self._ahead.begin(removal, self._begun(request))
+
+    @abc.abstractmethod
+    def _begun(self, request: SummaryRequest) -> Coming:
+        """Ask for a summary in the background."""
+
+    @serialised
+    def view(self) -> WindowView:
+        """The window as a strategy sees it."""
+        return WindowView(self._context, self._protection, can_summarize=self._answering.name != NONE)
+
+    # -- inconsistent replies ------------------------------------------------------------------------------------------
+
+    def _validate(self, reply: Payload) -> None:
+        """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
+        found = self.plugins.validate(reply, self.view())
+        if not found:
+            self._recoveries = 0
+            return
+        reason = "; ".join(each.reason for each in found)
+        how, digest = self._config.recovery_strategy, digest_of_messages(self._context.messages)
+        self._recoveries += 1
+        if how == RAISE:
+            raise InconsistentReplyError(reason, recovered=False, text="nothing has changed")
+        if self._recoveries > _MOST_RECOVERIES:
+            known = self._store.newest_checkpoint()
+            then = "none" if known is None else known.digest
+            text = f"it was after {_MOST_RECOVERIES} recoveries; window {digest}, checkpoint {then}"
+            raise InconsistentReplyError(reason, recovered=False, text=text)
+        try:
+            self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
+        except LogError as error:
+            raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
+        raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
+
+    @serialised
+    def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
+        """
+        Go back to the newest checkpoint, or (``undo_only``) undo the last collection, and bring these items back.
+
+        An item that no collection in force took is passed over: it stands there already. Raises LogError when there is
+        no checkpoint, or nothing to undo.
+        """
+        if undo_only:
+            if not self.undo():
+                raise LogError(f"{self.directory} holds no collection that could be undone")
+        else:
+            self.rollback()
+        for item in dict.fromkeys(items):
+            with contextlib.suppress(SourceError):
+                self.restore(item)
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(config=self._config)
+
+    @property
+    def _collector(self) -> Collector:
+        return Collector(
+            plugins=self.plugins,
+            strategies=self._strategies,
+            counter=self._counter,
+            answering=self._answering,
+            read=self._original,
+            binds_thinking=self._state.binds_thinking,
+        )
+
+    @property
+    def _protection(self) -> Protection:
+        return Protection(
+            recent_turns=self._config.preserve_recent_turns,
+            recent_steps=self._config.preserve_recent_steps,
+            pinned_turns=self._state.pinned_turns,
+        )
+
+    def _original(self, item: Item) -> str:
+        """The text with which an item arrived, from the log."""
+        known = self._store.log.find(int(item.id[1:]))
+        return item.text if known is None else text_of(known[1], item.id, self._format)
+
+    def _moment(self) -> Moment:
+        turns: tuple[int, ...] = ()
+        if self._config.max_turns is not None and self._limited_turn != self._context.cursor.turn:
+            turns = self._live_turns()
+        return Moment(
+            tokens=self._context.budget.total,
+            calibration=self._state.calibration,
+            turn_tokens=turns,
+            waits_above=self._waits_above,
+        )
+
+    def _live_turns(self) -> tuple[int, ...]:
+        """Tokens of model and tools that could go, by turn, for the turns that still have some."""
+        tokens: dict[int, int] = {}
+        for unit in self.view().units:
+            if unit.is_step and not unit.pinned and unit.policy.strength < GCPolicy.PRESERVABLE.strength:
+                tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
+        return tuple(tokens[turn] for turn in sorted(tokens))
+
+    def _window_changed(self) -> None:
+        self._waits_above = self._looks_above = 0
+        self._raw_sent, self._last, self._limited_turn = 0, None, -1
+        self._ahead.forget()
+        self._tell_budget()
+
+    def _configure(self, config: GCConfig, model: str | None = None) -> None:
+        wanted = Configured(
+            model=model or self._state.model,
+            context_limit=config.context_limit,
+            output_reservation=config.output_reservation,
+        )
+        if wanted != self._state.configured:
+            self._recorder.configure(wanted)
+        self._waits_above = 0
+
+    def _allow(self, tokens: int) -> None:
+        """The provider's own word for the window; where nothing could be reserved in it, nothing is."""
+        reservation = self._config.output_reservation if tokens > self._config.output_reservation else 0
+        self._configure(attrs.evolve(self._config, context_limit=max(1, tokens), output_reservation=reservation))

@@ -1,0 +1,97 @@
+"""What a session is made of: the host's objects beside its configuration, and its files, begun or opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import attrs
+
+from gc_core.answering import EXTRACTIVE, NONE, Answering
+from gc_core.config import GCConfig
+from gc_core.errors import (
+    LogError,
+)
+from gc_core.events import (
+    Listener,
+)
+from gc_core.log import FILE_NAME
+from gc_core.plugins import Plugins
+from gc_core.protocols import (
+    AsyncSummarizer,
+    GCStrategy,
+    SummarizationValidator,
+    Summarizer,
+)
+from gc_core.registry import options_of
+from gc_core.store import Store
+from gc_core.summaries.validation import SummaryValidator
+
+
+@attrs.frozen(kw_only=True)
+class Host:
+    """What the host gives as objects."""
+
+    strategy: tuple[GCStrategy | str, ...]
+    summarizer: Summarizer | AsyncSummarizer | None
+    validator: SummarizationValidator | None
+    plugins: Plugins | None
+    on_event: Listener | None
+
+
+def chosen_of(
+    strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
+) -> tuple[GCStrategy | str, ...]:
+    """The strategies that were given, or those of the configuration."""
+    if strategy is None:
+        return config.strategy
+    if isinstance(strategy, (str, GCStrategy)):
+        return (strategy,)
+    return tuple(strategy)
+
+
+def objects_of(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
+    """Types of what was given as objects: no file holds them."""
+    given = (*(each for each in chosen if not isinstance(each, str)), *(() if summarizer is None else (summarizer,)))
+    return tuple(type(each).__name__ for each in given)
+
+
+def with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
+    """Strategies given by name are part of the configuration, as if they stood there."""
+    names = tuple(each for each in chosen if isinstance(each, str))
+    return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config
+
+
+def answering_of(host: Host, config: GCConfig, plugins: Plugins) -> Answering:
+    """Who writes summaries: the host's object, the extract, or what the configuration names."""
+    summarizer, name = host.summarizer, config.summarizer
+    if summarizer is not None:
+        name = type(summarizer).__name__
+    elif name not in {EXTRACTIVE, NONE}:
+        summarizer = plugins.summarizer(name, options_of(name, config.summarizers))
+    return Answering(
+        plugins=plugins,
+        name=name,
+        summarizer=summarizer,
+        validator=host.validator or SummaryValidator(),
+        seconds=config.summarizer_timeout,
+    )
+
+
+def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
+    """The files of a new session. Raises LogError where there is one already."""
+    store = Store(None if directory is None else Path(directory))
+    if store.is_used:
+        store.close()
+        raise LogError(f"{directory} holds a session already; GCSession.open() goes on with it")
+    store.begin(format)
+    return store
+
+
+def reopened(directory: Path) -> Store:
+    """The files of a session, mended. Raises LogError where there is none."""
+    if not (directory / FILE_NAME).is_file():
+        raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
+    store = Store(directory)
+    store.mend()
+    return store

@@ -1,8 +1,9 @@
 """
 Evidence of another kind than names: what of planted facts and of hand-labelled lines a collector keeps.
 
-A fact is judged in the last request of its session; a labelled line in the request of the call that needed it, where
-the whole history is above the threshold (below it nothing is collected). ``docs/evidence.md`` says how to read it.
+A fact is judged in the last request of its session, and in the first one after 1, 2 and 5 collections since it was
+said; a labelled line in the request of the call that needed it, where the whole history is above the threshold (below
+it nothing is collected). ``docs/evidence.md`` says how to read it.
 """
 
 from __future__ import annotations
@@ -47,17 +48,21 @@ HOSTS = (
 )
 """The sessions that facts are planted into: 37k to 150k tokens, of five sources."""
 
-STRATEGIES = ("gc_truncate", "gc_budget")
+STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid")
 NO_COLLECTION = "no collection"
 COMPARED = ("keep last", "mask then drop", "random units")
 """The baselines; the oracle is left out, for what it knows is which names will be used."""
 
 FACT_WINDOWS, LABEL_WINDOWS = (16_000, 32_000), (8_000, 16_000, 32_000)
 
+ROUNDS = (1, 2, 5)
+"""Collections since a fact was said, after which it is looked for."""
+
 ALL = "all"
 
 _NAME = re.compile(r"\d|_|\w/\w|\w\.\w|[a-z][A-Z]")
-_REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out(?: here: turns? [\d-]+,|:) i(\d+)(?:-i(\d+))?")
+_REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out(?:( here): turns? [\d-]+,|:) i(\d+)(?:-i(\d+))?")
+_NOTHING = Request(format="openai", messages=(), tokens=0)
 
 
 class Verdict(enum.Enum):
@@ -65,7 +70,7 @@ class Verdict(enum.Enum):
 
     VISIBLE = "visible"
     STUBBED = "recalled through a stub"
-    TRACED = "recalled through a trace"
+    TRACED = "recalled through a trace or a summary"
     LOST = "lost"
 
 
@@ -104,6 +109,24 @@ class Label:
         return line if self.columns is None else line[slice(*self.columns)]
 
 
+@attrs.frozen
+class Call:
+    """In the request that this assistant message answered; ``message`` is its index."""
+
+    message: int
+
+
+@attrs.frozen
+class Round:
+    """In the first request after so many collections since the text was said; never when there are fewer."""
+
+    number: int
+
+
+When = Call | Round
+"""In which request a text is looked for."""
+
+
 @attrs.frozen(kw_only=True)
 class Probe:
     """
@@ -113,15 +136,15 @@ class Probe:
         text: The text.
         old: What must not stand without it, or "".
         message: Index of the message that holds it.
-        needed: Index of the assistant message in whose request it is looked for.
-        groups: The columns of the table that it belongs to.
+        needed: In which request it is looked for.
+        groups: The rows of the table that it belongs to.
 
     """
 
     text: str
     old: str = ""
     message: int
-    needed: int
+    needed: When
     groups: tuple[str, ...]
 
 
@@ -132,18 +155,22 @@ class Finding:
 
     Attributes:
         groups: The probe's.
+        needed: The probe's.
         verdict: Where its text is.
         replaced: It had an older text, which does not count any more.
         stale: The older text is visible, and the newer is not.
         history: Tokens of the request; without a collection, of the whole history.
+        since: Messages between the text and the request.
 
     """
 
     groups: tuple[str, ...]
+    needed: When
     verdict: Verdict
     replaced: bool
     stale: bool
     history: int
+    since: int
 
 
 @attrs.frozen(kw_only=True)
@@ -165,7 +192,8 @@ def main() -> None:
     if not corpus().is_dir():
         print(f"no recorded sessions in {corpus()}: nothing to keep or to lose; set GC_CORPUS")
         return
-    packages = ", ".join(f"{name} {version(name)}" for name in ("gc-core", "gc-truncate", "gc-budget", "tiktoken"))
+    names = ("gc-core", *(name.replace("_", "-") for name in STRATEGIES), "tiktoken")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, {packages}")
     print("percent visible / visible or recalled through a reference that stands in the request; (n) judged")
     with ProcessPoolExecutor(initializer=_quiet) as pool:
@@ -182,7 +210,7 @@ def _quiet() -> None:
 
 
 def fact_tasks() -> Iterator[Material]:
-    """The sessions with planted facts, each looked for in the last request."""
+    """The sessions with planted facts, each looked for in the last request and after some collections."""
     for session in plant([read_transcript(corpus() / f"{name}.jsonl") for name in HOSTS]):
         yield session.transcript, tuple(_fact_probes(session))
 
@@ -190,20 +218,23 @@ def fact_tasks() -> Iterator[Material]:
 def _fact_probes(session: PlantedSession) -> Iterator[Probe]:
     spoken = [at for at, message in enumerate(session.transcript.messages) if message["role"] == "assistant"]
     for planted in session.planted:
-        yield Probe(
+        last = Probe(
             text=planted.fact.text,
             old=planted.fact.old,
             message=planted.message,
-            needed=spoken[-1],
-            groups=_fact_groups(planted),
+            needed=Call(spoken[-1]),
+            groups=_fact_groups(planted, planted.fact.place.value),
         )
+        yield last
+        for number in ROUNDS:
+            yield attrs.evolve(last, needed=Round(number), groups=_fact_groups(planted, "log or row"))
 
 
-def _fact_groups(planted: Planted) -> tuple[str, ...]:
+def _fact_groups(planted: Planted, in_result: str) -> tuple[str, ...]:
     fact = planted.fact
     if fact.place not in {Place.LOG, Place.ROW}:
         return (fact.place.value, ALL)
-    return (f"{fact.place.value}, {'without' if fact.plain else 'with'} a name", ALL)
+    return (f"{in_result}, {'without' if fact.plain else 'with'} a name", ALL)
 
 
 def labels() -> tuple[Label, ...]:
@@ -215,10 +246,11 @@ def labels() -> tuple[Label, ...]:
 def label_tasks() -> Iterator[Material]:
     """The sessions with labels, cut behind the last call that needed one."""
     for file, group in itertools.groupby(labels(), key=lambda label: label.file):
+        its = list(group)
         transcript = read_transcript(corpus() / file)
         shift = len(transcript.system)
-        probes = tuple(_label_probe(label, transcript, shift) for label in group)
-        last = max(probe.needed for probe in probes)
+        probes = tuple(_label_probe(label, transcript, shift) for label in its)
+        last = max(label.needed for label in its) - shift
         yield attrs.evolve(transcript, messages=transcript.messages[: last + 1]), probes
 
 
@@ -230,7 +262,7 @@ def _label_probe(label: Label, transcript: Transcript, shift: int) -> Probe:
     return Probe(
         text=text,
         message=label.message - shift,
-        needed=label.needed - shift,
+        needed=Call(label.needed - shift),
         groups=(by_name, label.kind, ALL),
     )
 
@@ -239,22 +271,64 @@ def _label_probe(label: Label, transcript: Transcript, shift: int) -> Probe:
 
 
 def judge(task: Task) -> list[Finding]:
-    """Replay the session up to the last call that matters, and look for every probe in its request."""
+    """Replay the session, and look for every probe in the request in which it is needed."""
     session = keeper(task.keeper, task.window, task.transcript)
     holders = {probe.message for probe in task.probes}
-    items: dict[int, range] = {}
+    calls = {probe.needed.message for probe in task.probes if isinstance(probe.needed, Call)}
+    clock = _Clock()
     found: list[Finding] = []
     _open(session, task.transcript)
     for at, message in enumerate(task.transcript.messages):
         before = _newest(session) if at in holders else 0
         if message["role"] == "assistant":
-            found += _findings(task, session, at, items)
+            # Also where nothing is looked for the request is made, for that is when a window is collected.
+            if at in calls or task.keeper != NO_COLLECTION:
+                clock.send(at, _request(session))
+                found += _findings([probe for probe in task.probes if clock.is_due(probe)], task, session, clock)
             session.post_turn(message)
         else:
             session.append(message)
         if at in holders:
-            items[at] = range(before + 1, _newest(session) + 1)
+            clock.hear(at, range(before + 1, _newest(session) + 1))
     return found
+
+
+@attrs.define
+class _Clock:
+    """
+    Which call it is, and how many collections there were so far, by one rule for all who keep a session.
+
+    A collection is where a message that was sent before is gone or changed: a baseline says nothing of its own. What is
+    collected in several steps between two calls counts once.
+    """
+
+    at: int = 0
+    request: Request = _NOTHING
+    items: dict[int, range] = attrs.Factory(dict)
+    _sent: list[Any] = attrs.Factory(list)
+    _collections: int = 0
+    _collected: bool = False
+    _said: dict[int, int] = attrs.Factory(dict)
+
+    def hear(self, at: int, items: range) -> None:
+        """A message that holds something, and the numbers of its items."""
+        self.items[at] = items
+        self._said[at] = self._collections
+
+    def send(self, at: int, request: Request) -> None:
+        """The request of the call whose reply is the message there. What could not be made sends nothing."""
+        now: list[Any] = [*request.system, *request.messages]
+        self.at, self.request = at, request
+        self._collected = bool(now) and now[: len(self._sent)] != self._sent
+        self._collections += self._collected
+        self._sent = now or self._sent
+
+    def is_due(self, probe: Probe) -> bool:
+        """Whether this is the request in which the probe is looked for."""
+        if isinstance(probe.needed, Call):
+            return probe.needed.message == self.at
+        said = self._said.get(probe.message)
+        return said is not None and self._collected and self._collections - said == probe.needed.number
 
 
 def keeper(name: str, window: int, transcript: Transcript) -> GCSession | BaselineSession:
@@ -286,26 +360,27 @@ def _newest(session: GCSession | BaselineSession) -> int:
     return max((int(item.id[1:]) for item in session.items() if item.id[1:].isdigit()), default=0)
 
 
-def _findings(
-    task: Task, session: GCSession | BaselineSession, at: int, items: Mapping[int, range]
-) -> Iterator[Finding]:
-    """Also where nothing is looked for the request is made, for that is when a window is collected."""
-    probes = [probe for probe in task.probes if probe.needed == at]
-    if not probes and task.keeper == NO_COLLECTION:
-        return
+def _request(session: GCSession | BaselineSession) -> Request:
     try:
-        request = session.pre_send()
+        return session.pre_send()
     except ContextOverflowError as error:
-        request = Request(format="openai", messages=(), tokens=error.needed)
-    text = _text(request, task.window) if probes else ""
-    for probe in probes:
-        verdict = _verdict(probe, text, session, items[probe.message])
+        return attrs.evolve(_NOTHING, tokens=error.needed)
+
+
+def _findings(
+    due: Sequence[Probe], task: Task, session: GCSession | BaselineSession, clock: _Clock
+) -> Iterator[Finding]:
+    text = _text(clock.request, task.window) if due else ""
+    for probe in due:
+        verdict = _verdict(probe, text, session, clock.items[probe.message])
         yield Finding(
             groups=probe.groups,
+            needed=probe.needed,
             verdict=verdict,
             replaced=bool(probe.old),
             stale=bool(probe.old) and probe.old in text and verdict is not Verdict.VISIBLE,
-            history=request.tokens,
+            history=clock.request.tokens,
+            since=clock.at - probe.message,
         )
 
 
@@ -329,9 +404,9 @@ def _verdict(probe: Probe, text: str, session: GCSession | BaselineSession, item
         return Verdict.VISIBLE
     if isinstance(session, GCSession):
         own = [number for number in items if _recalls(session, number, probe.text)]
-        for first, last in _REFERENCE.findall(text):
+        for here, first, last in _REFERENCE.findall(text):
             if any(int(first) <= number <= int(last or first) for number in own):
-                return Verdict.TRACED if last else Verdict.STUBBED
+                return Verdict.TRACED if here else Verdict.STUBBED
     return Verdict.LOST
 
 
@@ -346,21 +421,29 @@ def _recalls(session: GCSession, number: int, text: str) -> bool:
 
 
 def print_tables(title: str, material: Sequence[Material], windows: Sequence[int], pool: ProcessPoolExecutor) -> None:
-    """A table a window; calls whose whole history is below the threshold are left out, for all alike."""
+    """Tables a window; calls whose whole history is below the threshold are left out, for all alike."""
     whole = list(pool.map(judge, _tasks(material, NO_COLLECTION, windows[-1])))
     for window in windows:
         least = window * GCConfig().threshold_percent / 100
         above = [[finding.history > least for finding in findings] for findings in whole]
-        kept = {name: pool.map(judge, _tasks(material, name, window)) for name in (*COMPARED, *STRATEGIES)}
+        judged = {name: pool.map(judge, _tasks(material, name, window)) for name in (*COMPARED, *STRATEGIES)}
+        kept = {name: list(found) for name, found in judged.items()}
         columns = {NO_COLLECTION: [_none(finding, window) for finding in _above(whole, above)]}
         print_table(
             f"{title}, window {window:,}",
-            columns | {name: list(_above(found, above)) for name, found in kept.items()},
+            columns | {name: list(_above(_at_calls(found), above)) for name, found in kept.items()},
         )
+        if rounds := _probes_by_round(material):
+            flat = {name: list(itertools.chain(*found)) for name, found in kept.items()}
+            print_rounds(f"after collections, window {window:,}", rounds, flat)
 
 
 def _tasks(material: Sequence[Material], name: str, window: int) -> Iterator[Task]:
     return (Task(transcript=each, probes=probes, keeper=name, window=window) for each, probes in material)
+
+
+def _at_calls(found: Iterable[Sequence[Finding]]) -> Iterator[list[Finding]]:
+    return ([each for each in its if isinstance(each.needed, Call)] for its in found)
 
 
 def _above(found: Iterable[Sequence[Finding]], above: Sequence[Sequence[bool]]) -> Iterator[Finding]:
@@ -377,27 +460,71 @@ def print_table(title: str, columns: Mapping[str, Sequence[Finding]]) -> None:
     """A row a group, a column for each who keeps; counts and means at the end."""
     every = next(iter(columns.values()))
     groups = Counter(group for each in every for group in each.groups)
-    print(f"\n{title:<34}{'n':>5}" + "".join(f"{name:>16}" for name in columns))
-    for group in sorted(groups, key=lambda group: (group == ALL, group)):
-        print_row(f"  {group}", groups[group], (_shares(found, group) for found in columns.values()))
-    traced = (_percent(found, lambda each: each.verdict is Verdict.TRACED) for found in columns.values())
-    print_row("  only through a trace, percent", len(every), traced)
+    print()
+    print_row(title, "n", columns)
+    for group in _in_order(groups):
+        print_row(f"  {group}", groups[group], (_shares(_of(found, group)) for found in columns.values()))
+    print_row("  only by trace or summary, %", len(every), map(_traced, columns.values()))
     if any(each.replaced for each in every):
-        stale = (str(sum(each.stale for each in found)) for found in columns.values())
+        stale = (sum(each.stale for each in found) for found in columns.values())
         print_row("  old statement alone, count", sum(each.replaced for each in every), stale)
-    means = (f"{sum(each.history for each in found) // max(1, len(found)):,}" for found in columns.values())
+    means = (_mean(each.history for each in found) for found in columns.values())
     print_row("  mean tokens of these requests", len(every), means)
 
 
-def print_row(head: str, count: int, cells: Iterable[str]) -> None:
+def _probes_by_round(material: Sequence[Material]) -> dict[int, Counter[str]]:
+    """How many probes of each group there are, by round; fewer are judged where there are fewer collections."""
+    counts: dict[int, Counter[str]] = {}
+    for probe in itertools.chain(*(probes for _, probes in material)):
+        if isinstance(probe.needed, Round):
+            counts.setdefault(probe.needed.number, Counter()).update(probe.groups)
+    return counts
+
+
+def print_rounds(title: str, rounds: Mapping[int, Mapping[str, int]], columns: Mapping[str, Sequence[Finding]]) -> None:
+    """The same by rounds; how many are judged differs by who keeps, so every cell says it."""
+    print()
+    print_row(title, "n", columns)
+    for number, groups in sorted(rounds.items()):
+        at = {name: [each for each in found if each.needed == Round(number)] for name, found in columns.items()}
+        print(f"  after {number}")
+        for group in _in_order(groups):
+            its = [_of(found, group) for found in at.values()]
+            print_row(f"    {group}", groups[group], (f"{_shares(each)} ({len(each)})" for each in its))
+        replaced = [[each for each in found if each.replaced] for found in at.values()]
+        stale = (f"{sum(each.stale for each in found)} ({len(found)})" for found in replaced)
+        print_row("    only by trace or summary, %", groups[ALL], map(_traced, at.values()))
+        print_row("    old statement alone, count", groups[Place.SUPERSEDED.value], stale)
+        print_row(
+            "    mean messages since", groups[ALL], (_mean(each.since for each in found) for found in at.values())
+        )
+
+
+def print_row(head: str, count: object, cells: Iterable[object]) -> None:
     """One line of a table."""
-    print(f"{head:<34}{count:>5}" + "".join(f"{cell:>16}" for cell in cells))
+    print(f"{head:<33}{count:>4}" + "".join(f"{cell:>16}" for cell in cells))
 
 
-def _shares(found: Sequence[Finding], group: str) -> str:
-    own = [each for each in found if group in each.groups]
-    visible = _percent(own, lambda each: each.verdict is Verdict.VISIBLE)
-    return f"{visible} / {_percent(own, lambda each: each.verdict is not Verdict.LOST)}"
+def _in_order(groups: Iterable[str]) -> list[str]:
+    return sorted(groups, key=lambda group: (group == ALL, group))
+
+
+def _of(found: Sequence[Finding], group: str) -> list[Finding]:
+    return [each for each in found if group in each.groups]
+
+
+def _traced(found: Sequence[Finding]) -> str:
+    return _percent(found, lambda each: each.verdict is Verdict.TRACED)
+
+
+def _mean(numbers: Iterable[int]) -> str:
+    known = list(numbers)
+    return f"{sum(known) // len(known):,}" if known else "-"
+
+
+def _shares(found: Sequence[Finding]) -> str:
+    visible = _percent(found, lambda each: each.verdict is Verdict.VISIBLE)
+    return f"{visible} / {_percent(found, lambda each: each.verdict is not Verdict.LOST)}"
 
 
 def _percent(found: Sequence[Finding], of: Callable[[Finding], bool]) -> str:

@@ -28,7 +28,8 @@ from gc_core import GCConfig, GCSession, Goal
 from gc_core.errors import TranscriptError
 from gc_core.events import CollectionStarted, Event
 from gc_core.formats import format_named
-from gc_core.planning import Planner, Rights
+from gc_core.planning import Planner
+from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
 from gc_core.tokens import counter_for, part_tokens
 from gc_core.transcripts import read_transcript

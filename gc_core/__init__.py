@@ -44,7 +44,7 @@ from gc_core.items import Form, Item, ItemKind, Turn, Unit
 from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
 from gc_core.past import HistoryEntry
-from gc_core.planning import Plan
+from gc_core.plan import Plan
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import (

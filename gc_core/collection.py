@@ -14,14 +14,16 @@ from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.context import Context
 from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.messages import Request
-from gc_core.planning import NO_SUMMARIZER, Plan, Planner, Rights
+from gc_core.plan import Plan
+from gc_core.planning import Planner
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult, Goal, Refusal
+from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
 from gc_core.summary import SummaryOutcome, SummaryRequest
-from gc_core.summary_planning import PlannedSummary, ReadOriginal
+from gc_core.summary_planning import NO_SUMMARIZER, PlannedSummary, ReadOriginal
 from gc_core.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0

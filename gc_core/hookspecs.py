@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gc_core.budget import InstructionBudget
     from gc_core.items import Item
     from gc_core.messages import Request
-    from gc_core.planning import Plan
+    from gc_core.plan import Plan
     from gc_core.policy import GCPolicy
     from gc_core.protocols import ContextView, RegisterStrategy, RegisterSummarizer
     from gc_core.results import GCResult, Goal, Inconsistency, Refusal

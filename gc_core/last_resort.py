@@ -8,8 +8,10 @@ import attrs
 
 from gc_core.actions import GCRemovalItem
 from gc_core.items import Item, ItemKind
-from gc_core.planning import Planner, Rights, is_cuttable
+from gc_core.planning import Planner
 from gc_core.policy import GCPolicy
+from gc_core.rights import Rights
+from gc_core.stub_planning import is_cuttable
 from gc_core.view import WindowView, Zone
 
 NAME = "last_resort"

@@ -20,7 +20,7 @@ from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
 from gc_core.logs import logger
 from gc_core.messages import Request
-from gc_core.planning import Plan
+from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
 from gc_core.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
 from gc_core.registry import Registry, StrategyInfo, options_of

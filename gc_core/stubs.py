@@ -140,18 +140,22 @@ def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
         place = item.logged if known is None else known.place
         if cites and place is not None:
             places.append(place)
-    first, last = items[0], items[-1]
+    # What a summary stands for may reach around units that stayed, so neither end need be that of the first or last.
     return Reference(
         tokens=tokens,
-        first=first.reference.first if first.reference else first.id,
-        last=last.reference.last if last.reference else last.id,
-        first_turn=first.reference.first_turn if first.reference else first.turn,
-        last_turn=last.reference.last_turn if last.reference else last.turn,
+        first=min((item.reference.first if item.reference else item.id for item in items), key=_number),
+        last=max((item.reference.last if item.reference else item.id for item in items), key=_number),
+        first_turn=min(item.reference.first_turn if item.reference else item.turn for item in items),
+        last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
     )
+
+
+def _number(key: str) -> int:
+    return int(key[1:])
 
 
 def _hint(item: Item, call: Item | None) -> str:

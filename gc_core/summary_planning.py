@@ -7,13 +7,20 @@ from collections.abc import Callable, Collection, Sequence
 import attrs
 
 from gc_core.actions import GCRemovalItem, Summarize
-from gc_core.context import NewSummary
+from gc_core.context import Context, NewSummary
 from gc_core.items import Form, Item, ItemKind, Part, Unit
+from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.scan import scan
 from gc_core.summary import SummaryRequest
+from gc_core.tally import Tally
 from gc_core.tokens import part_tokens
+from gc_core.traces import Traces
+from gc_core.view import WindowView
+
+NO_SUMMARIZER = "no summarizer is configured"
+"""Why a proposal to summarise is refused where the configuration says ``summarizer = "none"``."""
 
 LEAST_BODY = 40
 """Tokens of text below which a summary would say next to nothing: a trace costs less."""
@@ -76,6 +83,101 @@ class PlannedSummary:
     def _text(self, body: str) -> str:
         opening, closing = self.reference.summary_frame(self.label)
         return f"{opening}\n{body.strip()}\n{closing}"
+
+
+class Summaries:
+    """
+    The summaries of a plan, in the order in which they were proposed.
+
+    Attributes:
+        preserved: How items are held from now on which a plugin wanted to keep out of a summary, by id.
+
+    """
+
+    def __init__(self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter) -> None:
+        self.preserved: dict[str, GCPolicy] = {}
+        self._before = context.cursor.summaries
+        self._view = view
+        self._tally = tally
+        self._traces = traces
+        self._counter = counter
+        self._planned: list[PlannedSummary] = []
+
+    @property
+    def all(self) -> tuple[PlannedSummary, ...]:
+        """All of them."""
+        return tuple(self._planned)
+
+    @property
+    def unanswered(self) -> tuple[PlannedSummary, ...]:
+        """Those that still have no text."""
+        return tuple(summary for summary in self._planned if summary.body is None)
+
+    def why_never(self, unit: Unit) -> str:
+        """Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another."""
+        if unit.number < 0:
+            return "a tool schema is dropped, not summarised"
+        return f"unit {unit.number} is a summary: it is dropped or stays" if unit.is_summary else ""
+
+    def of(
+        self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], *, target: int, whole: bool
+    ) -> PlannedSummary | None:
+        """
+        The summary of as many of these units, in their order, as reaching the target needs, of all with ``whole``; None
+        when it would be too short.
+        """
+        label = f"summary {self._before + len(self._planned) + 1}"
+        tokens = 0
+        for count, unit in enumerate(units, start=1):
+            tokens += self._tally.tokens_of([unit])
+            enough = self._tally.total - tokens + allowed_tokens(action, tokens) <= target
+            if (enough and not whole) or count == len(units):
+                ordered = sorted(units[:count], key=lambda each: self._view.position(each.number))
+                reference = self._traces.spanning(ordered)[0]
+                found = planned(removal, ordered, reference, label, self._counter, tokens=tokens)
+                if found is not None:
+                    return found
+        return None
+
+    def take(self, summary: PlannedSummary) -> None:
+        """Its units leave for it."""
+        for unit in summary.units:
+            self._tally.take_out(unit)
+        self._tally.add(summary.tokens)
+        self._planned.append(summary)
+
+    def answer(self, summary: PlannedSummary, body: str, keep: Collection[str]) -> None:
+        """Its text; units that hold one of the items to ``keep`` stay where they are after all."""
+        place = self._planned.index(summary)
+        kept = [unit for unit in summary.units if not {item.id for item in unit.items}.isdisjoint(keep)]
+        self._tally.add(-summary.tokens)
+        for unit in kept:
+            self._leave(unit)
+        rest = tuple(unit for unit in summary.units if unit not in kept)
+        if not rest:
+            del self._planned[place]
+            return
+        reference = self._traces.spanning(rest)[0]
+        answered = attrs.evolve(summary, units=rest, reference=reference).answered(body, self._counter)
+        self._planned[place] = answered
+        self._tally.add(answered.tokens)
+
+    def freed(self, removal: GCRemovalItem) -> int:
+        """Tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
+        return sum(summary.tokens_freed for summary in self._planned if summary.removal is removal)
+
+    def edits(self) -> dict[str, NewSummary]:
+        """The final texts, by the items at whose places they stand."""
+        return {summary.stands_at: summary.edit() for summary in self._planned}
+
+    def ids(self) -> frozenset[str]:
+        """Ids of the items that they stand for."""
+        return frozenset(item.id for summary in self._planned for unit in summary.units for item in unit.items)
+
+    def _leave(self, unit: Unit) -> None:
+        """A plugin wants this unit in the window: it stays, and is held from now on."""
+        self._tally.put_back(unit)
+        self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
 
 
 def summary_tokens(text: str, counter: TokenCounter) -> int:

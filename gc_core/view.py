@@ -244,7 +244,6 @@ class WindowView:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
-
     def _is_fresh(self, unit: Unit) -> bool:
         """
         A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second

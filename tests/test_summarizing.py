@@ -548,6 +548,9 @@ def sends_the_same(path, strategy, window, pressure, least=1):
 
     def sent(made):
         watch = Watch(made, format_name=transcript.format)
+        if transcript.system:
+            made.system(**{f"part{place}": text for place, text in enumerate(transcript.system)})
+        made.tools(transcript.tools)
         requests = []
         for message in transcript.messages:
             if message["role"] == "assistant":

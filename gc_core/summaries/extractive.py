@@ -22,9 +22,10 @@ from gc_core.summary import SummaryRequest
 FENCE: Final = "```"
 """Stands alone in a line before and behind quoted lines; no quoted line begins so."""
 
-FACTS_PART, FEW_FACTS = 3, 400
+FACTS_SHARE, FEW_FACTS = 1 / 3, 400
 """
-One part in so many of the room is for facts, whole lines have the rest.
+This share of the room is for facts, whole lines have the rest; of what users said the demands tell more than lines with
+names do.
 
 In so few tokens what was said and how it ended comes before any line.
 """
@@ -72,12 +73,18 @@ def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
     known = kept_facts(request.items)
     room = room_of(request)
     facts = required_of(known, request)
-    for most, least in ((room // FACTS_PART, KeptKind.CLAIM), (min(room, FEW_FACTS), KeptKind.REQUEST)):
+    for most, least in ((int(room * _facts_share(request)), KeptKind.CLAIM), (min(room, FEW_FACTS), KeptKind.REQUEST)):
         taken = frozenset(facts)
         rest = [fact for fact in known if fact not in taken and RANKS[fact.kind] <= RANKS[least]]
         spent = sum(fact_tokens(fact, request) for fact in facts)
         facts += chosen(by_priority(rest, request.focus), request, most - spent)
     return facts
+
+
+def _facts_share(request: SummaryRequest) -> float:
+    """The more users said, the more is for facts."""
+    said = sum(item.original_tokens for item in request.items if item.kind is ItemKind.USER_TEXT)
+    return max(FACTS_SHARE, said / max(1, sum(item.original_tokens for item in request.items)))
 
 
 # -- whole lines ---------------------------------------------------------------------------------------------------

@@ -32,9 +32,7 @@ _VERBS = (
     *("delete", "ignore", "open", "follow", "call", "execute", "install", "change", "replace", "rename", "look at"),
     *("consider", "keep", "return", "apply", "finish", "start", "stop"),
 )
-_OBJECTS = (
-    "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
-)
+_OBJECTS = "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
 # At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
 _ORDER = re.compile(
     rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS})|(?:do not|don't|never|always) \w+)\b",

@@ -21,15 +21,30 @@ class Hybrid:
     keep: float = attrs.field(default=0.2, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
     max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
 
-    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:  # noqa: ARG002 - the contract
         """Propose old turns by generation, then old steps by generation, then what users said, under pressure."""
         old = [unit for unit in context.collectable if not context.is_recent(unit)]
         turns = sorted({unit.turn for unit in old})[-self.middle_turns :]
         yield from self._by_generation(context, old, [unit for unit in old if unit.turn in turns], "turns")
         steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
         yield from self._by_generation(context, steps, steps[-self.middle_turns :], "steps")
-        for unit in context.preservable if goal.pressure else ():
-            yield gc.GCRemovalItem.drop(unit, reason="oldest, under pressure", phase="preservable")
+        yield from self._under_pressure(context)
+
+    def _under_pressure(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
+        """The oldest summaries go before anything that a user said, and that becomes a summary if it can."""
+        said = [unit for unit in context.preservable if not unit.is_summary]
+        for unit in context.preservable:
+            if unit.is_summary:
+                yield gc.GCRemovalItem.drop(unit, reason="oldest summary", phase="under pressure")
+        if said and context.can_summarize:
+            yield self._summary(said, "under pressure")
+        for unit in said:
+            yield gc.GCRemovalItem.drop(unit, reason="oldest", phase="under pressure")
+
+    def _summary(self, units: Sequence[gc.Unit], phase: str) -> gc.GCRemovalItem:
+        return gc.GCRemovalItem.summarize(
+            units, max_tokens=self.max_summary_tokens, keep=self.keep, reason="oldest", phase=phase
+        )
 
     def _by_generation(
         self, context: gc.ContextView, units: Sequence[gc.Unit], middle: Sequence[gc.Unit], what: str
@@ -40,9 +55,7 @@ class Hybrid:
             for unit in middle:
                 yield gc.GCRemovalItem.drop(unit, reason="truncated: no summarizer", phase=f"middle {what}, truncated")
         elif middle:
-            yield gc.GCRemovalItem.summarize(
-                middle, max_tokens=self.max_summary_tokens, keep=self.keep, reason="middle", phase=f"middle {what}"
-            )
+            yield self._summary(middle, f"middle {what}")
             for unit in middle:
                 yield gc.GCRemovalItem.drop(unit, reason="too little for a summary", phase=f"middle {what}")
 

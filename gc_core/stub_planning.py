@@ -1,0 +1,169 @@
+"""Stubs inside a plan: which items may have one, how long it may be, what it will probably have, and its text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from gc_core.context import Context, NewText
+from gc_core.items import Item, ItemKind, Unit
+from gc_core.policy import GCPolicy
+from gc_core.protocols import TokenCounter
+from gc_core.references import Reference
+from gc_core.rights import Rights
+from gc_core.scan import scan
+from gc_core.stubs import reference_to, smallest_stub, write_stub
+from gc_core.tally import Tally
+from gc_core.view import WindowView, is_stubbable
+
+_WRITINGS = 3
+"""Times that one plan writes its stubs before it counts new ones at their limit."""
+
+_CUTTABLE = frozenset(
+    {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
+)
+
+
+class Stubs:
+    """The stubs of a plan; they are counted by what is alive in them until ``write`` has written their texts."""
+
+    def __init__(self, context: Context, view: WindowView, tally: Tally, counter: TokenCounter) -> None:
+        self._context = context
+        self._view = view
+        self._tally = tally
+        self._counter = counter
+        self._limits: dict[str, int] = {}
+        self._unread: set[str] = set()
+        self._texts: dict[str, NewText] = {}
+        self._references: dict[str, Reference] = {}
+        self._writings = 0
+        self._written_at = -1
+
+    # -- taking proposals ----------------------------------------------------------------------------------------
+
+    def has(self, key: str) -> bool:
+        """Whether there is such an item in the window."""
+        return key in self._items
+
+    def item(self, key: str) -> Item:
+        """The item as it stands now. Raises KeyError for one that is not resident."""
+        return self._items[key][0]
+
+    def place(self, key: str) -> int:
+        """Position of the item's unit. Raises KeyError as well."""
+        return self._items[key][1]
+
+    def take(self, key: str, keep: float, rights: Rights) -> str:
+        """A stub with this share of its tokens for a resident item; or why there is none, else ""."""
+        item, place = self._items[key]
+        unit = self._view.units[place]
+        why = self._keeps_whole(item, unit, place, rights)
+        if why:
+            return why
+        limit = max(int(keep * item.tokens), smallest_stub(item, self._counter, self._reference(item)))
+        if limit >= self._tally.size_of(item):
+            return "a stub would not be smaller"
+        self._limits[key] = limit
+        if rights.stub_any_kind:
+            self._unread.add(key)
+        self._tally.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
+        self._written_at = -1
+        return ""
+
+    def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
+        """Why the item may not be stubbed, or ""."""
+        if unit.number in self._tally.dropped:
+            return "its unit is dropped in this pass"
+        if unit.number in self._tally.kept:
+            return f"a plugin keeps unit {unit.number}"
+        if item.pinned or unit.pinned:
+            return f"item {item.id} is pinned"
+        if not (is_cuttable(item) if rights.stub_any_kind else is_stubbable(item)):
+            return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {item.form.value})"
+        if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
+            return f"item {item.id} belongs to the newest steps"
+        return ""
+
+    def _estimate(self, item: Item, limit: int, rights: Rights) -> int:
+        """Tokens that a stub will have: what is alive in it. Where exactness matters more than thrift, its limit."""
+        if rights.stub_any_kind or self._writings >= _WRITINGS:
+            return limit
+        alive = self._view.liveness.last_carried(item)
+        chars = sum(span.end - span.start for span in item.scan.spans if not alive.isdisjoint(span.names))
+        return smallest_stub(item, self._counter, self._reference(item)) + int(
+            item.tokens * chars / max(1, len(item.text))
+        )
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Write and count the texts of all stubs, unless nothing has changed since."""
+        if not self._limits or self._written_at == self._tally.changes:
+            return
+        self._written_at = self._tally.changes
+        self._writings += 1
+        self._texts = self._written()
+        for key, text in self._texts.items():
+            item, place = self._items[key]
+            self._tally.resize(item, self._view.units[place], min(text.tokens, item.tokens))
+
+    def smaller(self) -> dict[str, NewText]:
+        """The written texts that are worth their places, by item id."""
+        return {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
+
+    def shown(self) -> set[str]:
+        """Names that the window shows when everything is carried out."""
+        shown = self._locked_names()
+        for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
+            for item in () if gone else unit.items:
+                written = self._texts.get(item.id)
+                shown |= item.scan.names if written is None else written.scan.names
+                shown.update(() if item.reference is None else item.reference.names)
+        return shown
+
+    def _written(self) -> dict[str, NewText]:
+        """
+        The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
+
+        What is LOCKED shows its names wherever it stands.
+        """
+        shown = self._locked_names()
+        texts: dict[str, NewText] = {}
+        for unit, gone in zip(reversed(self._view.units), reversed(self._tally.gone), strict=True):
+            if gone:
+                continue
+            for item in reversed(unit.items):
+                scanned = item.scan
+                if item.id in self._limits:
+                    texts[item.id] = self._stubbed(item, shown)
+                    scanned = texts[item.id].scan
+                shown |= scanned.names
+        return texts
+
+    def _stubbed(self, item: Item, shown: set[str]) -> NewText:
+        limit, ends = self._limits[item.id], item.id in self._unread
+        stub = write_stub(item, limit, self._counter, shown, ends=ends, reference=self._reference(item))
+        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
+
+    def _locked_names(self) -> set[str]:
+        names: set[str] = set()
+        for item in self._context.items():
+            if item.policy is GCPolicy.LOCKED:
+                names |= item.scan.names
+        return names
+
+    def _reference(self, item: Item) -> Reference:
+        known = self._references.get(item.id)
+        if known is None:
+            call = self._items.get(item.call, (None, 0))[0] if item.call else None
+            known = self._references[item.id] = reference_to(item, call, cites=self._context.cites)
+        return known
+
+    @cached_property
+    def _items(self) -> dict[str, tuple[Item, int]]:
+        """Every item with its unit's place. Only stubs ask for it, so a plan of drops alone does not pay for it."""
+        return {item.id: (item, place) for place, unit in enumerate(self._view.units) for item in unit.items}
+
+
+def is_cuttable(item: Item) -> bool:
+    """Whether the last resort could cut the item: text, calls and results that are neither pinned nor LOCKED."""
+    return item.kind in _CUTTABLE and not item.pinned and item.policy is not GCPolicy.LOCKED

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import ClassVar
 
+from gc_core.border import border
 from gc_core.items import Image, ItemKind, Part
 from gc_core.protocols import TokenCounter
 from gc_core.testing.contract import Contract, rule
@@ -160,10 +161,13 @@ def _prose(seed: int) -> str:
 
 
 def _counted(counter: TokenCounter, name: str, text: str) -> int:
-    try:
-        return counter.count(text)
-    except Exception as error:
+    tokens = 0
+    with border() as attempt:
+        tokens = counter.count(text)
+    error = attempt.error
+    if error is not None:
         raise AssertionError(f"{name}: count({text!r:.60}) raises {type(error).__name__}: {error}") from error
+    return tokens
 
 
 def _assert_whole(value: object, name: str) -> None:

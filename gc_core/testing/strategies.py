@@ -14,6 +14,7 @@ from unittest import mock
 import attrs
 
 from gc_core.actions import GCRemovalItem
+from gc_core.border import border
 from gc_core.collection import Collected
 from gc_core.errors import GCError, RuleError
 from gc_core.plugins import Plugins
@@ -65,12 +66,9 @@ def pull(strategy: GCStrategy, case: Case) -> Pulled:
     """Ask a strategy and take all that it proposes, within reason; what it raises is kept."""
     most = _PER_ITEM * sum(len(unit.items) for unit in case.context.units) + _BESIDES
     found: list[object] = []
-    error: Exception | None = None
-    try:
+    with border() as attempt:  # one rule judges what it raises
         found.extend(itertools.islice(strategy.collect(case.context, case.goal), most + 1))
-    except Exception as raised:  # noqa: BLE001 - the border to the author's code: one rule judges what it raises
-        error = raised
-    return Pulled(proposals=tuple(found[:most]), error=error, ended=len(found) <= most)
+    return Pulled(proposals=tuple(found[:most]), error=attempt.error, ended=len(found) <= most)
 
 
 class StrategyContract(Contract):

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import attrs
 
+from gc_core.border import border
 from gc_core.items import Form, Item, ItemKind
 from gc_core.policy import GCPolicy
 from gc_core.protocols import AsyncSummarizer, Summarizer
@@ -245,11 +246,10 @@ class SummarizerContract(Contract):
     def test_answers_odd_requests(self) -> None:
         """It raises for nothing that a session may hold: one item, empty texts, errors alone, lone surrogates."""
         for name, request in self._odd_requests():
-            error: Exception | None = None
-            try:
+            text: object = None
+            with border() as attempt:
                 text = self._answer(request)
-            except Exception as raised:  # noqa: BLE001 - the border to the author's code; told below
-                error = raised
+            error = attempt.error
             if error is not None:
                 raise AssertionError(f"raises {type(error).__name__}: {error} for {name}") from error
             assert isinstance(text, str), f"answers {text!r:.100} for {name}; expected a str"

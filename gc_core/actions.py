@@ -89,10 +89,16 @@ class GCRemovalItem:
         """
         return cls(action=Summarize(_numbers(units), max_tokens, keep), reason=reason, phase=phase, items=_ids(units))
 
+    def of(self, units: Sequence[Unit]) -> GCRemovalItem:
+        """The same proposal for these units, of one to drop or to summarise units."""
+        assert not isinstance(self.action, Stub)  # noqa: S101 - that has an item
+        action = attrs.evolve(self.action, units=_numbers(units))
+        return attrs.evolve(self, action=action, items=_ids(units))
+
 
 def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:
-    return tuple(unit.number for unit in units)
+    return tuple(dict.fromkeys(unit.number for unit in units))
 
 
 def _ids(units: Sequence[Unit]) -> tuple[str, ...]:
-    return tuple(item.id for unit in units for item in unit.items)
+    return tuple(dict.fromkeys(item.id for unit in units for item in unit.items))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
+import re
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from concurrent.futures import Future, wait
+from typing import TypeVar
 
 import attrs
 
 from gc_core.border import Attempt, started
-from gc_core.errors import SummaryError
+from gc_core.errors import PluginError, SummaryError
 from gc_core.plugins import SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
 from gc_core.summaries.extractive import ExtractiveSummarizer
@@ -23,6 +25,9 @@ EXTRACTIVE, NONE = "extractive", "none"
 """The summarizer of gc-core itself, and the word for having none."""
 
 _ATTEMPTS = 2
+_COMPLAINT_CHARS = 300
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 T = TypeVar("T")
 
@@ -109,14 +114,15 @@ class Answering:
         text, wrong = self._checked(request, ExtractiveSummarizer().summarize(request))
         return Written(text=text, by=EXTRACTIVE, attempts=attempts, complaints=(*complaints, *wrong))
 
-    def _checked(self, request: SummaryRequest, text: object) -> tuple[str, tuple[str, ...]]:
+    def _checked(self, request: SummaryRequest, answered: object) -> tuple[str, tuple[str, ...]]:
         """The text as it may stand in the window, and what is wrong with it."""
-        if not isinstance(text, str):
-            return "", (f"answered {text!r:.100}; expected a text",)
+        if not isinstance(answered, str):
+            return "", (f"answered {type(answered).__name__}; expected a text",)
+        text = _printable(str.__str__(answered))  # of a class of its own, the text alone
         whole = with_facts(request, escaped(text)) if text.strip() else ""
         wrong: tuple[str, ...] = ()
         with self.plugins.guarded(type(self.validator).__name__, "validate") as attempt:
-            wrong = tuple(self.validator.validate(request, whole))
+            wrong = _complaints(self.validator.validate(request, whole))
         return whole, wrong if attempt.failure is None else (str(attempt.failure),)
 
     # -- asking --------------------------------------------------------------------------------------------------
@@ -132,12 +138,42 @@ class Answering:
         """The same, while other tasks go on."""
         text: object = None
         with self.plugins.guarded(self.name, SUMMARIZE) as attempt:
-            answer: Any = self._asked(request) if self.is_async else asyncio.wrap_future(self._thread(request))
-            try:
-                text = await asyncio.wait_for(answer, self.seconds)
-            except TimeoutError:
-                raise self._late() from None
+            text = await (self._awaited(request) if self.is_async else self._from_thread(request))
         return _answer(text, attempt)
+
+    async def _awaited(self, request: SummaryRequest) -> object:
+        """In a task of its own: what a summarizer does to its task, it does not do to the host's."""
+        task = asyncio.ensure_future(self._contained(request))
+        try:
+            await asyncio.wait({task}, timeout=self.seconds)
+            if not task.done():
+                raise self._late()
+            if task.cancelled():
+                raise SummaryError("it was cancelled from inside")
+            return task.result()
+        finally:
+            task.cancel()
+
+    async def _contained(self, request: SummaryRequest) -> object:
+        try:
+            return await self._asked(request)  # type: ignore[misc]  # asked only of an async one
+        except (SystemExit, GeneratorExit) as error:
+            raise SummaryError(f"it raised {type(error).__name__}") from error
+
+    async def _from_thread(self, request: SummaryRequest) -> object:
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(_: object) -> None:
+            with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is nobody's
+                loop.call_soon_threadsafe(done.set)
+
+        coming = self._thread(request)
+        coming.add_done_callback(tell)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(done.wait(), self.seconds)
+        if not coming.done():
+            raise self._late()
+        return coming.result()
 
     @property
     def is_async(self) -> bool:
@@ -152,13 +188,25 @@ class Answering:
         return started(lambda: self._asked(request))
 
     def _in_time(self, coming: Future[object]) -> object:
-        try:
-            return coming.result(self.seconds)
-        except TimeoutError:
-            raise self._late() from None
+        wait({coming}, timeout=self.seconds)
+        if not coming.done():
+            raise self._late()
+        return coming.result()
 
     def _late(self) -> SummaryError:
         return SummaryError(f"no summary within {self.seconds:g} seconds")
+
+
+def _printable(text: str) -> str:
+    """Without halves of characters, which no request can carry, and without control characters."""
+    return _CONTROL.sub("", text.encode("utf-8", "replace").decode())
+
+
+def _complaints(answer: object) -> tuple[str, ...]:
+    complaints = [answer] if isinstance(answer, str) else list(answer)  # type: ignore[call-overload]  # else it raises
+    if not all(isinstance(each, str) for each in complaints):
+        raise PluginError(f"answered {complaints!r:.100}; expected complaints, a text each")
+    return tuple(each[:_COMPLAINT_CHARS] for each in complaints)
 
 
 def _answer(text: object, attempt: Attempt) -> Answer:

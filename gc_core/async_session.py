@@ -22,7 +22,7 @@ class AsyncGCSession(SessionBase):
     other calls are the same and wait for nothing.
 
     While a summary is awaited other tasks go on, and may call the session: what they append stays behind the
-    collection, and when they pin or undo what it was to take, it is given up and the next call collects again. Calls
+    collection, and when they pin, set a policy or undo, it is given up and the next call collects again. Calls
     that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
     """
 

@@ -33,7 +33,7 @@ class PluginFailure:
 
     def __str__(self) -> str:
         """One line that names plugin, occasion and error."""
-        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {self.error}"
+        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {_told(self.error)}"
 
 
 @attrs.define
@@ -52,6 +52,13 @@ def border() -> Iterator[Attempt]:
         yield attempt
     except Exception as error:  # noqa: BLE001 - see above
         attempt.error = error
+
+
+def _told(error: Exception) -> str:
+    """What an error says, or that it cannot say it: that is a plugin's code too."""
+    with border() as attempt:
+        told = str.__str__(str(error))
+    return told if attempt.error is None else "it cannot be told"
 
 
 def started(call: Callable[[], T]) -> Future[T]:

@@ -149,7 +149,7 @@ class Collecting(HostCalls):
         result = collected.result
         moment = self._moment()
         note = result.note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
-        if self._is_stale(collected):
+        if collected.stale:
             note = "the window was changed while a summary was awaited; the next call collects again"
         elif result.changed and self._scheduler.is_worth(moment, result.tokens_freed, goal):
             self._commit(collected)
@@ -162,23 +162,17 @@ class Collecting(HostCalls):
         self._tell(CollectionDeferred(result=deferred))
         return deferred
 
-    def _is_stale(self, collected: Collected) -> bool:
-        """Whether what was planned may not be done any more, because the host acted while a summary was awaited."""
-        if collected.of is not self._context:
-            return True
-        touched = (*collected.plan.edits.dropped, *collected.plan.edits.texts) if collected.result.summaries else ()
-        items = (self._context.find(key) for key in touched)
-        return any(item is None or item.pinned or item.policy is GCPolicy.LOCKED for item in items)
-
     def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
         """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
         self._tell(CollectionStarted(goal=goal))
         self.plugins.collection_started(goal)
         with contextlib.ExitStack() as stack:
             stack.push(functools.partial(self._tell_failure, goal))
-            ready = self._ahead.ready()
+            ready, held = self._ahead.ready(), self._held
             collected = yield from self._collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
-            if collected.context is collected.of or collected.of is not self._context:
+            if collected.of is not self._context or held != self._held:
+                return attrs.evolve(collected, stale=True)
+            if collected.context is collected.of:
                 return collected
             return attrs.evolve(collected, context=self._state.changed(self._state.changes, collected.context))
 
@@ -212,7 +206,7 @@ class Collecting(HostCalls):
     def _last_resort(self, fit: int) -> Steps[None]:
         goal = self._scheduler.overflow(self._moment())
         collected = yield from self._attempting(goal, fit=fit)
-        if collected.context is not self._context and collected.result.tokens_after <= fit:
+        if not collected.stale and collected.context is not self._context and collected.result.tokens_after <= fit:
             self._commit(collected)
 
     def _overflow(self) -> ContextOverflowError:

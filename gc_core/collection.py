@@ -56,6 +56,7 @@ class Collected:
         plan: The checked removals.
         result: What happened.
         of: The window that it was made for.
+        stale: The host acted meanwhile, so that it may not be done any more.
 
     """
 
@@ -63,6 +64,7 @@ class Collected:
     plan: Plan
     result: GCResult
     of: Context
+    stale: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -50,6 +50,11 @@ class NewSummary:
     text: str = attrs.field(repr=False)
     reference: Reference
 
+    @property
+    def number(self) -> int:
+        """The number in its label."""
+        return int(self.label.removeprefix("summary "))
+
 
 @attrs.frozen(kw_only=True)
 class Edits:
@@ -431,7 +436,8 @@ class Context:
         items = {key: trace_item(reference) for key, reference in edits.traces.items()}
         items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
         arrival = self._intake.framed(self.cursor, *items.values())
-        self.cursor = attrs.evolve(arrival.cursor, summaries=arrival.cursor.summaries + len(edits.summaries))
+        given = (summary.number for summary in edits.summaries.values())
+        self.cursor = attrs.evolve(arrival.cursor, summaries=max(given, default=arrival.cursor.summaries))
         return dict(zip(items, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
@@ -549,7 +555,7 @@ def summary_item(summary: NewSummary) -> Item:
         text=summary.text,
         unit=0,
         turn=reference.last_turn,
-        name=summary.label.removeprefix("summary "),
+        name=str(summary.number),
         reference=reference,
     )
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from gc_core.context import Context, left_out_text
 from gc_core.items import Unit
+from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.tally import Tally
@@ -37,10 +38,10 @@ class Cuts:
     def gain(self, units: Sequence[Unit]) -> int:
         """Tokens that dropping these together would free, what stands for them taken off."""
         places = {self._view.position(unit.number) for unit in units if unit.number > 0}
-        runs = sum(1 for place in places if place - 1 not in places)
-        beside = (near for place in places for near in (place - 1, place + 1) if near not in places)
-        new = max(0, runs - sum(map(self._is_cut, beside)))
-        cost = new * self._traces.spanning(units)[1] if new else 0
+        runs = sum(1 for place in places if self._beside(place, -1) not in places)
+        near = (self._beside(place, step) for place in places for step in (-1, 1))
+        new = max(0, runs - sum(self._is_cut(place) for place in near if place not in places))
+        cost = new * self._traces.spanning([unit for unit in units if unit.number > 0])[1] if new else 0
         schemas = [unit for unit in units if unit.number < 0]
         return self._tally.tokens_of(units) - cost - (self._line.cost(schemas) if schemas else 0)
 
@@ -54,13 +55,26 @@ class Cuts:
 
     def recount(self) -> None:
         """Count the traces as they will be, instead of at their longest."""
+        self._take_up()
         exact = sum(self._traces.spanning(run)[1] for run in self.runs()) + self._split_overhead()
         self._tally.add(exact - self._traced)
         self._traced, self.unsure = exact, 0
 
     def runs(self) -> list[tuple[Unit, ...]]:
-        """The runs of units that leave, traces that are taken up included, oldest first."""
-        return [self._view.units[first : last + 1] for first, last in self._runs]
+        """
+        The runs of units that leave, traces that are taken up included, oldest first; two between which nothing is left
+        are one.
+        """
+        runs: list[tuple[Unit, ...]] = []
+        end = -1
+        for first, last in self._runs:
+            units = self._view.units[first : last + 1]
+            if runs and self._beside(end, 1) == first:
+                runs[-1] += units
+            else:
+                runs.append(units)
+            end = last
+        return runs
 
     def told(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
         """
@@ -81,23 +95,52 @@ class Cuts:
 
     def _is_cut(self, place: int) -> bool:
         """Whether a trace stands, or will, at a place beside a unit that is still there."""
-        units = self._view.units
-        return self._runs.ends_at(place) or (0 <= place < len(units) and units[place].is_trace)
+        return self._runs.ends_at(place) or self._is_free_trace(place)
+
+    def _is_free_trace(self, place: int) -> bool:
+        """Whether a trace stands there that another one may take up."""
+        if not 0 <= place < len(self._view.units):
+            return False
+        unit = self._view.units[place]
+        return unit.is_trace and not unit.pinned and unit.policy is not GCPolicy.LOCKED
+
+    def _beside(self, place: int, step: int) -> int:
+        """The next place, before (-1) or behind (1), at which something is left or a run has ended."""
+        near = place + step
+        while near in self._tally.vanished:
+            near += step
+        return near
+
+    def _take_up(self) -> None:
+        """What left for a summary may have brought traces and runs together."""
+        if not self._tally.vanished:
+            return
+        taken = True
+        while taken:
+            taken = False
+            for first, last in list(self._runs):
+                for near in (self._beside(first, -1), self._beside(last, 1)):
+                    if self._is_free_trace(near) and not self._tally.gone[near]:
+                        more = self._absorb(near)
+                        self._tally.add(more)
+                        self._traced += more
+                        taken = True
 
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
-        more = self._runs.add(place, _left_out(unit)) + self._absorb(place - 1) + self._absorb(place + 1)
+        more = self._runs.add(place, _left_out(unit))
+        more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
         self._tally.add(more)
         self._traced += more
         self.unsure += max(0, more)
 
     def _absorb(self, near: int) -> int:
         """A trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost more."""
-        units = self._view.units
-        if not 0 <= near < len(units) or self._tally.gone[near] or not units[near].is_trace:
+        if not self._is_free_trace(near) or self._tally.gone[near]:
             return 0
+        unit = self._view.units[near]
         self._tally.absorb(near)
-        return self._runs.add(near, _left_out(units[near])) + self._traces.names_cost(units[near].items[0].reference)
+        return self._runs.add(near, _left_out(unit)) + self._traces.names_cost(unit.items[0].reference)
 
     def _split_overhead(self) -> int:
         """Overhead of messages that hold two units, of which the first leaves and takes none with it."""

@@ -48,6 +48,8 @@ class HostCalls(Past):
     """The part of a session that listens. Nothing here collects."""
 
     _listeners: list[Listener]
+    _held = 0
+    """How often the host has said how strongly something is held: a plan that was made before may not hold any more."""
 
     @serialised
     def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -134,6 +136,7 @@ class HostCalls(Past):
         """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
         _check_policy(policy, SourceError)
         self._resident(item)
+        self._held += 1
         self._recorder.set_policy(item, policy)
         self._tell_budget()
 
@@ -185,6 +188,7 @@ class HostCalls(Past):
             raise SourceError(f"turn = {turn!r}: expected a turn's number, counted from 0")
         if item is not None:
             self._resident(item)
+        self._held += 1
         self._recorder.pin(turn, item, pinned=pinned)
 
     def _resident(self, item: str) -> Item:

@@ -57,6 +57,7 @@ class Planner:
         self._exact = False
         traces = Traces(counter, cites=context.cites)
         self._tally = Tally(view)
+        self._rights: dict[str, Rights] = {}
         self._cuts = Cuts(context, view, self._tally, traces, counter)
         self._stubs = Stubs(context, view, self._tally, counter)
         self._summaries = Summaries(context, view, self._tally, traces, counter)
@@ -196,6 +197,7 @@ class Planner:
         if why:
             return self._postpone(removal, rights, why)
         self._summaries.take(summary)
+        self._rights[summary.label] = rights
         if len(summary.units) < len(fresh):
             self._later.append((removal, rights))  # the rest, if this does not suffice after all
         self._removals.append(summary.removal)
@@ -266,9 +268,18 @@ class Planner:
         return request_for(summary, read, self._stubs.shown(), self.goal.focus, self._counter)
 
     def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
-        """The text of a summary; units that hold one of the items to ``keep`` stay where they are after all."""
+        """
+        The text of a summary. When it tells of an item to ``keep``, that unit stays where it is, and of the others a
+        summary may be asked for anew, which ``settle`` offers.
+        """
         self._exact = False
-        self._summaries.answer(summary, body, keep)
+        if not {item.id for unit in summary.units for item in unit.items}.isdisjoint(keep):
+            self._removals = [each for each in self._removals if each is not summary.removal]
+            rest = self._summaries.withdraw(summary, keep)
+            if rest:
+                self._later.append((summary.removal.of(rest), self._rights[summary.label]))
+            return
+        self._summaries.answer(summary, body)
 
     # -- the plan ------------------------------------------------------------------------------------------------
 

@@ -151,7 +151,7 @@ class Plugins:
             if len(self.failures) > MOST_FAILURES:
                 del self.failures[MOST_FAILURES // 2]
             self._faults[plugin, doing] += 1
-            _log.warning("plugin failed", plugin=plugin, doing=doing, error=repr(attempt.error))
+            _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(attempt.failure))
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ class Summaries:
 
     def __init__(self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter) -> None:
         self.preserved: dict[str, GCPolicy] = {}
-        self._before = context.cursor.summaries
+        self._given = context.cursor.summaries
         self._view = view
         self._tally = tally
         self._traces = traces
@@ -126,7 +126,7 @@ class Summaries:
         The summary of as many of these units, in their order, as reaching the target needs, of all with ``whole``; None
         when it would be too short.
         """
-        label = f"summary {self._before + len(self._planned) + 1}"
+        label = f"summary {self._given + 1}"
         tokens = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._tally.tokens_of([unit])
@@ -143,24 +143,34 @@ class Summaries:
         """Its units leave for it."""
         for unit in summary.units:
             self._tally.take_out(unit)
+        self._tally.vanished.update(self._view.position(unit.number) for unit in summary.units[:-1])
         self._tally.add(summary.tokens)
+        self._given += 1
         self._planned.append(summary)
 
-    def answer(self, summary: PlannedSummary, body: str, keep: Collection[str]) -> None:
-        """Its text; units that hold one of the items to ``keep`` stay where they are after all."""
-        place = self._planned.index(summary)
-        kept = [unit for unit in summary.units if not {item.id for item in unit.items}.isdisjoint(keep)]
+    def answer(self, summary: PlannedSummary, body: str) -> None:
+        """Its text."""
+        answered = summary.answered(body, self._counter)
+        self._planned[self._planned.index(summary)] = answered
+        self._tally.add(answered.tokens - summary.tokens)
+
+    def withdraw(self, summary: PlannedSummary, keep: Collection[str]) -> tuple[Unit, ...]:
+        """
+        Its units stand there again, those with one of the items to ``keep`` for good: a plugin wants these.
+        Returns the others, which may have a summary of their own.
+        """
+        rest = []
+        for unit in summary.units:
+            kept = not {item.id for item in unit.items}.isdisjoint(keep)
+            self._tally.put_back(unit, keep=kept)
+            if kept:
+                self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
+            else:
+                rest.append(unit)
+        self._tally.vanished.difference_update(self._view.position(unit.number) for unit in summary.units)
         self._tally.add(-summary.tokens)
-        for unit in kept:
-            self._leave(unit)
-        rest = tuple(unit for unit in summary.units if unit not in kept)
-        if not rest:
-            del self._planned[place]
-            return
-        reference = self._traces.spanning(rest)[0]
-        answered = attrs.evolve(summary, units=rest, reference=reference).answered(body, self._counter)
-        self._planned[place] = answered
-        self._tally.add(answered.tokens)
+        self._planned.remove(summary)
+        return tuple(rest)
 
     def freed(self, removal: GCRemovalItem) -> int:
         """Tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
@@ -173,11 +183,6 @@ class Summaries:
     def ids(self) -> frozenset[str]:
         """Ids of the items that they stand for."""
         return frozenset(item.id for summary in self._planned for unit in summary.units for item in unit.items)
-
-    def _leave(self, unit: Unit) -> None:
-        """A plugin wants this unit in the window: it stays, and is held from now on."""
-        self._tally.put_back(unit)
-        self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
 
 
 def summary_tokens(text: str, counter: TokenCounter) -> int:

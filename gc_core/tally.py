@@ -19,6 +19,7 @@ class Tally:
         total: Tokens that the request will have at most; changed by the methods alone.
         dropped: Numbers of the units, schemas too, that were taken out on a proposal.
         gone: By place, whether the unit leaves: on a proposal, or as a trace that another takes up.
+        vanished: Places that leave for a summary which stands elsewhere: nothing is left between their neighbours.
         kept: Numbers of the units that were put back: nothing more happens to them.
         changes: How often a unit was taken out or put back; what was written for the others may be stale then.
 
@@ -28,6 +29,7 @@ class Tally:
         self.total = view.tokens
         self.dropped: set[int] = set()
         self.gone = [False] * len(view.units)
+        self.vanished: set[int] = set()
         self.kept: set[int] = set()
         self.changes = 0
         self._view = view
@@ -73,15 +75,20 @@ class Tally:
         if number > 0:
             self.gone[self._view.position(number)] = True
 
-    def put_back(self, unit: Unit) -> None:
-        """A unit that was taken out stays after all."""
-        self.gone[self._view.position(unit.number)] = False
-        self.dropped.discard(unit.number)
-        self.kept.add(unit.number)
+    def put_back(self, unit: Unit, *, keep: bool) -> None:
+        """A unit that was taken out stands there again; with ``keep`` it stays."""
+        number, zone = unit.number, self._view.zone(unit)
+        self.gone[self._view.position(number)] = False
+        self.dropped.discard(number)
         self.changes += 1
         tokens = unit.tokens - sum(item.tokens - self.size_of(item) for item in unit.items)
-        self._now[unit.number] = tokens
+        self._now[number] = tokens
         self.total += tokens
+        if keep:
+            self.kept.add(number)
+        elif zone in self._open:
+            self._forgotten.discard(number)
+            self._open[zone] += tokens
 
     def absorb(self, place: int) -> None:
         """A trace leaves, for another one stands for it as well."""

@@ -1,6 +1,8 @@
 """Summaries in a session: whoever writes them, and however badly, the window stays valid, whole and recoverable."""
 
 import asyncio
+import concurrent.futures
+import itertools
 import json
 import threading
 
@@ -19,6 +21,7 @@ from gc_core import (
     hookimpl,
     verify,
 )
+from gc_core.actions import Summarize
 from gc_core.policy import GCPolicy
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
@@ -26,7 +29,7 @@ from gc_core.transcripts import read_transcript
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
 from tests.support.promises import Watch
-from tests.support.say import answer, call, lines, rendered, result, rounds, user
+from tests.support.say import answer, call, lines, rendered, result, rounds, schema, user
 
 EXTRACT = ExtractiveSummarizer().summarize
 
@@ -651,3 +654,189 @@ def test_whatever_tools_are_called_a_met_goal_is_really_met(strategy):
             again = made.plan(target_percent=percent)
             assert again.plan.removals == ()
             assert done.shortfall == 0
+
+
+# --- what reviewers broke ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["pin a turn", "lock an item", "pin what is dropped"])
+def test_whatever_the_host_holds_while_a_summary_is_awaited_is_held(how):
+    async def main():
+        async with AsyncGCSession(config(), summarizer=AsyncFakeSummarizer(EXTRACT)) as made:
+            fill(made)
+            before = {item.id for item in made.items()}
+            collecting = asyncio.ensure_future(made.collect_now(target_percent=40))
+            await asyncio.sleep(0)
+            if how == "pin a turn":
+                made.pin(turn=0)
+            elif how == "lock an item":
+                made.set_policy("i4", GCPolicy.LOCKED)
+            else:
+                made.pin(item="i2")
+            assert not (await collecting).changed
+            assert {item.id for item in made.items()} == before
+            if how == "lock an item":
+                assert next(item for item in made.items() if item.id == "i4").policy is GCPolicy.LOCKED
+
+    asyncio.run(main())
+
+
+class Takes:
+    """Proposes what a function says of the units by number."""
+
+    def __init__(self, propose):
+        self.propose = propose
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        return self.propose({unit.number: unit for unit in context.units})
+
+
+def test_what_becomes_neighbours_because_a_summary_took_what_lay_between_is_counted_so_at_once():
+    def propose(units):
+        if {2, 3, 6} <= units.keys():
+            yield GCRemovalItem.summarize([units[3], units[6]], max_tokens=300, reason="between")
+        for number in (2, 4):
+            if number in units:
+                yield GCRemovalItem.drop(units[number], reason="beside")
+
+    with GCSession(config(20_000, preserve_recent_steps=1), strategy=Takes(propose)) as made:
+        made.append(user("Do it."))
+        for place in range(9):
+            if place == 2:
+                made.append(answer("Well."))
+                continue
+            made.append(call((f"c{place}", "r", {})))
+            made.append(result(f"c{place}", lines(60, f"v{place}")))
+        made.collect_now(target_percent=0)
+        assert made.plan(target_percent=0).plan.removals == ()
+        kinds = [item.kind for item in made.items()]
+        assert not any(first is then is ItemKind.TRACE for first, then in itertools.pairwise(kinds))
+
+
+def test_of_what_a_plugin_leaves_over_a_summary_is_asked_for_anew_or_none():
+    asked = FakeSummarizer(EXTRACT)
+    plugins = Plugins.discover()
+
+    class KeepsAllButTwo:
+        @hookimpl
+        def gc_summary_written(self, request, text):  # noqa: ARG002 - the hook
+            return [item.id for item in request.items][4:]
+
+    plugins.register(KeepsAllButTwo(), name="keeps")
+    with session(summarizer=asked, plugins=plugins) as made:
+        fill(made)
+        done = made.collect_now(target_percent=40)
+        for told in done.summaries:
+            assert told.tokens_after < told.tokens_before
+        asked_for = [removal for removal in done.removals if isinstance(removal.action, Summarize)]
+        assert len(done.summaries) == len(asked_for) == len(summaries(made))
+        assert made.plan(target_percent=40).plan.removals == ()
+
+
+@pytest.mark.parametrize("case", ["cancels itself", "a thread that was cancelled", "ends the process"])
+def test_what_a_summarizer_does_to_its_task_it_does_not_do_to_the_host(case):
+    class Harms:
+        async def summarize(self, request):  # noqa: ARG002 - the protocol
+            if case == "ends the process":
+                raise SystemExit(3)
+            asyncio.current_task().cancel()
+            await asyncio.sleep(1)
+
+    def cancelled(request):  # noqa: ARG001 - a step of the script
+        raise concurrent.futures.CancelledError
+
+    async def main():
+        asked = FakeSummarizer(cancelled) if case == "a thread that was cancelled" else Harms()
+        async with AsyncGCSession(config(), summarizer=asked) as made:
+            fill(made)
+            (told,) = (await made.collect_now(target_percent=40)).summaries
+            assert (told.by, told.attempts) == ("extractive", 1)
+
+    asyncio.run(main())
+
+
+class Mischief(str):
+    """A text with a method that fails."""
+
+    __slots__ = ()
+
+    def strip(self, *_):
+        raise ZeroDivisionError
+
+
+class UntoldError(Exception):
+    """An error that cannot be told."""
+
+    def __str__(self):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda request: Mischief(EXTRACT(request)),
+        UntoldError(),
+        lambda request: EXTRACT(request) + " \ud800\x00\x1b[2J",
+    ],
+    ids=["a class of text", "an error without words", "halves of characters"],
+)
+def test_odd_answers_become_plain_texts_or_the_extract(step, tmp_path):
+    with session(summarizer=FakeSummarizer(step), directory=tmp_path) as made:
+        fill(made)
+        assert made.collect_now(target_percent=40).changed
+        (summary,) = summaries(made)
+        json.dumps(made.pre_send().messages, ensure_ascii=False).encode()
+        assert not {"\x00", "\x1b"} & set(summary.text)
+        assert type(summary.text) is str
+        sent = rendered(made)
+    with GCSession.open(tmp_path, summarizer=FakeSummarizer(EXTRACT)) as again:
+        assert rendered(again) == sent
+
+
+@pytest.mark.parametrize("found", [[object()], [1, 2], 5], ids=["objects", "numbers", "a number"])
+def test_a_validator_that_answers_rubbish_counts_as_one_that_complains(found):
+    class Rubbish:
+        def validate(self, request, text):  # noqa: ARG002 - the protocol
+            return found
+
+    with session(summarizer=FakeSummarizer(EXTRACT), validator=Rubbish()) as made:
+        fill(made)
+        (told,) = made.collect_now(target_percent=40).summaries
+        assert told.by == "extractive"
+        assert all("Rubbish failed in validate" in complaint for complaint in told.complaints)
+
+
+def test_a_trace_that_the_host_has_pinned_is_not_taken_up_by_another():
+    def propose(units):
+        return [GCRemovalItem.drop(units[number], reason="oldest") for number in (2, 3, 4) if number in units]
+
+    with GCSession(config(20_000, preserve_recent_steps=1), strategy=Takes(propose)) as made:
+        fill(made)
+        made.collect_now(target_percent=97 * made.budget.total / 20_000)
+        (trace,) = [item for item in made.items() if item.kind is ItemKind.TRACE]
+        made.pin(item=trace.id)
+        made.collect_now(target_percent=0)
+        assert trace.id in {item.id for item in made.items()}
+        assert made.plan(target_percent=0).plan.removals == ()
+
+
+def test_units_named_twice_and_schemas_among_units_are_no_fault():
+    def propose(units):
+        yield GCRemovalItem.drop(units[2], units[2], reason="twice")
+        yield GCRemovalItem.summarize([units[number] for number in (3, 4, 5, 3)], max_tokens=400, reason="twice")
+
+    with GCSession(config(20_000, preserve_recent_steps=1), strategy=Takes(propose)) as made:
+        fill(made)
+        done = made.collect_now(target_percent=0)
+        assert (done.failures, len(done.removals)) == ((), 2)
+
+    class All:
+        def collect(self, context, goal):  # noqa: ARG002 - the contract
+            yield GCRemovalItem.drop(*context.collectable, reason="all")
+
+    with GCSession(config(20_000, preserve_recent_steps=1), strategy=All()) as made:
+        made.tools([schema("draw"), schema("look")], discoverable={"draw"})
+        fill(made)
+        done = made.collect_now(target_percent=0)
+        assert done.failures == ()
+        assert done.removals

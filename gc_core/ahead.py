@@ -20,6 +20,9 @@ class Coming(Protocol):
     def cancelled(self) -> bool:
         """Whether nobody writes it any more."""
 
+    def cancel(self) -> object:
+        """Nobody wants it any more; a thread cannot be stopped and goes on for nothing."""
+
     def exception(self) -> BaseException | None:
         """Why there is none, of one that is done."""
 
@@ -55,7 +58,9 @@ class Ahead:
         )
 
     def forget(self) -> None:
-        """The window was changed: what was written for it, or is being written, is of no use."""
+        """The window was changed, or is gone: what was written for it, or is being written, is of no use."""
+        for _, coming in self._coming:
+            coming.cancel()
         self._coming = []
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
@@ -222,3 +222,22 @@ def driven(steps: Steps[T], ask: Callable[[SummaryRequest], Answer]) -> T:
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # what the generator returns
         answer = ask(request)
+
+
+async def driven_async(
+    steps: Steps[T],
+    ask: Callable[[SummaryRequest], Awaitable[Answer]],
+    inside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+) -> T:
+    """Do the work, awaiting wherever it stops; every stretch of it runs ``inside`` a context of its own."""
+    answer: Answer | None = None
+    try:
+        while True:
+            with inside():
+                try:
+                    request = next(steps) if answer is None else steps.send(answer)
+                except StopIteration as done:
+                    return done.value  # type: ignore[no-any-return]  # what the generator returns
+            answer = await ask(request)
+    finally:
+        steps.close()

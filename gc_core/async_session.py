@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Self, TypeVar
 
 from gc_core.ahead import Coming
-from gc_core.answering import Answer, Answering, Steps, Written
+from gc_core.answering import Answering, Steps, driven_async
 from gc_core.messages import Request
 from gc_core.results import GCResult
 from gc_core.session_base import SessionBase
@@ -60,30 +60,11 @@ class AsyncGCSession(SessionBase):
         async with self._turn:
             with self._entered(name):
                 steps = make()
-            answer: Answer | None = None
-            try:
-                while True:
-                    with self._entered(name):
-                        try:
-                            request = next(steps) if answer is None else steps.send(answer)
-                        except StopIteration as done:
-                            return done.value  # type: ignore[no-any-return]  # what the generator returns
-                    answer = await self._answering.ask_async(request)
-            finally:
-                steps.close()
+            return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))
 
     def _check_summarizer(self, answering: Answering) -> None:
         """Either kind can be asked here."""
 
     def _begun(self, request: SummaryRequest) -> Coming:
-        return asyncio.ensure_future(self._written(request))
-
-    async def _written(self, request: SummaryRequest) -> Written:
-        steps = self._answering.steps(request)
-        answer: Answer | None = None
-        while True:
-            try:
-                asked = next(steps) if answer is None else steps.send(answer)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]  # what the generator returns
-            answer = await self._answering.ask_async(asked)
+        answering = self._answering
+        return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))

@@ -171,6 +171,7 @@ class SessionBase(Collecting):
     @serialised
     def close(self) -> None:
         """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
+        self._ahead.forget()
         self._close_files()
         self._closed = True
 

@@ -840,3 +840,33 @@ def test_units_named_twice_and_schemas_among_units_are_no_fault():
         done = made.collect_now(target_percent=0)
         assert done.failures == ()
         assert done.removals
+
+
+@pytest.mark.parametrize("end", ["close", "undo"])
+def test_a_text_that_nobody_wants_any_more_is_not_written_to_its_end(end):
+    stopped = []
+
+    class Slow:
+        async def summarize(self, request):  # noqa: ARG002 - the protocol
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.append(True)
+
+    async def main():
+        how = config(background_percent=40, threshold_percent=80, target_percent=50)
+        async with AsyncGCSession(how, summarizer=Slow()) as made:
+            made.append(user("Do it."))
+            for place in range(20):
+                if made._ahead.busy:
+                    break
+                await made.pre_send()
+                await made.post_turn(call((f"c{place}", "read", {"path": f"f{place}"})))
+                made.append(result(f"c{place}", lines(40, f"f{place}")))
+            assert made._ahead.busy
+            await asyncio.sleep(0.01)
+            made.close() if end == "close" else made._window_changed()
+            await asyncio.sleep(0.01)
+            assert stopped
+
+    asyncio.run(main())

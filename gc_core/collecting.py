@@ -225,6 +225,11 @@ class Collecting(HostCalls):
                 owners[owner] = owners.get(owner, 0) + child.tokens
         return {owner: tokens for owner, tokens in owners.items() if tokens}
 
+    @serialised
+    def view(self) -> WindowView:
+        """The window as a strategy sees it."""
+        return WindowView(self._context, self._protection, can_summarize=self._answering.name != NONE)
+
     # -- ahead of need -------------------------------------------------------------------------------------------------
 
     def _look_ahead(self) -> None:
@@ -242,11 +247,6 @@ class Collecting(HostCalls):
     @abc.abstractmethod
     def _begun(self, request: SummaryRequest) -> Coming:
         """Ask for a summary in the background."""
-
-    @serialised
-    def view(self) -> WindowView:
-        """The window as a strategy sees it."""
-        return WindowView(self._context, self._protection, can_summarize=self._answering.name != NONE)
 
     # -- inconsistent replies ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,9 @@ _HUNDRED = 100
 ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
 """What may happen when a plugin finds a reply inconsistent."""
 
+FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
+"""How long a provider keeps a cached prefix after its last use, where it lets the caller choose."""
+
 EXCLUDE = "exclude"
 """Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
 
@@ -48,6 +51,18 @@ def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None
 def _recovery(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if value not in RECOVERIES:
         raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(RECOVERIES)}")
+
+
+def _ttl(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if value not in CACHE_TTLS:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(CACHE_TTLS)}")
+
+
+def _betas(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(f"betas = {value!r}: expected a list of the provider's names of betas")
+    return tuple(dict.fromkeys(names))
 
 
 def _strategies(value: Any) -> tuple[str, ...]:
@@ -94,7 +109,7 @@ def _is_key(option: str) -> bool:
 
 def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if not isinstance(value, str) or not value:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected the name of a summarizer, or 'none'")
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a name")
 
 
 def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
@@ -132,6 +147,16 @@ class GCConfig:
         background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
             None. Only for a summarizer that takes its time.
         summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
+        cache_marks: Set cache breakpoints in requests, where the provider has them.
+        cache_ttl: How long the conversation is to stay in the provider's cache after its last use: "5m" or "1h".
+        stable_cache_ttl: The same for what stands before the conversation; not shorter than ``cache_ttl``.
+        prompt_cache_key: Sent where the provider has such a key; by default one that is the session's own.
+        betas: The provider's betas that requests ask for, by name.
+        keep_thinking_turns: Newest turns whose thinking stays when something is collected; None keeps all of it.
+        defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
+            threshold.
+        tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by nobody.
+        reread_guard: Notice when the agent goes in circles about what was collected, tell it so, and end the loop.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -157,6 +182,15 @@ class GCConfig:
     summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(
         factory=dict, converter=_summarizers, repr=lambda options: repr(without_keys(options))
     )
+    cache_marks: bool = attrs.field(default=True, validator=_flag)
+    cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_ttl)
+    stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_ttl)
+    prompt_cache_key: str | None = attrs.field(default=None, validator=_optional(_named))
+    betas: tuple[str, ...] = attrs.field(default=(), converter=_betas)
+    keep_thinking_turns: int | None = attrs.field(default=1, validator=_optional(_whole(0)))
+    defer: bool = attrs.field(default=False, validator=_flag)
+    tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    reread_guard: bool = attrs.field(default=True, validator=_flag)
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 
@@ -171,6 +205,8 @@ class GCConfig:
                 f"background_percent = {self.background_percent}: expected at most threshold_percent "
                 f"{self.threshold_percent}"
             )
+        if self.stable_cache_ttl == FIVE_MINUTES and self.cache_ttl == ONE_HOUR:
+            raise ConfigError('stable_cache_ttl = "5m", cache_ttl = "1h": the longer time has to stand first')
         order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
         if order != sorted(order):
             raise ConfigError(

@@ -98,11 +98,12 @@ class Request:
     What is sent to the provider for one model call. Read-only: its payloads are the session's own.
 
     Attributes:
-        format: Name of the format, ``"openai"`` or ``"anthropic"``.
+        format: Name of the format: ``"openai"``, ``"anthropic"``, ``"responses"`` or ``"gemini"``.
         messages: The messages, in the provider's own shape.
         system: The system blocks where the provider takes them apart from the messages, else empty.
         tools: The tool schemas.
         tokens: Tokens as counted by the session, uncalibrated.
+        options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
 
     """
 
@@ -111,12 +112,41 @@ class Request:
     system: tuple[Payload, ...] = ()
     tools: tuple[Payload, ...] = ()
     tokens: int = 0
+    options: Mapping[str, Any] = attrs.field(factory=dict)
 
     def kwargs(self) -> dict[str, Any]:
         """Keyword arguments for the provider's own client (model and reply length are the caller's)."""
-        arguments: dict[str, Any] = {"messages": list(self.messages)}
-        if self.system:
-            arguments["system"] = list(self.system)
-        if self.tools:
-            arguments["tools"] = list(self.tools)
-        return arguments
+        match self.format:
+            case "responses":
+                arguments = _responses(self)
+            case "gemini":
+                arguments = _gemini(self)
+            case _:
+                arguments = _messages(self)
+        return arguments | dict(self.options)
+
+
+def _messages(request: Request) -> dict[str, Any]:
+    """Anthropic's Messages and OpenAI's Chat Completions."""
+    arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
+    return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
+
+
+def _responses(request: Request) -> dict[str, Any]:
+    """OpenAI's Responses: the system text is one string."""
+    arguments: dict[str, Any] = {"input": list(request.messages)}
+    if request.system:
+        arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
+    if request.tools:
+        arguments["tools"] = list(request.tools)
+    return arguments
+
+
+def _gemini(request: Request) -> dict[str, Any]:
+    """Gemini: what stands before the conversation is part of the configuration."""
+    config: dict[str, Any] = {}
+    if request.system:
+        config["system_instruction"] = {"parts": list(request.system)}
+    if request.tools:
+        config["tools"] = [{"function_declarations": list(request.tools)}]
+    return {"contents": list(request.messages), "config": config}

@@ -24,6 +24,15 @@ DEFAULTS = {
     "summarizer_timeout": 100.0,
     "background_percent": None,
     "summarizers": {},
+    "cache_marks": True,
+    "cache_ttl": "5m",
+    "stable_cache_ttl": "5m",
+    "prompt_cache_key": None,
+    "betas": (),
+    "keep_thinking_turns": 1,
+    "defer": False,
+    "tpm_budget": None,
+    "reread_guard": True,
     "tools": {},
     "strategies": {},
 }
@@ -167,7 +176,7 @@ def test_a_bad_time_is_named_with_what_is_allowed(value):
 
 @pytest.mark.parametrize("value", ["", None, 5], ids=repr)
 def test_a_summarizer_is_a_name(value):
-    with pytest.raises(ConfigError, match=r"summarizer = .*: expected the name of a summarizer, or 'none'"):
+    with pytest.raises(ConfigError, match=r"summarizer = .*: expected a name"):
         GCConfig(summarizer=value)
 
 
@@ -175,3 +184,15 @@ def test_what_is_written_ahead_is_asked_for_before_the_threshold():
     assert GCConfig(background_percent=80).background_percent == 80
     with pytest.raises(ConfigError, match=r"background_percent = 81: expected at most threshold_percent 80"):
         GCConfig(background_percent=81)
+
+
+def test_what_stands_first_in_the_cache_is_not_kept_for_a_shorter_time():
+    with pytest.raises(ConfigError, match="the longer time has to stand first"):
+        GCConfig(cache_ttl="1h")
+    assert GCConfig(cache_ttl="1h", stable_cache_ttl="1h").cache_ttl == "1h"
+
+
+@pytest.mark.parametrize("ttl", ["1d", 300, None])
+def test_a_time_that_no_provider_knows_is_refused(ttl):
+    with pytest.raises(ConfigError, match="cache_ttl = "):
+        GCConfig(cache_ttl=ttl)

@@ -40,7 +40,7 @@ lint: .venv/installed ## Check style and layers
 	$(BIN)/lint-imports
 
 tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
-	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid --markdown
+	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling --markdown
 
 types: .venv/installed ## Check types
 	$(BIN)/mypy

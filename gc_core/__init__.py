@@ -10,6 +10,7 @@ from gc_core.agent_tools import AgentTools
 from gc_core.async_session import AsyncGCSession
 from gc_core.audit import Finding, verify
 from gc_core.budget import InstructionBudget
+from gc_core.cache.account import CacheReport
 from gc_core.checkpoints import Checkpoint
 from gc_core.compact import compact
 from gc_core.config import GCConfig
@@ -22,6 +23,7 @@ from gc_core.errors import (
     MessageError,
     PluginError,
     RemovalError,
+    RereadLoopError,
     RuleError,
     SessionClosedError,
     SourceError,
@@ -35,8 +37,13 @@ from gc_core.events import (
     CollectionFailed,
     CollectionFinished,
     CollectionStarted,
+    LayerChanged,
     MessageRepaired,
+    ProviderCompacted,
+    RateExceeded,
+    RereadNoticed,
     ThresholdCrossed,
+    VolatileLayer,
 )
 from gc_core.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.hookspecs import hookimpl
@@ -65,18 +72,21 @@ from gc_core.search import Hit
 from gc_core.session import GCSession
 from gc_core.session_search import search_sessions
 from gc_core.settings import load_config
-from gc_core.sources import InstructionSource
+from gc_core.sources import ORG, TEAM, USER, InstructionSource
 from gc_core.suggestions import Suggestion, auto_expand, suggest_recall
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.validation import SummaryValidator
 from gc_core.summary import SummaryOutcome, SummaryRequest
+from gc_core.triggers import Major, Trigger, Young
+from gc_core.worker import ToolResultWorker
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "AgentTools",
     "AsyncGCSession",
     "AsyncSummarizer",
     "BudgetUpdated",
     "ByteRange",
+    "CacheReport",
     "Checkpoint",
     "CollectionDeferred",
     "CollectionFailed",
@@ -108,19 +118,26 @@ __all__ = [
     "InstructionSource",
     "Item",
     "ItemKind",
+    "LayerChanged",
     "LogError",
+    "Major",
     "MessageError",
     "MessageRepaired",
     "NoGC",
+    "ORG",
     "Plan",
     "PluginError",
     "Plugins",
     "Promotion",
+    "ProviderCompacted",
+    "RateExceeded",
     "Refusal",
     "RegisterStrategy",
     "RegisterSummarizer",
     "RemovalError",
     "Request",
+    "RereadLoopError",
+    "RereadNoticed",
     "RuleError",
     "SessionClosedError",
     "SessionReader",
@@ -131,14 +148,20 @@ __all__ = [
     "SummaryOutcome",
     "SummaryRequest",
     "SummaryValidator",
+    "TEAM",
     "ThresholdCrossed",
     "TokenCounter",
+    "ToolResultWorker",
     "TranscriptError",
+    "Trigger",
     "Turn",
+    "USER",
     "Unit",
     "UnknownEncodingError",
     "UnknownStrategyError",
     "Usage",
+    "VolatileLayer",
+    "Young",
     "adopt",
     "auto_expand",
     "compact",

@@ -7,6 +7,19 @@ from collections.abc import Sequence
 import attrs
 
 from gc_core.items import Item, Unit
+from gc_core.summary import SummaryForm
+
+GAP = "[...]"
+"""Stands where something was left out between kept lines."""
+
+SNIPPED = "[...snipped...]"
+"""The same in a snip."""
+
+FOLD_TOKENS = 100
+"""Tokens of a folded line at most, its reference and its message included."""
+
+FOLD_SHARE = 0.5
+"""A fold that would have more than this share of what it stands for is not worth its place."""
 
 SUMMARY_SHARE = 0.25
 """Share of the tokens that it stands for which a summary may have, unless a strategy says otherwise."""
@@ -21,10 +34,16 @@ class Drop:
 
 @attrs.frozen
 class Stub:
-    """Replace one item by a shorter text that the core writes; ``keep`` is the share of its tokens that may stay."""
+    """
+    Replace one item by a shorter text that the core writes; ``keep`` is the share of its tokens that may stay.
+
+    Of an item that is a stub already, it is the share of the tokens that the item had when it arrived. ``gap`` stands
+    where lines were left out.
+    """
 
     item: str
     keep: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.lt(1.0)])
+    gap: str = attrs.field(default=GAP, validator=attrs.validators.in_((GAP, SNIPPED)))
 
 
 @attrs.frozen
@@ -38,6 +57,7 @@ class Summarize:
     units: tuple[int, ...]
     max_tokens: int = attrs.field(validator=attrs.validators.gt(0))
     keep: float = attrs.field(default=SUMMARY_SHARE, validator=[attrs.validators.gt(0.0), attrs.validators.lt(1.0)])
+    form: SummaryForm = attrs.field(default=SummaryForm.ACCOUNT, validator=attrs.validators.instance_of(SummaryForm))
 
 
 Action = Drop | Stub | Summarize
@@ -47,7 +67,7 @@ Action = Drop | Stub | Summarize
 @attrs.frozen(kw_only=True)
 class GCRemovalItem:
     """
-    One proposed removal. Use the constructors ``drop``, ``stub`` and ``summarize``.
+    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``summarize``, ``fold`` and ``compact``.
 
     Attributes:
         action: What to do, with which units or item.
@@ -77,6 +97,25 @@ class GCRemovalItem:
     def stub(cls, item: Item, *, keep: float = 0.35, reason: str, phase: str = "") -> GCRemovalItem:
         """Propose to replace the item by a stub of at most ``keep`` of its tokens (0 <= keep < 1)."""
         return cls(action=Stub(item.id, keep), reason=reason, phase=phase, items=(item.id,))
+
+    @classmethod
+    def snip(cls, item: Item, *, keep: float, reason: str, phase: str = "") -> GCRemovalItem:
+        """The same, its live lines around literal ``[...snipped...]`` marks."""
+        return cls(action=Stub(item.id, keep, SNIPPED), reason=reason, phase=phase, items=(item.id,))
+
+    @classmethod
+    def fold(cls, units: Sequence[Unit], *, reason: str, phase: str = "") -> GCRemovalItem:
+        """Propose one line for these units, all of them or none: what was done and how it ended, without any model."""
+        action = Summarize(_numbers(units), FOLD_TOKENS, FOLD_SHARE, SummaryForm.FOLD)
+        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
+
+    @classmethod
+    def compact(
+        cls, units: Sequence[Unit], *, max_tokens: int, keep: float = SUMMARY_SHARE, reason: str, phase: str = ""
+    ) -> GCRemovalItem:
+        """Ask for one summary of all these units, closed by the line ``[COMPACTION_BOUNDARY]``."""
+        action = Summarize(_numbers(units), max_tokens, keep, SummaryForm.COMPACTION)
+        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     @classmethod
     def summarize(

@@ -239,7 +239,11 @@ class AgentTools:
         description = tool.description.format(n=self._bounds.get(tool.name))
         if self._session.format == "anthropic":
             return {"name": tool.name, "description": description, "input_schema": tool.parameters}
+        if self._session.format == "gemini":  # its own schemas are another dialect; this field takes JSON's
+            return {"name": tool.name, "description": description, "parametersJsonSchema": tool.parameters}
         function = {"name": tool.name, "description": description, "parameters": tool.parameters}
+        if self._session.format == "responses":
+            return {"type": "function", **function}
         return {"type": "function", "function": function}
 
 

@@ -18,8 +18,9 @@ from gc_core.plugins import SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.fence import escaped
+from gc_core.summaries.folding import FOLDING, fold_line
 from gc_core.summaries.validation import with_facts
-from gc_core.summary import SummaryRequest
+from gc_core.summary import SummaryForm, SummaryRequest
 
 EXTRACTIVE, NONE = "extractive", "none"
 """The summarizer of gc-core itself, and the word for having none."""
@@ -74,6 +75,7 @@ class Answering:
         summarizer: Who is asked; None for the extract, which nobody has to wait for.
         validator: Says what is wrong with a text.
         seconds: How long one answer is waited for.
+        spent: Told what a summarizer says that its calls took; see ``SummaryRequest.spent``.
 
     """
 
@@ -82,6 +84,13 @@ class Answering:
     summarizer: Summarizer | AsyncSummarizer | None
     validator: SummarizationValidator
     seconds: float
+    spent: Callable[[int, int], None] | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that the summarizer asks, where it names one; else None."""
+        named = getattr(self.summarizer, "summarization_model", None)
+        return named if isinstance(named, str) else None
 
     @property
     def offline(self) -> Answering:
@@ -93,8 +102,10 @@ class Answering:
         A text that may stand for the originals.
 
         A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
-        again, so that nobody waits twice. Then the extract takes its place.
+        again, so that nobody waits twice. Then the extract takes its place. For a fold nobody is asked at all.
         """
+        if request.form is SummaryForm.FOLD:
+            return Written(text=fold_line(request), by=FOLDING)
         attempts, complaints = 0, list[str]()
         if self.summarizer is not None and self.plugins.is_quarantined(self.name, SUMMARIZE):
             complaints.append(f"{self.name} is quarantined after repeated failures")
@@ -182,6 +193,8 @@ class Answering:
 
     def _asked(self, request: SummaryRequest) -> object:
         assert self.summarizer is not None  # noqa: S101 - the extract is never asked for
+        if self.spent is not None:
+            request = attrs.evolve(request, spent=self.spent)
         return self.summarizer.summarize(request)
 
     def _thread(self, request: SummaryRequest) -> Future[object]:

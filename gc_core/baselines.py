@@ -22,6 +22,7 @@ from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.intake import Intake
 from gc_core.items import Form, Item, ItemKind, Part, Unit
+from gc_core.layers import SystemPart
 from gc_core.messages import Payload, Request
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
@@ -199,7 +200,8 @@ class BaselineSession:
 
     def system(self, **parts: str) -> None:
         """Set the system texts."""
-        self._context.set_system({name: (text, GCPolicy.LOCKED) for name, text in parts.items()})
+        locked = GCPolicy.LOCKED
+        self._context.set_system(SystemPart(name=name, text=text, policy=locked) for name, text in parts.items())
 
     def tools(self, schemas: Sequence[Payload]) -> None:
         """Set the tool schemas."""

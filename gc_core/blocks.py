@@ -29,6 +29,7 @@ class Block:
         name: Its name there: of one name only the newest version counts.
         text: What was given.
         kind: Enrichment or a memory block.
+        policy: How strongly it is held, where that is not its source's business: it goes on behind a compaction.
 
     """
 
@@ -36,6 +37,7 @@ class Block:
     name: str
     text: str
     kind: ItemKind
+    policy: GCPolicy | None = None
 
     @property
     def framed(self) -> str:
@@ -61,6 +63,11 @@ class Blocks:
         return tuple(self._waiting.values())
 
     @property
+    def given(self) -> tuple[Block, ...]:
+        """What of it the host gave; the log tells of the rest, which goes on behind a compaction."""
+        return tuple(block for block in self.waiting if block.policy is None)
+
+    @property
     def newest(self) -> Mapping[_Key, str]:
         """Id of the item that is the newest version, by source and name."""
         return self._newest
@@ -79,11 +86,16 @@ class Blocks:
             if not isinstance(text, str):
                 raise SourceError(f"{source} {name} = {text!r:.200}: expected a text")
         blocks = [Block(source=source, name=name, text=text, kind=kind) for name, text in texts.items()]
-        self._check_cap(context, source, blocks, counter)
+        self.check_cap(context, source, counter, blocks)
         for block in blocks:
             self._waiting.pop((source, block.name), None)
             if block.text.strip() and not self._stands(context, block):
                 self._waiting[source, block.name] = block
+
+    def carry(self, blocks: Iterable[Block]) -> None:
+        """Take these up again, unless a newer version waits."""
+        for block in blocks:
+            self._waiting.setdefault((block.source, block.name), block)
 
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
@@ -94,21 +106,24 @@ class Blocks:
         self._newest[key] = item.id
         self._waiting.pop(key, None)
 
-    def _stands(self, context: Context, block: Block) -> bool:
-        item = context.find(self._newest.get((block.source, block.name), ""))
-        return item is not None and item.text == block.framed
-
-    def _check_cap(self, context: Context, source: str, blocks: Iterable[Block], counter: TokenCounter) -> None:
-        """Stale versions do not count against a cap: they go with the next collection."""
+    def check_cap(self, context: Context, source: str, counter: TokenCounter, blocks: Iterable[Block] = ()) -> None:
+        """
+        Raise SourceError when a source with these blocks would hold more than its cap, its parts of the system text
+        counted. Stale versions do not count: they go with the next collection.
+        """
         cap = context.budget.source(source).cap
         if cap is None:
             return
         texts = {name: item.text for name, item in self._resident(context, source)}
         texts.update({block.name: block.framed for key, block in self._waiting.items() if key[0] == source})
         texts.update({block.name: block.framed for block in blocks})
-        held = sum(map(counter.count, texts.values()))
+        held = sum(map(counter.count, texts.values())) + context.system_tokens(source)
         if held > cap:
             raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
+
+    def _stands(self, context: Context, block: Block) -> bool:
+        item = context.find(self._newest.get((block.source, block.name), ""))
+        return item is not None and item.text == block.framed
 
     def _resident(self, context: Context, source: str) -> Iterator[tuple[str, Item]]:
         for (its, name), key in self._newest.items():
@@ -123,7 +138,7 @@ def block_item(block: Block, context: Context) -> Item:
         id="",
         kind=block.kind,
         source=block.source,
-        policy=context.budget.source(block.source).policy,
+        policy=block.policy or context.budget.source(block.source).policy,
         tokens=0,
         original_tokens=0,
         text=block.framed,

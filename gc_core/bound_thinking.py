@@ -35,7 +35,15 @@ class BoundThinking:
         first = self._first_change()
         pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
         later = [(item, unit) for unit, gone in pairs if not gone for item in unit.items]
-        return [(item, unit) for item, unit in later if item.kind is ItemKind.THINKING]
+        return [(item, unit) for item, unit in (*self._beside(first), *later) if item.kind is ItemKind.THINKING]
+
+    def _beside(self, place: int) -> list[tuple[Item, Unit]]:
+        """What stands behind the first stub in its own unit: a reply may think again between its calls."""
+        if not 0 <= place < len(self._view.units) or self._tally.gone[place]:
+            return []
+        unit, stubbed = self._view.units[place], self._stubs.smaller()
+        first = next((at for at, item in enumerate(unit.items) if item.id in stubbed), len(unit.items))
+        return [(item, unit) for item in unit.items[first + 1 :]]
 
     def _first_change(self) -> int:
         """Position of the first unit that changes; -1 when the head does, before all of them."""

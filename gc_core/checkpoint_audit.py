@@ -23,7 +23,7 @@ _MOMENT = re.compile(r"(\d+)-(\d+)\.json", re.ASCII)
 # Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
 _FOLDED = (
     *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
-    *("undone", "done", "taken_back", "turns", "thinking"),
+    *("undone", "done", "taken_back", "turns", "thinking", "carried", "cleared"),
 )
 
 

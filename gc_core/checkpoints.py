@@ -13,7 +13,7 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.blocks import Blocks
+from gc_core.blocks import Block, Blocks
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
 from gc_core.context import Head
@@ -59,6 +59,8 @@ class Checkpoint:
         taken_back: Where it holds those that were undone, the next one to redo last.
         turns: Where each turn began.
         thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
+        carried: Blocks that go on behind a compaction and still wait.
+        cleared: Items that the provider leaves out.
 
     """
 
@@ -84,6 +86,8 @@ class Checkpoint:
     taken_back: tuple[ByteRange, ...]
     turns: tuple[Position, ...]
     thinking: tuple[str, ...]
+    carried: tuple[Block, ...] = ()
+    cleared: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
@@ -113,6 +117,8 @@ class Checkpoint:
             taken_back=tuple(state.taken_back),
             turns=tuple(state.turns),
             thinking=tuple(state.thinking),
+            carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
+            cleared=tuple(sorted(state.cleared)),
         )
 
     def restore(self, state: SessionState) -> None:
@@ -140,13 +146,14 @@ class Checkpoint:
         context = state.context.with_messages(messages, attrs.evolve(self.cursor, results=results))
         state.context = context if self.counter == state.counter.name else context.recounted(state.intake())
         state.changes = self.changes
-        state.blocks = Blocks(newest={(source, name): item for source, name, item in self.newest})
+        state.blocks = Blocks(self.carried, newest={(source, name): item for source, name, item in self.newest})
         state.calibration = self.calibration
         state.pinned_turns, state.sent = frozenset(self.pinned_turns), self.sent
         state.undone = frozenset(self.undone)
         state.undoable_from = self.undoable_from
         state.done, state.taken_back = list(self.done), list(self.taken_back)
         state.turns, state.thinking = list(self.turns), list(self.thinking)
+        state.cleared = frozenset(self.cleared)
 
 
 class Checkpoints:

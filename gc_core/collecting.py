@@ -14,8 +14,10 @@ from collections.abc import Iterable
 
 import attrs
 
+from gc_core.accounts import CallWatch
 from gc_core.ahead import Ahead, Coming
 from gc_core.answering import NONE, Answering, Steps
+from gc_core.cache.marks import Marks
 from gc_core.collection import Collected, Collector
 from gc_core.config import RAISE, UNDO, GCConfig
 from gc_core.errors import (
@@ -29,21 +31,19 @@ from gc_core.events import (
     CollectionFailed,
     CollectionFinished,
     CollectionStarted,
+    RateExceeded,
 )
-from gc_core.host_calls import HostCalls
 from gc_core.items import Item
-from gc_core.ledger import Configured
+from gc_core.ledger import Configured, Observed
 from gc_core.log import text_of
 from gc_core.logs import logger
 from gc_core.messages import Payload, Request
 from gc_core.past import serialised
-from gc_core.plugins import Named
-from gc_core.policy import GCPolicy
-from gc_core.results import GCResult, GCTriggerReason, Goal
-from gc_core.scheduler import Moment, Scheduler
+from gc_core.results import GCResult, Goal
+from gc_core.scheduling import Scheduling
 from gc_core.state import digest_of_messages
 from gc_core.summary import SummaryRequest
-from gc_core.view import Protection, WindowView
+from gc_core.view import WindowView
 
 _log = logger("gc_core.session")
 
@@ -51,17 +51,16 @@ _MOST_RECOVERIES = 2
 """Times in a row that the window is brought back for an inconsistent reply."""
 
 
-class Collecting(HostCalls):
+class Collecting(Scheduling):
     """The part of a session that collects, and renders what is sent."""
 
     _answering: Answering
-    _strategies: tuple[Named, ...]
     _ahead: Ahead
-    _limited_turn: int
+    _marks: Marks
+    _calls: CallWatch
     _raw_sent: int
     _streamed: int
     _crossed: bool
-    _waits_above: int
     _looks_above: int
     _last: GCResult | None
     _recoveries: int
@@ -70,6 +69,7 @@ class Collecting(HostCalls):
 
     def _sending(self) -> Steps[Request]:
         """The request for the next model call, after the collection that is due."""
+        self._look_for_circles()
         self._prepare()
         return (yield from self._fitting())
 
@@ -84,10 +84,16 @@ class Collecting(HostCalls):
         payload = self._plain(self._format.reply(reply))
         self._validate(payload)
         reported = None if usage is None else self._format.usage(usage)
-        self._told(self._recorder.take(payload, None, self.plugins.classify))
+        served = self._format.served(reply)
+        self._note_served(served)
+        self._note_kept(reply)
+        taken = self._told(self._recorder.take(payload, None, self.plugins.classify))
         if reported is not None and self._raw_sent:
             with self.plugins.guarded("ledger", "usage"):  # the reply is taken; without the report it goes on
-                self._recorder.observe(self._raw_sent, reported.input_tokens)
+                # A provider that compacted read something else than was sent: nothing is learned of that.
+                raw = 0 if taken.arrival.compacted else self._raw_sent
+                self._recorder.observe(self._calls.observed(raw, reported, reply))
+                self._tell_rate()
         goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
         self._streamed, self._crossed = 0, False
         result = yield from self._collecting_if_due(goal)
@@ -100,14 +106,15 @@ class Collecting(HostCalls):
     def _recovering(self, error: BaseException) -> Steps[Request]:
         """What the provider refused for its length is collected by the size that it names, and rendered again."""
         sizes = self._format.refused_size(error)
-        if sizes is None:
+        if sizes is None or self._kept_at:
             raise error
         sent, allowed = sizes
         if allowed is not None and allowed < self._config.context_limit:
             self._allow(allowed)
         if self._raw_sent:
             # A refusal that names no size says at least that the request was larger than the window.
-            self._recorder.observe(self._raw_sent, sent or self._config.context_limit + 1)
+            told = sent or self._config.context_limit + 1
+            self._recorder.observe(Observed(raw=self._raw_sent, reported=told))
         before = self._context
         yield from self._collecting_if_due(self._scheduler.overflow(self._moment()))
         if self._context is before:
@@ -118,13 +125,25 @@ class Collecting(HostCalls):
         return self._rendered()
 
     def _rendered(self) -> Request:
-        request = self._context.render()
+        request = self._marks.placed(self._context.render())
         with self.plugins.guarded("ledger", "first request"):
             self._recorder.sent()
         self._raw_sent = request.tokens
         self._streamed, self._crossed = 0, False
+        self._calls.sent(request)
+        self._call_goes_out()
         self.plugins.request_rendered(request)
         return request
+
+    def _tell_rate(self) -> None:
+        tokens = self._calls.above(self._config.tpm_budget)
+        if tokens and self._config.tpm_budget is not None:
+            self._tell(RateExceeded(tokens=tokens, budget=self._config.tpm_budget))
+
+    def _book_summaries(self, result: GCResult) -> None:
+        with self.plugins.guarded("ledger", "booking"):  # the collection is true; without the booking it goes on
+            for record in self._calls.summaries(result, self._answering.model):
+                self._recorder.book(record)
 
     # -- collections ---------------------------------------------------------------------------------------------------
 
@@ -143,19 +162,22 @@ class Collecting(HostCalls):
         return result
 
     def _collecting(self, goal: Goal) -> Steps[GCResult]:
-        if goal.reason is GCTriggerReason.TURN_LIMIT:
-            self._limited_turn = self._context.cursor.turn
+        if self._kept_at:
+            self._left(goal, self._cannot_collect(goal), self._moment())
+            self._tell(CollectionDeferred(result=self._cannot_collect(goal)))
+            return self._cannot_collect(goal)
         collected = yield from self._attempting(goal, fit=None)
-        result = collected.result
-        moment = self._moment()
-        note = result.note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
+        result, moment = collected.result, self._moment()
+        self._tried(goal)
+        note = result.note
         if collected.stale:
             note = "the window was changed while a summary was awaited; the next call collects again"
-        elif result.changed and self._scheduler.is_worth(moment, result.tokens_freed, goal):
+        elif result.changed and self._scheduler.is_worth(moment, self._weigh(collected, moment), goal):
             self._commit(collected)
             return result
-        elif goal.reason is GCTriggerReason.THRESHOLD:
-            self._waits_above = self._scheduler.next_try(moment)
+        else:
+            note = note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
+            self._left(goal, result, moment)
         deferred = attrs.evolve(
             result, removals=(), summaries=(), tokens_after=result.tokens_before, earliest_change=-1, note=note
         )
@@ -184,12 +206,17 @@ class Collecting(HostCalls):
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
         self._recorder.commit(collected, collected.context)
+        self._book_summaries(collected.result)
         self._ahead.forget()
-        self._waits_above = self._looks_above = 0
-        self._last = collected.result
-        _log.info("collected", reason=collected.result.reason.value, freed=collected.result.tokens_freed)
-        self._tell(CollectionFinished(result=collected.result))
-        self.plugins.collection_finished(collected.result)
+        self._paid()
+        self._looks_above = 0
+        self._tell_collected(collected.result)
+
+    def _tell_collected(self, result: GCResult) -> None:
+        self._last = result
+        _log.info("collected", reason=result.reason.value, freed=result.tokens_freed)
+        self._tell(CollectionFinished(result=result))
+        self.plugins.collection_finished(result)
         self._tell_budget()
 
     def _making_fit(self) -> Steps[None]:
@@ -197,6 +224,8 @@ class Collecting(HostCalls):
         The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
         for a break takes effect with the first, and may be large.
         """
+        if self._kept_at:
+            return  # the provider reads its own history, and cuts it itself
         for _ in range(2 * self._config.auto_trigger):
             if not self._scheduler.fits(self._moment()):
                 yield from self._last_resort(self._scheduler.fit(self._moment()))
@@ -235,7 +264,7 @@ class Collecting(HostCalls):
     def _look_ahead(self) -> None:
         """Summaries that the next collection will want are asked for while there is still room."""
         moment = self._moment()
-        if self._answering.summarizer is None or self._ahead.busy or moment.tokens < self._looks_above:
+        if self._answering.summarizer is None or self._ahead.busy or moment.tokens < self._looks_above or self._kept_at:
             return
         goal = self._scheduler.ahead(moment)
         if goal is not None:
@@ -292,10 +321,6 @@ class Collecting(HostCalls):
     # -- inside --------------------------------------------------------------------------------------------------------
 
     @property
-    def _scheduler(self) -> Scheduler:
-        return Scheduler(config=self._config)
-
-    @property
     def _collector(self) -> Collector:
         return Collector(
             plugins=self.plugins,
@@ -306,43 +331,20 @@ class Collecting(HostCalls):
             binds_thinking=self._state.binds_thinking,
         )
 
-    @property
-    def _protection(self) -> Protection:
-        return Protection(
-            recent_turns=self._config.preserve_recent_turns,
-            recent_steps=self._config.preserve_recent_steps,
-            pinned_turns=self._state.pinned_turns,
-        )
-
     def _original(self, item: Item) -> str:
         """The text with which an item arrived, from the log."""
         known = self._store.log.find(int(item.id[1:]))
         return item.text if known is None else text_of(known[1], item.id, self._format)
 
-    def _moment(self) -> Moment:
-        turns: tuple[int, ...] = ()
-        if self._config.max_turns is not None and self._limited_turn != self._context.cursor.turn:
-            turns = self._live_turns()
-        return Moment(
-            tokens=self._context.budget.total,
-            calibration=self._state.calibration,
-            turn_tokens=turns,
-            waits_above=self._waits_above,
-        )
-
-    def _live_turns(self) -> tuple[int, ...]:
-        """Tokens of model and tools that could go, by turn, for the turns that still have some."""
-        tokens: dict[int, int] = {}
-        for unit in self.view().units:
-            if unit.is_step and not unit.pinned and unit.policy.strength < GCPolicy.PRESERVABLE.strength:
-                tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
-        return tuple(tokens[turn] for turn in sorted(tokens))
-
     def _window_changed(self) -> None:
-        self._waits_above = self._looks_above = 0
-        self._raw_sent, self._last, self._limited_turn = 0, None, -1
+        self._forget_the_moment()
+        self._raw_sent, self._last, self._looks_above = 0, None, 0
         self._ahead.forget()
         self._tell_budget()
+
+    def _fresh_marks(self) -> Marks:
+        """Breakpoints without a memory: a provider's cache is a model's own."""
+        return Marks(self._config, format_name=self._format.name, model=self._state.model, key=self._store.session)
 
     def _configure(self, config: GCConfig, model: str | None = None) -> None:
         wanted = Configured(
@@ -350,8 +352,11 @@ class Collecting(HostCalls):
             context_limit=config.context_limit,
             output_reservation=config.output_reservation,
         )
-        if wanted != self._state.configured:
+        known = self._state.configured
+        if wanted != known:
             self._recorder.configure(wanted)
+        if wanted.model != known.model:
+            self._marks = self._fresh_marks()
         self._waits_above = 0
 
     def _allow(self, tokens: int) -> None:

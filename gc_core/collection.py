@@ -57,6 +57,7 @@ class Collected:
         result: What happened.
         of: The window that it was made for.
         stale: The host acted meanwhile, so that it may not be done any more.
+        keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
 
     """
 
@@ -65,6 +66,7 @@ class Collected:
     result: GCResult
     of: Context
     stale: bool = False
+    keeps_head: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -146,7 +148,14 @@ class Collector:
         self, context: Context, goal: Goal, protection: Protection, policies: Mapping[str, GCPolicy] | None = None
     ) -> WindowView:
         can_summarize = self.answering.name != NONE
-        return WindowView(context, protection, pressure=goal.pressure, policies=policies, can_summarize=can_summarize)
+        return WindowView(
+            context,
+            protection,
+            pressure=goal.pressure,
+            young_after=goal.young_after,
+            policies=policies,
+            can_summarize=can_summarize,
+        )
 
     # -- asking --------------------------------------------------------------------------------------------------
 
@@ -272,7 +281,7 @@ class Collector:
         if after is not context and after.budget.total >= before:
             after, plan = context, attrs.evolve(plan, removals=())
         if after is not context:
-            self._check(
+            self.check(
                 context.render(), after.render(), pending=bool(after.open_calls), last_resort=asked.fit is not None
             )
         result = GCResult(
@@ -290,8 +299,8 @@ class Collector:
         )
         return Collected(context=after, plan=plan, result=result, of=context)
 
-    def _check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
-        """No collection breaks a rule; what a host's own messages break already is not the collection's fault."""
+    def check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
+        """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""
         breaches = check_request(after, pending=pending)
         if breaches and len(breaches) <= len(check_request(before, pending=pending)):
             breaches = ()

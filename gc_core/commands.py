@@ -17,6 +17,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from gc_core.cache_commands import COMMANDS as CACHE_COMMANDS
+from gc_core.cache_commands import show_prices
+from gc_core.cache_replay import PricedReplay, price
 from gc_core.comparison import Comparison
 from gc_core.comparison import compare as compared
 from gc_core.config import GCConfig
@@ -120,9 +123,12 @@ def replay_sessions(
     option: Annotated[list[str] | None, typer.Option(help="An option of the strategy, as NAME=VALUE.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
     format: Annotated[  # noqa: A002 - the option's name
-        str | None, typer.Option(help="Read the messages as openai or anthropic, whatever they look like.")
+        str | None,
+        typer.Option(help="Read the messages as openai, anthropic, responses or gemini, whatever they look like."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The model whose tokens are counted.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model whose tokens are counted, and whose cache and prices are simulated.")
+    ] = None,
     repeat: Annotated[
         bool, typer.Option(help="Try a second collection behind each one; it should find nothing.")
     ] = True,
@@ -146,9 +152,11 @@ def replay_sessions(
     replayer = _Replayer(config=chosen, plugins=plugins, format=format, model=model, repeat=repeat)
     reports = replayer.all(session)
     if as_json:
-        typer.echo(document_text(reports, replayer.failures, config=chosen, version=_version()))
+        failures, prices = replayer.failures, replayer.prices
+        typer.echo(document_text(reports, failures, config=chosen, version=_version(), prices=prices))
     elif reports:
         _show(reports, chosen, charted=len(reports) == 1 if show_chart is None else show_chart)
+        show_prices(replayer.prices)
     raise typer.Exit(code=1 if replayer.failures else 0)
 
 
@@ -195,7 +203,7 @@ def compare_strategies(
     raise typer.Exit(code=1 if comparison.failures else 0)
 
 
-for _command in COMMANDS:
+for _command in (*COMMANDS, *CACHE_COMMANDS):
     app.command()(_command)
 
 
@@ -212,6 +220,7 @@ class _Replayer:
     model: str | None
     repeat: bool
     failures: list[FileFailure] = attrs.Factory(list)
+    prices: list[PricedReplay] = attrs.Factory(list)
 
     def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
         """The reports of the files that could be replayed, in order."""
@@ -229,7 +238,7 @@ class _Replayer:
         bar = progress.add_task(path.name, total=None)
         try:
             with _logged(path.name):
-                return replayed(
+                report = replayed(
                     transcript,
                     config=self.config,
                     model=self.model,
@@ -237,6 +246,10 @@ class _Replayer:
                     check_repeat=self.repeat,
                     on_call=lambda done, calls: progress.update(bar, completed=done, total=calls),
                 )
+                if self.model is not None:
+                    priced = price(transcript, model=self.model, config=self.config, plugins=self.plugins)
+                    self.prices.append(priced)
+                return report
         finally:
             progress.remove_task(bar)
 

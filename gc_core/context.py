@@ -12,12 +12,14 @@ from gc_core.budget import BudgetItem, InstructionBudget
 from gc_core.errors import SourceError
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall
 from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.layers import SystemPart, is_own, is_shared
 from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
 from gc_core.scan import NOTHING, Scan
-from gc_core.sources import PLUGIN, SYSTEM
+from gc_core.sources import PLUGIN
+from gc_core.stubs import is_stubbable
 from gc_core.tokens import part_tokens, schema_tokens
 
 _LEFT_OUT = "gc: tools left out"
@@ -84,6 +86,21 @@ class Edits:
 
 
 @attrs.frozen(kw_only=True)
+class Served:
+    """
+    What the agent has had the use of.
+
+    Attributes:
+        tokens: Tokens of the items that a stub could replace.
+        newest: Number of the newest item that is old enough.
+
+    """
+
+    tokens: int
+    newest: int
+
+
+@attrs.frozen(kw_only=True)
 class Schema:
     """A tool schema as it is sent, and its item."""
 
@@ -97,14 +114,14 @@ class Head:
     What stands before the conversation.
 
     Attributes:
-        parts: Texts and policies of the system text's parts, by name, in their order.
+        parts: The parts of the system text by the ids of their items, in their order.
         schemas: The tool schemas, in their order.
         discoverable: Names of those that are not core.
         left_out: Names of those that were left out for room.
 
     """
 
-    parts: Mapping[str, tuple[str, GCPolicy]]
+    parts: Mapping[str, SystemPart]
     schemas: tuple[Payload, ...]
     discoverable: frozenset[str]
     left_out: tuple[str, ...]
@@ -138,9 +155,23 @@ class Context:
         return tuple(self._messages)
 
     @property
+    def system(self) -> tuple[Item, ...]:
+        """The parts of the system text, in the order in which they are sent."""
+        return tuple(self._system.values())
+
+    @property
+    def first(self) -> Message | None:
+        """The oldest message, or None."""
+        return self._messages[0] if self._messages else None
+
+    @property
     def schemas(self) -> tuple[Schema, ...]:
         """The tool schemas, in the order in which they are sent."""
         return self._tools
+
+    def head_items(self) -> tuple[Item, ...]:
+        """The items that stand before the conversation."""
+        return (*self._system.values(), *(schema.item for schema in self._tools))
 
     @property
     def places_system(self) -> bool:
@@ -203,6 +234,33 @@ class Context:
             if schema.item.policy is GCPolicy.EPHEMERAL and schema.item.name not in called
         )
 
+    def served(self, after: int, *, steps: int, least: int) -> Served:
+        """
+        What came behind item number ``after`` and could be stubbed, of items of at least so many tokens, now that the
+        agent has taken so many steps since. O(what came since).
+        """
+        taken = tokens = reached = 0
+        for message in reversed(self._messages):
+            if taken >= steps:
+                newest = max(int(item.id[1:]) for item in message.items)
+                reached = max(reached, newest)
+                if newest <= after:
+                    break
+                tokens += sum(
+                    item.tokens
+                    for item in message.items
+                    if is_stubbable(item) and item.tokens >= least and int(item.id[1:]) > after
+                )
+            taken += message.role is Role.ASSISTANT
+        return Served(tokens=tokens, newest=reached)
+
+    def tokens_behind(self, other: Context) -> int:
+        """Tokens of the messages from the first one on that another context does not have at its place."""
+        pairs = zip(self._messages, other._messages, strict=False)
+        same = next((place for place, (mine, its) in enumerate(pairs) if mine is not its), None)
+        behind = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
+        return sum(message.overhead + sum(item.tokens for item in message.items) for message in behind)
+
     def newest_input(self) -> frozenset[int]:
         """Units in the newest message in which somebody but model and framework speaks, or a tool answers."""
         for message in reversed(self._messages):
@@ -212,17 +270,22 @@ class Context:
 
     def render(self) -> Request:
         """The request: every message as it stands, in the provider's shape."""
-        return self._intake.format.request(
+        request = self._intake.format.request(
             system=[item.text for item in self._system.values()],
             tools=[schema.payload for schema in self._tools],
             messages=[message.payload for message in self._messages],
             tokens=self.budget.total,
         )
+        return attrs.evolve(request, stable=sum(map(self._is_shared, self._system.values())))
 
     # -- what comes ----------------------------------------------------------------------------------------------
 
     def apply(self, arrival: Arrival) -> None:
         """Take over what a message does to the window: O(what is new)."""
+        if arrival.compacted:
+            self._clear()
+        if arrival.left:
+            self._leave(frozenset(arrival.left))
         if arrival.joined is not None:
             self._grow(arrival.joined)
         self._add(*arrival.messages)
@@ -245,21 +308,31 @@ class Context:
         self._replace(key, tokens=tokens)
         self.budget.update(key, tokens)
 
-    def set_system(self, parts: Mapping[str, tuple[str, GCPolicy]]) -> None:
-        """Replace the named parts of the system text; an empty or blank text removes a part."""
-        old = sum(self._system[name].tokens for name in parts if name in self._system)
-        new = {name: self._part(name, text, policy) for name, (text, policy) in parts.items() if text.strip()}
-        self.budget.check(SYSTEM.name, sum(item.tokens for item in new.values()) - old)
+    def counted(self, key: str) -> int:
+        """Tokens that the counter gives a resident item as it stands, whatever the provider leaves of it."""
+        message = self._messages[self._places[key]]
+        return next(item.tokens for item in recounted(message, self._intake).items if item.id == key)
+
+    def set_system(self, parts: Iterable[SystemPart]) -> None:
+        """
+        Replace these parts of the system text; an empty or blank text removes one. They stand in the order of their
+        sources' layers, then in that in which they were given; gc-core's own lines stand last.
+
+        Raises SourceError, with nothing changed, for an unknown source. Caps are looked at when a part is given.
+        """
+        given = {part.key: part for part in parts}
+        for part in given.values():
+            self.budget.source(part.source)
         opening = bool(self._system)
-        for name in parts:
-            gone = self._system.get(name)
-            if gone is not None:
-                self.budget.remove(gone.id)
-            if name in new:
-                self._system[name] = new[name]
-                self.budget.add(_budget_item(new[name]))
-            elif gone is not None:
-                del self._system[name]
+        for key, part in given.items():
+            if key in self._system:
+                self.budget.remove(key)
+            if part.text.strip():
+                self._system[key] = self._part(part)
+                self.budget.add(_budget_item(self._system[key]))
+            else:
+                self._system.pop(key, None)
+        self._system = dict(sorted(self._system.items(), key=self._stability))
         self._system_overhead(was=opening)
 
     def set_tools(self, schemas: Iterable[Payload], discoverable: frozenset[str]) -> None:
@@ -328,16 +401,18 @@ class Context:
         other._take_over(messages, cursor)
         return other
 
-    def system_text(self, name: str) -> str:
-        """The text of a part of the system text, or ""."""
-        part = self._system.get(name)
-        return "" if part is None else part.text
+    def system_tokens(self, source: str) -> int:
+        """Tokens of a source's parts of the system text."""
+        return sum(item.tokens for item in self._system.values() if item.source == source)
 
     @property
     def head(self) -> Head:
         """What stands before the conversation."""
         return Head(
-            parts={name: (item.text, item.policy) for name, item in self._system.items()},
+            parts={
+                key: SystemPart(source=item.source, name=item.name, text=item.text, policy=item.policy)
+                for key, item in self._system.items()
+            },
             schemas=tuple(schema.payload for schema in self._tools),
             discoverable=frozenset(
                 schema.item.name for schema in self._tools if schema.item.policy is not GCPolicy.LOCKED
@@ -348,7 +423,7 @@ class Context:
     def set_head(self, head: Head) -> None:
         """Put the same before the conversation as there was."""
         self.set_tools(head.schemas, head.discoverable)
-        self.set_system(head.parts)
+        self.set_system(head.parts.values())
         self._left_out = head.left_out
 
     def leave_out(self, names: Iterable[str]) -> None:
@@ -395,7 +470,8 @@ class Context:
     def _name_left_out(self, names: tuple[str, ...]) -> None:
         if names or self._left_out:
             self._left_out = names
-            self.set_system({_LEFT_OUT: (left_out_text(names) if names else "", GCPolicy.LOCKED)})
+            text = left_out_text(names) if names else ""
+            self.set_system([SystemPart(name=_LEFT_OUT, text=text, policy=GCPolicy.LOCKED)])
 
     def _take_edited(self, message: Message, edits: Edits, stand_ins: Mapping[str, Message]) -> None:
         cuts = [stand_ins[item.id] for item in message.items if item.id in stand_ins]
@@ -466,6 +542,30 @@ class Context:
         if self._intake.format.marks(message.payload) and len(self._messages) - 1 not in self._marked:
             self._marked.append(len(self._messages) - 1)
 
+    def _clear(self) -> None:
+        """All messages leave: the provider's compaction stands for them (R4)."""
+        for message in self._messages:
+            self.budget.remove(*[item.id for item in message.items])
+            self.budget.overhead -= message.overhead
+        self._messages, self._places, self._marked, self._units = [], {}, [], {}
+
+    def _leave(self, ids: frozenset[str]) -> None:
+        """These items of the last message leave; they were never sent."""
+        message = self._messages.pop()
+        self.budget.remove(*ids)
+        for item in message.items:
+            self._units.pop(item.unit, None)
+            if item.id in ids:
+                del self._places[item.id]
+        self._marked = [place for place in self._marked if place < len(self._messages)]
+        payload = self._intake.format.edit(message.payload, _texts(message, Edits(dropped=ids), self._intake.format))
+        if payload is None:
+            self.budget.overhead -= message.overhead
+            return
+        kept = tuple([item for item in message.items if item.id not in ids])
+        changed = attrs.evolve(message, payload=payload, items=kept, as_logged=False)
+        self._keep(changed, marked=self._intake.format.marks(payload) > 0)
+
     def _keep_newest_marks(self) -> None:
         """
         A caller marks the newest message of every call, and we keep its older ones: beyond the provider's number of
@@ -483,7 +583,7 @@ class Context:
 
     def _hold(self, key: str) -> None:
         item = self.find(key)
-        if item is not None and item.policy is GCPolicy.PARTIAL:
+        if item is not None and item.policy in {GCPolicy.PARTIAL, GCPolicy.EPHEMERAL}:
             self.set_policy(key, GCPolicy.PRESERVABLE)
 
     def _replace(self, key: str, **changes: Any) -> None:
@@ -496,9 +596,17 @@ class Context:
         if self.cursor.results is not None and self.cursor.results.id == message.id:
             self._refresh_results()
 
-    def _part(self, name: str, text: str, policy: GCPolicy) -> Item:
-        tokens = self._intake.counter.count(text)
-        return _owned(ItemKind.SYSTEM_TEXT, SYSTEM.name, name, text=text, tokens=tokens, policy=policy)
+    def _part(self, part: SystemPart) -> Item:
+        tokens = self._intake.counter.count(part.text)
+        kind = ItemKind.SYSTEM_TEXT
+        return _owned(kind, part.source, part.name, text=part.text, tokens=tokens, policy=part.policy)
+
+    def _stability(self, keyed: tuple[str, Item]) -> tuple[bool, int]:
+        item = keyed[1]
+        return is_own(item.source, item.name), self.budget.source(item.source).layer
+
+    def _is_shared(self, item: Item) -> bool:
+        return is_shared(self.budget.source(item.source), item.name)
 
     def _schema(self, name: str, payload: Payload, *, core: bool) -> Schema:
         policy = GCPolicy.LOCKED if core else GCPolicy.EPHEMERAL

@@ -17,6 +17,7 @@ Every error that gc-core raises, as one tree.
     ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close()
     ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
+    ├── RereadLoopError             the agent goes in circles about what was collected
     └── ContextOverflowError        what must stay does not fit in the window
 """
 
@@ -91,6 +92,29 @@ class InconsistentReplyError(GCError):
         self.reason = reason
         self.recovered = recovered
         super().__init__(f"the reply is inconsistent: {reason}; {text}")
+
+
+class RereadLoopError(GCError):
+    """
+    The agent goes in circles about what was collected, though it was told; no request was made.
+
+    Raised by every ``pre_send`` until something new has come: a user's message, a result that differs.
+
+    Attributes:
+        what: The words that asked for what was collected, or the call that repeats.
+        times: How often, with nothing new between.
+
+    """
+
+    def __init__(self, *, what: str, times: int, item: str) -> None:
+        self.what = what
+        self.times = times
+        where = f", last in {item}" if item else ""
+        super().__init__(
+            f"the agent goes in circles: {what!r} came {times} times with nothing new between{where}, though it was told "
+            "to go on from the summaries. What was collected comes back with restore() or recall(); a new user message "
+            "lets it go on, and reread_guard = false lets it go on for ever"
+        )
 
 
 class ContextOverflowError(GCError):

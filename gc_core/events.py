@@ -62,6 +62,95 @@ class MessageRepaired:
     text: str
 
 
+@attrs.frozen(kw_only=True)
+class LayerChanged:
+    """
+    A layer at the head of the request is another one than was sent.
+
+    Attributes:
+        source: Name of its source.
+        part: Its name there; of tool schemas the names of those that came, left or changed, joined by commas.
+        layer: Stability of the source.
+        waits: It takes effect with the next break that happens anyway; else it is in force.
+        invalidates: What of a request the provider reads anew for it: of tools, system, messages.
+        tokens: So many of them, uncalibrated: from the change on, as the window stands now.
+
+    """
+
+    source: str
+    part: str
+    layer: int
+    waits: bool
+    invalidates: tuple[str, ...]
+    tokens: int
+
+
+@attrs.frozen(kw_only=True)
+class VolatileLayer:
+    """
+    A text at the head of the request looks as if it were another one next time; each time it breaks the prompt cache.
+
+    Attributes:
+        source: Name of its source.
+        part: Its name there.
+        excerpt: What was found, in at most 80 letters.
+        why: What it looks like.
+
+    """
+
+    source: str
+    part: str
+    excerpt: str
+    why: str
+
+
+@attrs.frozen(kw_only=True)
+class RereadNoticed:
+    """
+    The agent, or a prompt, asks for what was collected, or a call repeats without anything new; the agent is told.
+
+    ``kind`` is "asked" or "repeated"; ``what`` names the words or the call, ``times`` how often it came, ``item`` where
+    it stands ("" for the system text).
+    """
+
+    kind: str
+    what: str
+    times: int
+    item: str
+
+
+@attrs.frozen(kw_only=True)
+class RateExceeded:
+    """
+    The calls of the last minute took more than ``tpm_budget``; told when it is crossed, and refused by nobody.
+
+    Attributes:
+        tokens: Tokens of the last minute that count for the provider's limit.
+        budget: Tokens a minute that it allows.
+
+    """
+
+    tokens: int
+    budget: int
+
+
+@attrs.frozen(kw_only=True)
+class ProviderCompacted:
+    """
+    A reply held the provider's own compaction: it stands for everything before it, which left the window.
+
+    The log keeps it all. What was LOCKED or pinned is sent again, at the end of the next request.
+
+    Attributes:
+        tokens_before: Tokens of the request before, uncalibrated.
+        tokens_after: Tokens of the request after, the reply included.
+
+    """
+
+    tokens_before: int
+    tokens_after: int
+
+
 Event = (
     CollectionStarted
     | CollectionFinished
@@ -69,7 +158,12 @@ Event = (
     | CollectionFailed
     | BudgetUpdated
     | ThresholdCrossed
+    | RateExceeded
     | MessageRepaired
+    | ProviderCompacted
+    | LayerChanged
+    | VolatileLayer
+    | RereadNoticed
 )
 
 Listener = Callable[[Event], None]

@@ -10,8 +10,11 @@ from gc_core.blocks import Block
 from gc_core.changes import Changes
 from gc_core.errors import GCError, LogError
 from gc_core.items import ItemKind
+from gc_core.layers import SystemPart
 from gc_core.ledger import (
     UNREADABLE,
+    Booked,
+    Cleared,
     Collected,
     Configured,
     Entry,
@@ -27,11 +30,11 @@ from gc_core.ledger import (
     Rewound,
     Undone,
 )
-from gc_core.log import LogRecord, MasterLog
+from gc_core.log import PARTS, LogRecord, MasterLog
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
-from gc_core.sources import CONVERSATION, ENRICHMENT, PLUGIN, SYSTEM
+from gc_core.sources import CONVERSATION, ENRICHMENT, PLUGIN
 from gc_core.state import Position, SessionState, with_policies
 
 SESSION = "session"
@@ -131,9 +134,11 @@ def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Posit
     if record.source == CONVERSATION.name:
         arrival = state.intake().take(payload, state.context.cursor)
         state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
-    elif record.source == SYSTEM.name:
-        parts = state.changes.system(payload["parts"], GCPolicy(payload["policy"]))
-        _change(state, parts, payload)
+    elif PARTS in payload:
+        policy = GCPolicy(payload["policy"])
+        texts = payload[PARTS].items()
+        parts = [SystemPart(source=record.source, name=name, text=text, policy=policy) for name, text in texts]
+        _change(state, state.changes.system(parts), payload)
     elif record.source == PLUGIN.name:
         tools = state.changes.tools(tuple(payload["schemas"]), frozenset(payload["discoverable"]))
         _change(state, tools, payload)
@@ -142,7 +147,8 @@ def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Posit
 
 
 def _change(state: SessionState, changes: Changes, payload: Payload) -> None:
-    state.change(changes, state.changed(changes, state.context), now=payload["refresh"] == "now")
+    needed = state.needed(changes)
+    state.change(needed, state.changed(needed, state.context), now=payload["refresh"] == "now")
 
 
 def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> None:
@@ -172,10 +178,10 @@ def _told(error: Exception) -> str:
     return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
 
 
-def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901
+def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
     """What ``enter`` does; errors as they come."""
     match entry.record:
-        case Opened() | Purged():
+        case Opened() | Purged() | Booked():
             pass
         case Registered(source=source):
             state.register(source)
@@ -183,6 +189,8 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             state.sent = True
         case Observed(raw=raw, reported=reported):
             state.observe(raw, reported)
+        case Cleared() as record:
+            state.clear(record)
         case Configured() as record:
             state.configure(record, state.counted_for(record.model))
         case Pinned(turn=turn, item=item, pinned=pinned):

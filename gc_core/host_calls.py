@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
+
+from gc_core.changes import layers_changed
 from gc_core.config import GCConfig
 from gc_core.context import Context
 from gc_core.errors import (
@@ -16,10 +19,14 @@ from gc_core.errors import (
 from gc_core.events import (
     BudgetUpdated,
     Event,
+    LayerChanged,
     Listener,
     MessageRepaired,
+    ProviderCompacted,
+    VolatileLayer,
 )
 from gc_core.items import Item
+from gc_core.layers import Private, is_own, is_shared, source_of_system, strings_of
 from gc_core.log import FILE_NAME
 from gc_core.logs import logger
 from gc_core.masking import without_secrets
@@ -31,8 +38,9 @@ from gc_core.protocols import (
     TokenCounter,
 )
 from gc_core.recorder import Taken
-from gc_core.sources import ENRICHMENT, InstructionSource
+from gc_core.sources import ENRICHMENT, PLUGIN, SYSTEM, InstructionSource
 from gc_core.state import SessionState
+from gc_core.volatile import volatile_in
 
 _log = logger("gc_core.session")
 
@@ -48,6 +56,7 @@ class HostCalls(Past):
     """The part of a session that listens. Nothing here collects."""
 
     _listeners: list[Listener]
+    _private = Private()
     _held = 0
     """How often the host has said how strongly something is held: a plan that was made before may not hold any more."""
 
@@ -72,35 +81,85 @@ class HostCalls(Past):
             self.append(message, policy=policy)
 
     @serialised
-    def system(self, /, *, policy: GCPolicy = GCPolicy.LOCKED, refresh: str = "break", **parts: str) -> None:
+    def system(
+        self,
+        /,
+        *,
+        source: str = SYSTEM.name,
+        policy: GCPolicy | attrs.NothingType = attrs.NOTHING,
+        refresh: str = "break",
+        **parts: str,
+    ) -> None:
         """
-        Set named parts of the system text; an empty text removes one.
+        Set named parts of the system text; an empty text removes one, and one that stands already changes nothing.
 
-        Before the first request this takes effect at once; later it would break the prompt cache from position 0 on,
-        so it waits for the next collection, unless ``refresh="now"``. Raises SourceError, with nothing changed, for
-        what is no text or no policy.
+        ``source`` says whose they are: one that you registered, or ``"org"``, ``"team"``, ``"user"``, which are ready
+        made. Parts stand in the order of their sources' layers, then in that in which they were given. ``policy`` is
+        the source's own unless you say otherwise.
+
+        Before the first request this takes effect at once; later it would break the prompt cache, so it waits for the
+        next collection, unless ``refresh="now"``; a ``LayerChanged`` event says what it invalidates. A text that looks
+        as if it were another one with every request is told as a ``VolatileLayer`` event.
+
+        Raises SourceError, with nothing changed, for what is no text or no policy, for an unknown source, for more than
+        its cap, and for a shared layer that holds what is ``private``.
         """
         _check_texts(parts)
-        _check_policy(policy, SourceError)
-        self._recorder.system(self._masked(parts), policy, now=_is_now(refresh))
-        self._tell_budget()
+        now, owner = _is_now(refresh), source_of_system(source, self._context.budget.sources)
+        held = owner.policy if policy is attrs.NOTHING else policy
+        _check_policy(held, SourceError)
+        texts = self._masked(parts)
+        for name, text in texts.items():
+            self._check_shared(owner, name, (text,), self._private)
+        self._recorder.register(owner)
+        changed = self._recorder.system(texts, held, now=now, source=owner.name)
+        self._tell_head(changed, owner.name, texts)
 
     @serialised
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
         """
         Set all tool schemas. Core ones are LOCKED; the ``discoverable`` ones, by name, are EPHEMERAL.
 
-        Takes effect as ``system`` does. Raises SourceError, with nothing changed, for a name twice, and for a
-        discoverable one without a schema.
+        Takes effect as ``system`` does, and is a shared layer. The same schemas in another order change nothing: the
+        order that was sent stands. Raises SourceError, with nothing changed, for a name twice, for a discoverable one
+        without a schema, and for a schema that holds what is ``private``.
         """
         plain = tuple(self._plain(schema) for schema in schemas)
-        names = {self._format.schema_name(schema) for schema in plain}
+        named = {self._format.schema_name(schema): "\n".join(strings_of(schema)) for schema in plain}
         discoverable = frozenset(discoverable)
-        unknown = sorted(discoverable - names)
+        unknown = sorted(discoverable - named.keys())
         if unknown:
-            raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(names)}")
-        self._recorder.tools(plain, discoverable, now=_is_now(refresh))
-        self._tell_budget()
+            raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(named)}")
+        now = _is_now(refresh)
+        for name, text in named.items():
+            self._check_shared(PLUGIN, name, (text,), self._private)
+        self._tell_head(self._recorder.tools(plain, discoverable, now=now), PLUGIN.name, named)
+        order = [self._format.schema_name(schema) for schema in plain]
+        kept = [schema.item.name for schema in self._context.schemas]
+        if order != kept and sorted(order) == sorted(kept) and self._state.changes.schemas is None:
+            _log.info("tools came in another order; the one that was sent stands", tools=len(kept))
+
+    @serialised
+    def private(self, /, **values: str) -> None:
+        """
+        Declare texts that belong to a user or to this session, by a name of your own: ``private(user="ada@x.org")``.
+
+        No layer below that of ``"user"``, and no tool schema, may hold one of them, the session's id or its directory:
+        other sessions share these layers. They are looked for as whole words, whatever their case; an empty text takes
+        a name back. No file holds them: tell them again when a session is opened again.
+
+        Raises SourceError, naming part, layer and name but never the text, when one stands there or waits; what is less
+        than three letters long cannot be looked for. Nothing is declared then.
+        """
+        private = self._private.told(values)
+        context, waiting = self._context, self._state.changes
+        parts = {**context.head.parts, **waiting.parts}
+        for part in parts.values():
+            self._check_shared(context.budget.source(part.source), part.name, (part.text,), private)
+        waits = () if waiting.schemas is None else waiting.schemas[0]
+        for schema in (*context.head.schemas, *waits):
+            self._check_shared(PLUGIN, self._format.schema_name(schema), strings_of(schema), private)
+        self._private = private
 
     @serialised
     def enrich(self, /, **texts: str) -> None:
@@ -155,18 +214,54 @@ class HostCalls(Past):
 
     def _tell_directory(self) -> None:
         """Once, before the first request, so that no break is needed for it; again where a session was moved."""
-        line = {_LOG_PART: _LOG_LINE.format(log=self.directory.absolute() / FILE_NAME)}
-        state = self._state
-        stands = state.context.system_text(_LOG_PART)
-        waits = state.changes.parts.get(_LOG_PART, ("",))[0]
-        if line[_LOG_PART] not in {stands, waits}:
-            self._recorder.system(line, GCPolicy.LOCKED, now=not state.sent)
+        line, state = _LOG_LINE.format(log=self.directory.absolute() / FILE_NAME), self._state
+        waits = [part.text for part in state.changes.parts.values() if part.name == _LOG_PART]
+        stands = [item.text for item in self._context.system if item.name == _LOG_PART]
+        if line not in (*waits, *stands):
+            self._tell_changed(self._recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=not state.sent))
+
+    def _check_shared(self, source: InstructionSource, name: str, texts: Iterable[str], private: Private) -> None:
+        if is_shared(source, name):
+            whole = private.of(self.directory.absolute(), self._store.session)
+            whole.check(f"{source.name}:{name}", source.layer, texts)
+
+    def _tell_head(self, changed: tuple[LayerChanged, ...] | None, source: str, texts: Mapping[str, str]) -> None:
+        """Tell what the head is now, or will be; a text that is not new was told before."""
+        if changed is None:
+            return
+        for name, text in texts.items():
+            for found in volatile_in(text):
+                _log.warning("a layer is volatile", source=source, part=name, excerpt=found.excerpt, why=found.why)
+                self._tell(VolatileLayer(source=source, part=name, excerpt=found.excerpt, why=found.why))
+        self._tell_changed(changed)
+        self._tell_budget()
+
+    def _tell_changed(self, changed: tuple[LayerChanged, ...] | None) -> None:
+        for each in changed or ():
+            self._tell(each)
+
+    def _head_lines(self) -> list[str]:
+        """What is to be known of the head, for ``explain``: what waits and what it costs, what is volatile."""
+        state, context = self._state, self._context
+        lines = ["system or tool changes wait for the next collection"] if state.changes else []
+        after = state.changed(state.changes, context)
+        for each in layers_changed(context, after, state.changes, waits=True, format=self.format):
+            lost = ", ".join(each.invalidates)
+            lines.append(f"{each.source}:{each.part} (layer {each.layer}): {each.tokens:,} tokens of {lost} read anew")
+        texts = {item.id: item.text for item in context.system if not is_own(item.source, item.name)}
+        texts |= {schema.item.id: "\n".join(strings_of(schema.payload)) for schema in context.schemas}
+        for key, text in texts.items():
+            lines.extend(f"{key} is volatile ({found.why}): {found.excerpt}" for found in volatile_in(text))
+        return lines
 
     def _told(self, taken: Taken) -> Taken:
         """Tell what arrived; it is logged and in the window."""
         for repair in taken.arrival.repairs:
             _log.warning("message repaired", kind=repair.kind, text=repair.text)
             self._tell(MessageRepaired(kind=repair.kind, text=repair.text))
+        if taken.arrival.compacted:
+            after = self._context.budget.total
+            self._tell(ProviderCompacted(tokens_before=taken.tokens_before, tokens_after=after))
         if taken.new:
             self._tell_budget()
         return taken

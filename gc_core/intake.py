@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
+from gc_core.errors import MessageError
 from gc_core.items import Item, ItemKind, Part, Place
 from gc_core.messages import Message, Payload, Role
 from gc_core.policy import GCPolicy
@@ -21,6 +23,11 @@ PASTE_TOKENS = 2_000
 
 LONG_ARGUMENT_TOKENS = 250
 """Arguments of a call above this size are EPHEMERAL: their long strings may be stubbed."""
+
+LONG_ANSWER_TOKENS = 250
+"""Assistant texts above this size are EPHEMERAL, unless they turn out to be a turn's last answer."""
+
+_LONG = {ItemKind.TOOL_CALL: LONG_ARGUMENT_TOKENS, ItemKind.ASSISTANT_TEXT: LONG_ANSWER_TOKENS}
 
 DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
@@ -60,10 +67,12 @@ class Cursor:
         requested: A user message has come.
         request_open: Before or inside the first run of user messages, the original request.
         used_tools: The current turn has called tools.
+        replied: The last message of user, model or tool is a reply that called nothing.
         answer: Items of the last assistant message, when that was text alone.
         asked: That answer ended with a question.
         open_calls: Calls that wait for results, in order.
-        results: The message that holds the results of the current batch so far, if the format wants them in one.
+        results: The message that what comes next may join, if the format wants that: the one with the results of the
+            current batch so far, or a reply that comes in pieces.
 
     """
 
@@ -78,6 +87,7 @@ class Cursor:
     requested: bool = False
     request_open: bool = True
     used_tools: bool = False
+    replied: bool = False
     answer: tuple[str, ...] = ()
     asked: bool = False
     open_calls: tuple[OpenCall, ...] = ()
@@ -90,7 +100,8 @@ class Repair:
     Something in a message that no provider would accept, and what was made of it; the log keeps the original.
 
     Attributes:
-        kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments`` or ``user_first``.
+        kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments``, ``user_first``,
+            ``user_between`` or ``open_thinking``.
         text: What was wrong and what was done, in words.
 
     """
@@ -107,6 +118,8 @@ class Arrival:
     Attributes:
         messages: Messages to add at the end.
         joined: The window's last message grew into this one.
+        left: Items at the end of the window's last message that leave before all else.
+        compacted: Everything in the window leaves first: the provider's own compaction stands for it (rule R4).
         held: Items that become PRESERVABLE, because now it is known what they were.
         repairs: What had to be mended.
         cursor: Where numbering stands afterwards.
@@ -115,6 +128,8 @@ class Arrival:
 
     messages: tuple[Message, ...] = ()
     joined: Message | None = None
+    left: tuple[str, ...] = ()
+    compacted: bool = False
     held: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     cursor: Cursor
@@ -144,7 +159,7 @@ class Arrival:
 
     def then(self, later: Arrival) -> Arrival:
         """Both, one after the other."""
-        messages, joined = self.messages, self.joined
+        messages, joined = ((), None) if later.compacted else (self.messages, self.joined)
         if later.joined is not None and messages:
             messages = (*messages[:-1], later.joined)
         elif later.joined is not None:
@@ -152,6 +167,8 @@ class Arrival:
         return Arrival(
             messages=(*messages, *later.messages),
             joined=joined,
+            left=(*self.left, *later.left),
+            compacted=self.compacted or later.compacted,
             held=(*self.held, *later.held),
             repairs=(*self.repairs, *later.repairs),
             cursor=later.cursor,
@@ -189,17 +206,24 @@ class Intake:
         start = Arrival(cursor=cursor, repairs=repairs)
         if mended is None:
             return start
-        if role in {Role.ASSISTANT, Role.SYSTEM}:
-            start = start.then(self.close(start.cursor))
-            take = self._assistant if role is Role.ASSISTANT else self._system
-            return start.then(take(mended, start.cursor, policy))
+        if role is Role.ASSISTANT:
+            return start.then(self._reply(mended, cursor, policy))
+        if role is Role.SYSTEM:
+            start = start.then(self.close(cursor))
+            return start.then(self._system(mended, start.cursor, policy))
         return start.then(self._from_user(mended, cursor, policy))
 
     def close(self, cursor: Cursor) -> Arrival:
-        """Answer every open call with a synthetic result: no request may carry a call without one (rule A1)."""
+        """
+        Answer every open call with a synthetic result: no request may carry a call without one (rule A1).
+
+        A reply that came in pieces is whole then: thinking at its end, which leads to nothing, leaves (rule R2).
+        """
+        arrival = _without_open_thinking(cursor)
         if not cursor.open_calls:
-            return Arrival(cursor=attrs.evolve(cursor, results=None))
-        arrival = Arrival(cursor=cursor, repairs=tuple(_dead(call) for call in cursor.open_calls))
+            return attrs.evolve(arrival, cursor=attrs.evolve(cursor, results=None))
+        dead = tuple(_dead(call) for call in cursor.open_calls)
+        arrival = attrs.evolve(arrival, repairs=(*arrival.repairs, *dead))
         for payload in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in cursor.open_calls]):
             arrival = arrival.then(self._results(payload, arrival.cursor, None, synthetic=True))
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
@@ -242,6 +266,31 @@ class Intake:
         draft = _Draft(source=SYSTEM.name, unit=cursor.units, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
         return self._message(payload, Role.SYSTEM, [draft] * len(self.format.read(payload)), cursor)
 
+    def _reply(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        """A reply, or a further piece of one where the format takes it so."""
+        if self.format.replaces(payload):
+            opened = attrs.evolve(cursor, open_calls=(), results=None, started=True)
+            return attrs.evolve(self._assistant(payload, opened, policy), compacted=True)
+        so_far = cursor.results
+        if so_far is not None and so_far.role is Role.ASSISTANT:
+            whole = self.format.join(so_far.payload, payload)
+            if whole is not None:
+                return self._grown(so_far, whole, payload, cursor, policy)
+        closed = self.close(cursor)
+        return closed.then(self._assistant(payload, closed.cursor, policy))
+
+    def _grown(
+        self, so_far: Message, whole: Payload, payload: Payload, cursor: Cursor, policy: GCPolicy | None
+    ) -> Arrival:
+        """A further piece of the reply that stands at the end: the same message, the same unit, the same step."""
+        first = so_far.items[0]
+        draft = _Draft(source=CONVERSATION.name, unit=first.unit, turn=first.turn, step=first.step, policy=policy)
+        arrival = self._message(payload, Role.ASSISTANT, [draft] * len(self.format.read(payload)), cursor)
+        (piece,) = arrival.messages
+        grown = attrs.evolve(so_far, payload=whole, items=(*so_far.items, *piece.items), as_logged=False)
+        after = _after_assistant(arrival.cursor, grown, self.format.read(whole))
+        return Arrival(joined=grown, cursor=attrs.evolve(after, messages=cursor.messages, results=grown))
+
     def _assistant(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         before = self._user_first(cursor)
         cursor = before.cursor
@@ -255,19 +304,31 @@ class Intake:
         )
         draft = _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, step=cursor.step, policy=policy)
         parts = self.format.read(payload)
-        arrival = self._message(payload, Role.ASSISTANT, [draft] * len(parts), cursor)
-        return before.then(attrs.evolve(arrival, cursor=_after_assistant(arrival.cursor, arrival.messages[0], parts)))
+        # A compaction stands for what was LOCKED too.
+        held = [attrs.evolve(draft, policy=GCPolicy.LOCKED)] if self.format.replaces(payload) else [draft]
+        arrival = self._message(payload, Role.ASSISTANT, held + [draft] * (len(parts) - 1), cursor)
+        (message,) = arrival.messages
+        after = _after_assistant(arrival.cursor, message, parts)
+        if self.format.replies_in_pieces:
+            after = attrs.evolve(after, results=message)
+        return before.then(attrs.evolve(arrival, cursor=after))
 
     def _user_first(self, cursor: Cursor) -> Arrival:
+        if cursor.started and cursor.replied and self.format.alternates:
+            repair = Repair(kind="user_between", text="a reply follows a reply; a user line stands between them")
+            return self._user_line("[gc: the next reply follows]", repair, cursor)
         if cursor.started or not self.format.needs_user_first():
             return Arrival(cursor=cursor)
-        item = Item(
-            id="", kind=ItemKind.USER_TEXT, source=CONVERSATION.name, policy=GCPolicy.LOCKED, tokens=0,
-            text="[gc: the conversation starts here]", unit=0, turn=cursor.turn, original_tokens=0,
-        )  # fmt: skip
         repair = Repair(
             kind="user_first", text="the conversation starts with the assistant; a user line stands before it"
         )
+        return self._user_line("[gc: the conversation starts here]", repair, cursor)
+
+    def _user_line(self, text: str, repair: Repair, cursor: Cursor) -> Arrival:
+        item = Item(
+            id="", kind=ItemKind.USER_TEXT, source=CONVERSATION.name, policy=GCPolicy.LOCKED, tokens=0,
+            text=text, unit=0, turn=cursor.turn, original_tokens=0,
+        )  # fmt: skip
         return attrs.evolve(self.framed(cursor, item), repairs=(repair,))
 
     def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
@@ -291,7 +352,19 @@ class Intake:
             return closed.then(self._user(payload, closed.cursor, policy))
         if kinds == {ItemKind.TOOL_RESULT}:
             return self._results(payload, cursor, policy)
+        if self.format.alternates:
+            return self._results_then_user(payload, cursor, policy)
         return self._results_and_user(payload, cursor, policy)
+
+    def _results_then_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
+        """Results and user text in one message, where results have to stand alone: two messages (rule G2)."""
+        parts = self.format.read(payload)
+        answers = [part.place for part in parts if part.kind is ItemKind.TOOL_RESULT]
+        results = self.format.edit(payload, {part.place: None for part in parts if part.place not in answers})
+        said = self.format.edit(payload, dict.fromkeys(answers))
+        arrival = Arrival(cursor=cursor) if results is None else self._results(results, cursor, policy)
+        arrival = arrival.then(self.close(arrival.cursor))
+        return arrival if said is None else arrival.then(self._user(said, arrival.cursor, policy))
 
     def _user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         held = cursor.answer if not cursor.user_run and (cursor.used_tools or cursor.asked) else ()
@@ -346,7 +419,7 @@ class Intake:
 
     def _late_result(self, part: Part, cursor: Cursor) -> Arrival:
         """A result whose call is gone or was closed is told as text: it would be refused as a result (rule A1)."""
-        closed = self.close(cursor)
+        closed = self.close(attrs.evolve(cursor, replied=False))
         text = f"[gc: this result came without its call {part.call_id}]\n{part.text}"
         item = Item(
             id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text=text,
@@ -394,8 +467,11 @@ class Intake:
             call=draft.call,
             is_error=part.is_error,
             synthetic=draft.synthetic,
+            fixed=part.fixed,
             scan=scan(part.text),
         )
+        if part.held:
+            return attrs.evolve(item, policy=GCPolicy.LOCKED)
         return attrs.evolve(item, policy=draft.policy or self._policy(item))
 
     def _policy(self, item: Item) -> GCPolicy:
@@ -452,8 +528,9 @@ def default_policy(item: Item) -> GCPolicy:
     """How strongly an item is held when nobody says otherwise (DESIGN.md, default policies)."""
     if item.kind is ItemKind.USER_TEXT:
         return GCPolicy.EPHEMERAL if item.tokens > PASTE_TOKENS else GCPolicy.PRESERVABLE
-    if item.kind is ItemKind.TOOL_CALL:
-        return GCPolicy.EPHEMERAL if item.tokens > LONG_ARGUMENT_TOKENS else GCPolicy.PARTIAL
+    long = _LONG.get(item.kind)
+    if long is not None:
+        return GCPolicy.EPHEMERAL if item.tokens > long else GCPolicy.PARTIAL
     return GCPolicy.EPHEMERAL if item.kind in _REMOVED_ALONE else GCPolicy.PARTIAL
 
 
@@ -461,6 +538,7 @@ def _turned(cursor: Cursor) -> Cursor:
     """The cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
     fresh = not cursor.started
     cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asked=False)
+    cursor = attrs.evolve(cursor, replied=False)
     if cursor.user_run:
         return cursor
     turn = cursor.turn if fresh else cursor.turn + 1
@@ -468,11 +546,13 @@ def _turned(cursor: Cursor) -> Cursor:
 
 
 def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
-    """The call that each result answers, by id and, where ids repeat, in order; and the calls left over."""
+    """The call that each result answers, by id and, where ids repeat or lack, in order; and the calls left over."""
     left = list(waiting)
     calls = []
     for part in parts:
-        call = next(call for call in left if call.call_id == part.call_id)
+        call = _call_of(part, left)
+        if call is None:
+            raise MessageError(f"a result for {part.call_id!r}, which no open call waits for")
         left.remove(call)
         calls.append(call)
     return calls, tuple(left)
@@ -489,6 +569,18 @@ def _draft_of(call: OpenCall, policy: GCPolicy | None, *, synthetic: bool) -> _D
         call=call.item,
         synthetic=synthetic,
     )
+
+
+def _without_open_thinking(cursor: Cursor) -> Arrival:
+    """Thinking at the end of a reply that came in pieces: nothing follows it any more, and it cannot be sent alone."""
+    reply = cursor.results
+    if reply is None or reply.role is not Role.ASSISTANT:
+        return Arrival(cursor=cursor)
+    thinking = itertools.takewhile(lambda item: item.kind is ItemKind.THINKING, reversed(reply.items))
+    left = tuple(item.id for item in thinking)
+    text = "a reply ended with thinking that led to nothing; it was left out"
+    repairs = (Repair(kind="open_thinking", text=text),) if left else ()
+    return Arrival(cursor=cursor, left=left, repairs=repairs)
 
 
 def _dead(call: OpenCall) -> Repair:
@@ -511,6 +603,7 @@ def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) ->
         open_calls=calls,
         results=None,
         used_tools=cursor.used_tools or bool(calls),
+        replied=not calls,
         answer=answer,
         asked=asked,
     )
@@ -518,16 +611,30 @@ def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) ->
 
 def _late(parts: Sequence[Part], cursor: Cursor) -> list[Part]:
     """Results that answer no open call."""
-    waiting = [call.call_id for call in cursor.open_calls]
+    waiting = list(cursor.open_calls)
     late = []
     for part in parts:
         if part.kind is not ItemKind.TOOL_RESULT:
             continue
-        if part.call_id in waiting:
-            waiting.remove(part.call_id)
-        else:
+        call = _call_of(part, waiting)
+        if call is None:
             late.append(part)
+        else:
+            waiting.remove(call)
     return late
+
+
+def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
+    """
+    The first call that the result answers, by id; where call or result has none, by name.
+
+    Gemini's ids are optional: what pairs a call without one is its name.
+    """
+    same = next((call for call in waiting if call.call_id == result.call_id), None)
+    if same is not None or not result.name:
+        return same
+    named = (call for call in waiting if call.name == result.name)
+    return next((call for call in named if call.name in {call.call_id, result.call_id}), None)
 
 
 def _is_object(text: str) -> bool:

@@ -71,6 +71,9 @@ class Part:
         images: Images inside this part.
         free_text: The arguments of a call are any text, not a JSON object.
         sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is no image.
+        fixed: The provider takes it back only as it came (a signed part of Gemini's, G3): it may leave, not change.
+        sealed_text: What its ``sealed_bytes`` hold is text, as it is in thinking, and no document.
+        held: It has to stay where it stands (Anthropic's changes of tools, N8): it is LOCKED.
 
     """
 
@@ -83,6 +86,9 @@ class Part:
     images: tuple[Image, ...] = ()
     free_text: bool = False
     sealed_bytes: int = 0
+    fixed: bool = False
+    sealed_text: bool = False
+    held: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -107,6 +113,7 @@ class Item:
         form: Whole, or a stub in its place.
         original_tokens: Tokens that it had when it arrived.
         pinned: The host pinned this item.
+        fixed: The provider takes it back only as it came: it may leave with its unit, but no stub may replace it.
         reference: What a stub or a trace stands for.
         logged: Where the line of the master log stands with which it arrived; None for what the framework wrote.
 
@@ -128,6 +135,7 @@ class Item:
     form: Form = Form.WHOLE
     original_tokens: int
     pinned: bool = False
+    fixed: bool = False
     reference: Reference | None = None
     logged: ByteRange | None = None
     scan: Scan = attrs.field(default=NOTHING, repr=False, eq=False)

@@ -20,7 +20,7 @@ from gc_core.errors import LogError
 from gc_core.hunks import Hunk
 from gc_core.items import Item
 from gc_core.journal import Journal, line_of
-from gc_core.messages import Payload
+from gc_core.messages import Payload, Usage
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
 from gc_core.results import GCTriggerReason
@@ -94,10 +94,61 @@ class FirstSent:
 
 @attrs.frozen(kw_only=True)
 class Observed:
-    """The provider reported its input tokens for a request of ``raw`` own tokens."""
+    """
+    The provider reported its input tokens for a request of ``raw`` own tokens.
+
+    Attributes:
+        raw: Own count of the request's tokens.
+        reported: Input tokens as reported, those of the cache included.
+        usage: The whole report of a call; None where a refusal named the size.
+        sent: When the request began, in seconds since 1970; 0 where that is not known.
+        changed: Where it differed from the request before: ``"tools"``, ``"system"``, ``"messages"`` or "".
+        reason: Why it missed the cache, in the provider's own word, or "".
+
+    """
 
     raw: int
     reported: int
+    usage: Usage | None = None
+    sent: float = 0.0
+    changed: str = ""
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Booked:
+    """
+    A call beside the conversation was paid.
+
+    Attributes:
+        source: Of whom: ``"summaries"``, ``"workers"``, or what a host calls it.
+        usage: What it took.
+        model: Which model it was, or None.
+        estimated: The tokens are own counts, for nobody reported them.
+
+    """
+
+    source: str
+    usage: Usage
+    model: str | None = None
+    estimated: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Cleared:
+    """
+    What the provider itself leaves out of the requests from here on, against what it left out before.
+
+    Attributes:
+        gone: Items that it leaves out now.
+        back: Items that it does not leave out any more.
+        tokens: Input tokens that it says it cleared.
+
+    """
+
+    gone: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    tokens: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -206,6 +257,8 @@ LedgerRecord = (
     | Registered
     | FirstSent
     | Observed
+    | Cleared
+    | Booked
     | Configured
     | Pinned
     | PolicySet
@@ -221,6 +274,8 @@ _KINDS: dict[str, type[Any]] = {
     "registered": Registered,
     "first_sent": FirstSent,
     "observed": Observed,
+    "cleared": Cleared,
+    "booked": Booked,
     "configured": Configured,
     "pinned": Pinned,
     "policy_set": PolicySet,

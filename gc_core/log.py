@@ -21,6 +21,9 @@ FILE_NAME = LOG_NAME
 VERSION = 1
 """Of the log's form; the first line of a log names it."""
 
+PARTS = "parts"
+"""Key of a payload that holds parts of the system text, by name: of the source that the line names."""
+
 _AT = re.compile(rb'\{"at":(\d{1,18}),')
 
 

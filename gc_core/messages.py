@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Mapping
+import operator
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,11 @@ import attrs
 
 from gc_core.items import Item
 
-_MARK = "cache_control"
+MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
+"""The fields by which providers mark a cache breakpoint: they come and go while what is sent stays the same."""
+
+NESTED = ("content", "output")
+"""Where a payload holds a list of blocks."""
 
 Payload = Mapping[str, Any]
 """A provider's own message or tool schema: opaque outside ``gc_core.formats``, never changed in place."""
@@ -55,16 +60,20 @@ class Message:
     @cached_property
     def digest(self) -> bytes:
         """Of the payload in cacheable form, 16 bytes; made once, for most messages outlive many collections."""
-        return digest_of(_unmarked(self.payload))
+        return digest_of(without_marks(self.payload))
 
 
-def _unmarked(payload: Payload) -> Payload:
-    """Without cache marks, which come and go while what is sent stays the same."""
-    content = payload.get("content")
-    if isinstance(content, list) and any(isinstance(block, Mapping) and _MARK in block for block in content):
-        blocks = [_unmarked(block) if isinstance(block, Mapping) else block for block in content]
-        payload = {**payload, "content": blocks}
-    return {key: value for key, value in payload.items() if key != _MARK} if _MARK in payload else payload
+def without_marks(payload: Payload) -> Payload:
+    """A message, block or schema without its cache marks; the payload itself where it has none."""
+    for field in NESTED:
+        blocks = payload.get(field)
+        if isinstance(blocks, list):
+            bare = [without_marks(block) if isinstance(block, Mapping) else block for block in blocks]
+            if any(map(operator.is_not, bare, blocks)):
+                payload = {**payload, field: bare}
+    if MARKS.isdisjoint(payload):
+        return payload
+    return {key: value for key, value in payload.items() if key not in MARKS}
 
 
 def digest_of(value: object) -> bytes:
@@ -83,6 +92,8 @@ class Usage:
         output_tokens: Tokens of the reply.
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
+        cache_write_1h_tokens: Of those written, for an hour.
+        iterations: Passes that the provider billed apart, and did not count above: Anthropic's compaction.
 
     """
 
@@ -90,6 +101,13 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    iterations: tuple[Usage, ...] = ()
+
+    @property
+    def fresh_tokens(self) -> int:
+        """Input tokens that were neither read from the cache nor written to it; never below 0."""
+        return max(0, self.input_tokens - self.cache_read_tokens - self.cache_write_tokens)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -103,6 +121,7 @@ class Request:
         system: The system blocks where the provider takes them apart from the messages, else empty.
         tools: The tool schemas.
         tokens: Tokens as counted by the session, uncalibrated.
+        stable: Number of leading system texts that belong to layers which many sessions share.
         options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
 
     """
@@ -112,6 +131,7 @@ class Request:
     system: tuple[Payload, ...] = ()
     tools: tuple[Payload, ...] = ()
     tokens: int = 0
+    stable: int = 0
     options: Mapping[str, Any] = attrs.field(factory=dict)
 
     def kwargs(self) -> dict[str, Any]:
@@ -148,5 +168,12 @@ def _gemini(request: Request) -> dict[str, Any]:
     if request.system:
         config["system_instruction"] = {"parts": list(request.system)}
     if request.tools:
-        config["tools"] = [{"function_declarations": list(request.tools)}]
+        config["tools"] = _gemini_tools(request.tools)
     return {"contents": list(request.messages), "config": config}
+
+
+def _gemini_tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
+    """All function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
+    declared = [schema for schema in schemas if "name" in schema]
+    built_in = [dict(schema) for schema in schemas if "name" not in schema]
+    return [*([{"function_declarations": declared}] if declared else []), *built_in]

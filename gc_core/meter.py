@@ -16,7 +16,7 @@ import attrs
 from gc_core.formats import format_named
 from gc_core.items import ItemKind
 from gc_core.measures import Prompt, Sent, Share
-from gc_core.messages import Payload, Request, Role
+from gc_core.messages import Payload, Request, Role, without_marks
 from gc_core.models import family
 from gc_core.protocols import Format, TokenCounter
 from gc_core.rules import check_request
@@ -225,7 +225,8 @@ class Meter:
 
     def _missing(self, now: _Rendered) -> int:
         """Bytes of LOCKED texts and tool schemas that stand nowhere in the request."""
-        schemas = [schema for schema in self._tools if schema not in now.request.tools]
+        there = [without_marks(schema) for schema in now.request.tools]
+        schemas = [schema for schema in self._tools if without_marks(schema) not in there]
         texts = [text for text in self._locked if not self._holds(now, text)]
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in [*texts, *map(json.dumps, schemas)])
 
@@ -252,10 +253,10 @@ def _unchanged(before: Request, now: Request) -> int | None:
 
 def _said(payload: Payload) -> Iterator[str]:
     """The texts of a message that are not blank: no provider takes a blank one."""
-    content = payload.get("content")
+    content = payload.get("content", payload.get("parts"))
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for block in blocks:
-        text = block.get("text") if block.get("type") == "text" else None
+        text = block.get("text") if block.get("type", "text") == "text" else None  # Gemini's parts have no type
         if isinstance(text, str) and text.strip():
             yield text
 

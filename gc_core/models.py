@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import functools
 import re
+from collections.abc import Iterable
 
 import attrs
 
@@ -155,9 +156,14 @@ def family(model: str | None, format: str = "") -> ModelFamily:  # noqa: A002 - 
     """
     if model is None:
         return _default(format)
-    spelled = model.lower().replace(".", "-").replace("_", "-")
-    fits = [(len(prefix), known) for known in _FAMILIES for prefix in known.prefixes if _names(spelled, prefix)]
+    fits = [(fit, known) for known in _FAMILIES if (fit := fit_of(model, known.prefixes))]
     return max(fits, key=lambda fit: fit[0])[1] if fits else _UNKNOWN
+
+
+def fit_of(model: str, prefixes: Iterable[str]) -> int:
+    """Letters of the longest prefix that stands in a model's name, however a gateway spells it; 0 for none."""
+    spelled = model.lower().replace(".", "-").replace("_", "-")
+    return max((len(prefix) for prefix in prefixes if _names(spelled, prefix)), default=0)
 
 
 def _names(spelled: str, prefix: str) -> bool:

@@ -107,7 +107,7 @@ class Past(abc.ABC):
 
     @property
     def format(self) -> str:
-        """The provider's message shape, ``"openai"`` or ``"anthropic"``."""
+        """Name of the provider's message shape, ``"openai"`` for instance."""
         return self._recorder.state.format.name
 
     @property
@@ -331,7 +331,7 @@ class Past(abc.ABC):
             self._recorder.configure(was.configured)
         for source in was.context.budget.sources:
             self._recorder.register(source)
-        for block in was.blocks.waiting:
+        for block in was.blocks.given:
             state.give(block.source, {block.name: block.text})
         with self.plugins.guarded("files", "checkpoint"):  # it is done and written; a checkpoint only makes it quick
             self._store.checkpoint(self._recorder.state)

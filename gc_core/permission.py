@@ -15,13 +15,16 @@ from gc_core.fold import SESSION
 from gc_core.hunks import SavedMessage
 from gc_core.items import ItemKind, Part
 from gc_core.ledger import Collected, Entry
-from gc_core.log import LogRecord
+from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Payload
 from gc_core.protocols import Format
-from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
+from gc_core.sources import CONVERSATION, PLUGIN
 
 _SEALED = frozenset({"signature", "thoughtSignature", "thought_signature", "data", "media_type"})
 """Keys whose values are no text: another byte, and the provider refuses them."""
+
+_ARGUMENTS = frozenset({"input", "args", "response"})
+"""Keys below which a model's or a tool's own words stand, whatever their keys."""
 
 _NAMED = frozenset({"type", "name"})
 """Keys of a tool schema whose values are its structure."""
@@ -36,8 +39,8 @@ def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
     _refuse(path for path in paths if path[0] != "payload" or before.source == SESSION)
     if before.source == CONVERSATION.name:
         _check_message(before.payload, after.payload, form)
-    elif before.source == SYSTEM.name:
-        _refuse(path for path in paths if path[1] != "parts")
+    elif PARTS in before.payload:
+        _refuse(path for path in paths if path[1] != PARTS)
     elif before.source == PLUGIN.name:
         _refuse(path for path in paths if path[1] != "schemas")
         _check_schemas(before.payload["schemas"], after.payload["schemas"])
@@ -79,7 +82,7 @@ def _check_message(old: Payload, new: Payload, form: Format) -> None:
     _refuse(
         path
         for path in _changed(old, new)
-        if "input" not in path and (path[-1] in _SEALED or str(_at(old, path)).startswith("data:"))
+        if _ARGUMENTS.isdisjoint(path) and (path[-1] in _SEALED or str(_at(old, path)).startswith("data:"))
     )
     try:
         same = form.role(old) is form.role(new) and form.marks(old) == form.marks(new)

@@ -208,7 +208,7 @@ class Planner:
             raise RemovalError(f"{action} names item {action.item!r}, which is not in this window")
         if removal.items != (action.item,):
             raise RemovalError(f"{action} names items {removal.items}; expected {(action.item,)}")
-        why = self._stubs.take(action.item, action.keep, rights)
+        why = self._stubs.take(action, rights)
         if why:
             return self._refuse(removal, why)
         self._removals.append(removal)

@@ -10,6 +10,7 @@ import cattrs
 from rich.table import Table
 
 from gc_core.border import PluginFailure
+from gc_core.cache_replay import PricedReplay
 from gc_core.chart import ASCII, BLOCKS, Level, fill_chart
 from gc_core.comparison import Comparison, SystemRow, WindowTable
 from gc_core.config import GCConfig
@@ -62,6 +63,7 @@ class ReplayDocument:
         sessions: Each session.
         pooled: The figures of all calls together.
         failures: The files that could not be replayed.
+        prices: What each session would have cost, with ``--model``.
 
     """
 
@@ -70,6 +72,7 @@ class ReplayDocument:
     sessions: tuple[SessionDocument, ...]
     pooled: ReplaySummary
     failures: tuple[FileFailure, ...]
+    prices: tuple[PricedReplay, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -107,7 +110,12 @@ class ComparisonDocument:
 
 
 def document_text(
-    reports: Sequence[ReplayReport], failures: Iterable[FileFailure], *, config: GCConfig, version: str
+    reports: Sequence[ReplayReport],
+    failures: Iterable[FileFailure],
+    *,
+    config: GCConfig,
+    version: str,
+    prices: Iterable[PricedReplay] = (),
 ) -> str:
     """The document as JSON, on one line."""
     document = ReplayDocument(
@@ -116,6 +124,7 @@ def document_text(
         sessions=tuple(_session(report) for report in reports),
         pooled=pooled(reports),
         failures=tuple(failures),
+        prices=tuple(prices),
     )
     return json.dumps(cattrs.unstructure(document), ensure_ascii=False)
 

@@ -9,6 +9,7 @@ from gc_core.actions import GCRemovalItem
 from gc_core.items import Image, Item, Part, Place, Turn, Unit
 from gc_core.messages import Payload, Request, Role, Usage
 from gc_core.results import Goal
+from gc_core.server_edits import ServerEdits
 from gc_core.summary import SummaryRequest
 
 
@@ -59,6 +60,14 @@ class ContextView(Protocol):
         """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, behind the most recent steps."""
 
     @property
+    def young(self) -> tuple[Item, ...]:
+        """Those of the stubbable items that a YOUNG collection is about: they came since the last one."""
+
+    @property
+    def condensed(self) -> tuple[Item, ...]:
+        """EPHEMERAL items that are stubs already, oldest first: a shorter one, some of its lines, may replace each."""
+
+    @property
     def liveness(self) -> LivenessView:
         """What is alive among the resident items."""
 
@@ -79,6 +88,9 @@ class GCStrategy(Protocol):
     The plugin: proposes removals, most welcome first, and carries nothing out.
 
     ``collect`` is pure: no I/O, no model call, no clock. The core stops pulling when the goal is met.
+
+    A strategy may have an attribute ``triggers``, a tuple of ``gc_core.triggers`` values: when it wants to be asked
+    beside the session's threshold. The core reads it once and evaluates them.
     """
 
     def collect(self, context: ContextView, goal: Goal) -> Iterable[GCRemovalItem]:
@@ -166,11 +178,16 @@ class Format(Protocol):
     Attributes:
         name: What a session's ``format=`` argument names.
         most_marks: Cache marks that a request may carry, 0 when the provider has none.
+        alternates: Results stand alone in their message, and a reply follows no reply (Gemini: G1, G2).
+        replies_in_pieces: A reply may come item by item: payloads of the model side by side are one message
+            (Responses).
 
     """
 
     name: str
     most_marks: int
+    alternates: bool
+    replies_in_pieces: bool
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""
@@ -194,7 +211,13 @@ class Format(Protocol):
         """The payload itself, or a copy in the order that the provider demands (tool results first)."""
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """One message for two, where the provider wants all results of a batch in one message; else None."""
+        """
+        One message for two, where the provider wants all results of a batch in one message, or takes a reply in pieces;
+        else None.
+        """
+
+    def replaces(self, payload: Payload) -> bool:
+        """Whether the provider's own compaction stands for everything before this message (R4)."""
 
     def marks(self, payload: Payload) -> int:
         """How many cache marks a message or tool schema carries."""
@@ -211,8 +234,20 @@ class Format(Protocol):
     def reply(self, reply: object) -> Payload:
         """The assistant message inside what the provider's client returned: an SDK object, a dict or a message."""
 
+    def history_elsewhere(self, reply: object) -> str | None:
+        """
+        Where the provider keeps the history that this reply belongs to (R5), "" where the host sends it all; None when
+        the reply does not tell.
+        """
+
     def usage(self, usage: object) -> Usage:
         """The provider's usage report, an SDK object or a dict, in our words."""
+
+    def served(self, reply: object) -> ServerEdits | None:
+        """
+        What the provider itself left out of the request that this reply answers; None when the reply does not tell: the
+        last report stands then. Raises MessageError for a report that cannot be read.
+        """
 
     def schema_name(self, schema: Payload) -> str:
         """The tool name in a schema of this format; raises MessageError when there is none."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn, Self
 
 from gc_core import index_file
+from gc_core.accounts import LedgerAccount
 from gc_core.checkpoints import Checkpoint
 from gc_core.errors import LogError, SourceError
 from gc_core.log import FILE_NAME
@@ -83,8 +84,12 @@ class SessionReader(Past):
         state = self._recorder.state
         messages = [record.payload for _, record in self._store.log.records() if record.source == CONVERSATION.name]
         head = state.context.head
-        texts = [text for text, _ in head.parts.values()]
+        texts = [part.text for part in head.parts.values()]
         return state.format.request(system=texts, tools=head.schemas, messages=messages, tokens=0)
+
+    def account(self) -> LedgerAccount:
+        """The accounts with the provider's prompt cache, call by call."""
+        return LedgerAccount(self._store.ledger, self._settings.format)
 
     def checkpoint(self) -> Checkpoint:
         """Raises LogError."""

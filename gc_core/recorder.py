@@ -10,15 +10,19 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import attrs
 
 from gc_core.blocks import Blocks
-from gc_core.changes import Changes
+from gc_core.changes import Changes, layers_changed
 from gc_core.collection import Collected as Collection
 from gc_core.context import Context, recounted
 from gc_core.errors import RuleError, SourceError
+from gc_core.events import LayerChanged
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
 from gc_core.hunks import hunks_between
 from gc_core.intake import Arrival, Classify, Cursor, Intake
 from gc_core.items import Item, ItemKind, Part
+from gc_core.layers import SystemPart
 from gc_core.ledger import (
+    Booked,
+    Cleared,
     Collected,
     Configured,
     FirstSent,
@@ -30,7 +34,7 @@ from gc_core.ledger import (
     Rewound,
     Undone,
 )
-from gc_core.log import LogRecord
+from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Message, Payload
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
@@ -50,12 +54,14 @@ class Taken:
         ids: Ids of the items that it became.
         new: All new items, those of synthetic results among them.
         arrival: What it did to the window.
+        tokens_before: Tokens of the request before a message arrived.
 
     """
 
     ids: tuple[str, ...] = ()
     new: tuple[Item, ...] = ()
     arrival: Arrival
+    tokens_before: int = 0
 
 
 P = ParamSpec("P")
@@ -92,7 +98,7 @@ class Recorder:
 
     def renew(self, state: SessionState) -> None:
         """Take over the state that the files tell; what waits for the end of the next request is in no file."""
-        state.blocks = Blocks(self.state.blocks.waiting, state.blocks.newest)
+        state.blocks = Blocks((*state.blocks.waiting, *self.state.blocks.given), state.blocks.newest)
         self.state, self.is_stale = state, False
 
     # -- what arrives --------------------------------------------------------------------------------------------
@@ -117,8 +123,9 @@ class Recorder:
         )
         (place,) = self.store.log.append([record])
         arrival = arrival.logged(ids, place, payload)
+        tokens = state.context.budget.total
         taken = state.take(arrival, Position(place.start, self.store.ledger.size))
-        return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival)
+        return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival, tokens_before=tokens)
 
     @_whole
     def prepare(self) -> tuple[Taken, ...]:
@@ -128,7 +135,7 @@ class Recorder:
         closing = state.closing()
         placings = self._placings(closing.cursor)
         records = [record for record, _ in placings]
-        closes = bool(closing.messages) or closing.joined is not None
+        closes = bool(closing.messages or closing.left) or closing.joined is not None
         if closes:
             records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
         if not records:
@@ -156,20 +163,29 @@ class Recorder:
     # -- what is set ---------------------------------------------------------------------------------------------
 
     @_whole
-    def system(self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool) -> None:
-        """Named parts of the system text. Raises SourceError when they cannot be."""
-        payload = {"parts": dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
-        self._change(self.state.changes.system(parts, policy), SYSTEM.name, payload, now=now)
+    def system(
+        self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool, source: str = SYSTEM.name
+    ) -> tuple[LayerChanged, ...] | None:
+        """
+        Named parts of the system text, of one source; returns what they invalidate, None when nothing is changed.
+
+        Raises SourceError when they cannot be.
+        """
+        payload = {PARTS: dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
+        made = [SystemPart(source=source, name=name, text=text, policy=policy) for name, text in parts.items()]
+        return self._change(Changes().system(made), source, payload, now=now)
 
     @_whole
-    def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool) -> None:
-        """All tool schemas. Raises SourceError when they cannot be."""
+    def tools(
+        self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool
+    ) -> tuple[LayerChanged, ...] | None:
+        """All tool schemas, as ``system``. Raises SourceError when they cannot be."""
         payload = {
             "schemas": list(schemas),
             "discoverable": sorted(discoverable),
             "refresh": "now" if now else "break",
         }
-        self._change(self.state.changes.tools(schemas, discoverable), PLUGIN.name, payload, now=now)
+        return self._change(Changes().tools(schemas, discoverable), PLUGIN.name, payload, now=now)
 
     @_whole
     def register(self, source: InstructionSource) -> None:
@@ -199,10 +215,21 @@ class Recorder:
             self.state.sent = True
 
     @_whole
-    def observe(self, raw: int, reported: int) -> None:
+    def observe(self, record: Observed) -> None:
         """The provider reported its input tokens."""
-        self.store.note(Observed(raw=raw, reported=reported))
-        self.state.observe(raw, reported)
+        self.store.note(record)
+        self.state.observe(record.raw, record.reported)
+
+    @_whole
+    def book(self, record: Booked) -> None:
+        """A call beside the conversation was paid."""
+        self.store.note(record)
+
+    @_whole
+    def clear(self, record: Cleared) -> None:
+        """The provider itself leaves items out, or does not any more."""
+        self.store.note(record)
+        self.state.clear(record)
 
     @_whole
     def configure(self, record: Configured) -> None:
@@ -227,12 +254,12 @@ class Recorder:
             hunks=hunks_between(state.context.messages, context.messages),
             summaries=result.summaries,
             schemas=tuple(gone),
-            changed_head=bool(state.changes),
+            changed_head=bool(state.changes) and not collection.keeps_head,
             numbers=numbers_of(context.cursor),
             counter=state.counter.name,
             digests=digests_of(state.context, context),
         )
-        state.commit(context, self.store.note(record))
+        state.commit(context, self.store.note(record), changed_head=record.changed_head)
 
     @_whole
     def undo(self) -> Collected | None:
@@ -328,10 +355,23 @@ class Recorder:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _change(self, changes: Changes, source: str, payload: Mapping[str, Any], *, now: bool) -> None:
-        changed = self.state.changed(changes, self.state.context)  # raises now what could not be later
-        self.store.log.append([self._source_record(source, payload, self.state.context.cursor.items)])
-        self.state.change(changes, changed, now=now)
+    def _change(
+        self, given: Changes, source: str, payload: Mapping[str, Any], *, now: bool
+    ) -> tuple[LayerChanged, ...] | None:
+        state, context = self.state, self.state.context
+        changes = state.needed(state.changes.merged(given))
+        waited = now and changes.shares(given)  # it is not in force yet, and has to be now
+        if changes == state.changes and not waited:
+            return None
+        changed = state.changed(changes, context)  # raises now what could not be later
+        if changed.system_tokens(source) > context.system_tokens(source):
+            state.blocks.check_cap(changed, source, state.counter)
+        self.store.log.append([self._source_record(source, payload, context.cursor.items)])
+        waits = state.sent and not now
+        state.change(changes, changed, now=now)
+        if not state.sent:
+            return ()  # nobody has read anything that could be lost
+        return layers_changed(context, changed, given, waits=waits, format=state.format.name)
 
     def _source_record(
         self, source: str, payload: Payload, at: int, policies: Mapping[str, GCPolicy] | None = None

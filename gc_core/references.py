@@ -7,6 +7,9 @@ import attrs
 LOG_NAME = "master.jsonl"
 """The file of the session's directory that byte ranges speak of."""
 
+BOUNDARY = "[COMPACTION_BOUNDARY]"
+"""The line behind which the conversation goes on: what stood before it is in the summary that it closes."""
+
 HINTED_FROM = 400
 """Tokens from which a trace hints at what it stands for: a hint on less would cost too much of what was freed."""
 
@@ -77,13 +80,24 @@ class Reference:
         told = f": {about}" if about else ""
         return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
 
-    def summary_frame(self, label: str) -> tuple[str, str]:
-        """What stands before and behind the text of a summary: what it is, and how the originals come back."""
+    def fold_text(self, told: str) -> str:
+        """The whole text of a fold: one line."""
+        about = f": {told}" if told else ""
+        return (
+            f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}, folded{about}{self._where()}]"
+        )
+
+    def summary_frame(self, label: str, *, boundary: bool = False) -> tuple[str, str]:
+        """
+        What stands before and behind the text of a summary: what it is, and how the originals come back.
+
+        With ``boundary`` a line says that everything before it is in the summary.
+        """
         opening = (
             f'<summary name="{label}" of="{self._turns()}">\nAn account of what was said and done; no instructions.'
         )
         back = f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{self._where()}]"
-        return opening, f"{back}\n</summary>"
+        return opening, f"{back}\n{BOUNDARY}\n</summary>" if boundary else f"{back}\n</summary>"
 
     def _calls(self) -> str:
         told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]

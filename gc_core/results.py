@@ -19,6 +19,9 @@ class GCTriggerReason(enum.Enum):
     PRE_SEND = "pre_send"
     CONTEXT_LIMIT = "context_limit"
     MANUAL = "manual"
+    YOUNG = "young"
+    COLD_CACHE = "cold_cache"
+    PRICE = "price"
 
 
 @attrs.frozen(kw_only=True)
@@ -30,6 +33,9 @@ class Goal:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
         pressure_tokens: PRESERVABLE content may go while the request has at least this many tokens; None: it stays.
+        young_after: Number of the item behind which a YOUNG collection looks for what has been served.
+        window_percent: Usage in percent of the usable window when the collection began; 0 where nobody knows.
+        conversation_percent: The same of the conversation alone.
         focus: What the host wants summaries to keep above all, in its own words, or "".
 
     """
@@ -37,7 +43,15 @@ class Goal:
     target_tokens: int
     reason: GCTriggerReason = GCTriggerReason.MANUAL
     pressure_tokens: int | None = None
+    young_after: int = 0
+    window_percent: float = 0.0
+    conversation_percent: float = 0.0
     focus: str = ""
+
+    @property
+    def is_young(self) -> bool:
+        """Whether only what is young and served is to shrink, as far as it can."""
+        return self.reason is GCTriggerReason.YOUNG
 
     @property
     def pressure(self) -> bool:

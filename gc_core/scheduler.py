@@ -1,21 +1,39 @@
-"""Decides when a collection runs and how deep it goes; strategies decide only what."""
+"""
+Decides when a collection runs and how deep it goes, by room and by money; strategies decide only what.
+
+The arithmetic is that of a prompt cache: a break writes again what stands behind it, and what is freed is not read any
+more in every call that follows. Prices are multiples of the input price (``gc_core.cache.economics``).
+"""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import attrs
 
+from gc_core.cache.economics import Economics
 from gc_core.calibration import Calibration
 from gc_core.config import GCConfig
 from gc_core.results import GCTriggerReason, Goal
+from gc_core.triggers import Major, Trigger, Young
 
 WORTH_PERCENT = 5.0
 """A collection that can free less than this share of the window waits until usage has grown by as much: a break of the
 prompt cache for crumbs costs more than it saves."""
 
-
 AHEAD_SPARE_PERCENT = 10.0
 """Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
 nobody should have to wait for that rest."""
+
+LEAST_CALLS = 10
+"""Calls that a session is expected to go on for at least. Beyond that it is expected to last as long again as it has
+lasted: nobody knows more of it (the estimate of Lindy's law)."""
+
+CLIFF_PERCENT = 97.0
+"""Share of a price cliff at which a collection runs: a reply and its results still have to come."""
+
+_BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
+_T = TypeVar("_T", bound=Trigger)
 
 
 @attrs.frozen(kw_only=True)
@@ -28,6 +46,13 @@ class Moment:
         calibration: What the provider makes of such a count.
         turn_tokens: Tokens that could go, by turn, oldest first; only asked for when turns are limited.
         waits_above: No threshold collection below this many tokens, because the last one was not worth its break.
+        conversation_tokens: Of the tokens, those of the conversation.
+        young_tokens: Tokens that have been served since the last collection; see ``Young``.
+        young_after: Number of the item behind which they came.
+        young_waits: No collection of young content below so many of these, because the last one was not worth it.
+        calls: Model calls so far.
+        idle_seconds: Since the last model call; never negative.
+        broken: The cached prefix breaks at its head anyway.
 
     """
 
@@ -35,6 +60,13 @@ class Moment:
     calibration: Calibration
     turn_tokens: tuple[int, ...] = ()
     waits_above: int = 0
+    conversation_tokens: int = 0
+    young_tokens: int = 0
+    young_after: int = 0
+    young_waits: int = 0
+    calls: int = 0
+    idle_seconds: float = 0.0
+    broken: bool = False
 
     @property
     def estimated(self) -> int:
@@ -43,10 +75,43 @@ class Moment:
 
 
 @attrs.frozen(kw_only=True)
+class Break:
+    """
+    What a collection would do to the cached prefix.
+
+    Attributes:
+        freed: Tokens that no later call reads any more.
+        behind: Tokens behind the first change that are written again once.
+
+    """
+
+    freed: int
+    behind: int
+
+    def calls_to_pay(self, economics: Economics) -> float:
+        """Calls after which it has paid for itself: ``(write - read) * behind / (read * freed)``."""
+        if self.freed <= 0:
+            return float("inf")
+        if economics.read <= 0:
+            return 0.0 if economics.write <= 0 else float("inf")
+        return max(0.0, (economics.write - economics.read) * self.behind / (economics.read * self.freed))
+
+
+@attrs.frozen(kw_only=True)
 class Scheduler:
-    """Turns a moment into a goal, or into None when there is nothing to do."""
+    """
+    Turns a moment into a goal, or into None when there is nothing to do.
+
+    Attributes:
+        config: The session's.
+        economics: What reading and writing the cache cost.
+        triggers: What the strategies declare.
+
+    """
 
     config: GCConfig
+    economics: Economics
+    triggers: tuple[Trigger, ...] = ()
 
     def before_send(self, moment: Moment) -> Goal | None:
         """The goal before a model call."""
@@ -73,8 +138,18 @@ class Scheduler:
         config = self.config
         if config.background_percent is None or self.usage(moment) < config.background_percent:
             return None
-        freed = self._percent_of(moment, config.threshold_percent - config.target_percent + AHEAD_SPARE_PERCENT)
+        freed = self._percent_of(moment, config.threshold_percent - self.target_percent + AHEAD_SPARE_PERCENT)
         return Goal(target_tokens=max(0, moment.tokens - freed), reason=GCTriggerReason.THRESHOLD)
+
+    @property
+    def target_percent(self) -> float:
+        """Usage that a collection goes down to: the session's, or what a strategy declares below that."""
+        return min([self.config.target_percent, *(major.target_percent for major in self._declared(Major))])
+
+    @property
+    def young(self) -> Young | None:
+        """When young content is collected, as the first strategy that does so declares it."""
+        return next(iter(self._declared(Young)), None)
 
     def fit(self, moment: Moment) -> int:
         """Tokens, as the budget counts, that a request may have."""
@@ -92,30 +167,102 @@ class Scheduler:
         """Usage in percent of the usable window."""
         return 100.0 * moment.estimated / self.config.usable
 
-    def is_worth(self, moment: Moment, freed: int, goal: Goal) -> bool:
-        """Whether freeing this much is worth a break of the prefix; what must happen is always worth it."""
+    def is_cold(self, moment: Moment) -> bool:
+        """Whether nothing of the prompt is in the provider's cache any more: then a break costs nothing."""
+        return moment.broken or moment.idle_seconds > self.economics.ttl_seconds
+
+    # -- what a break is worth -----------------------------------------------------------------------------------------
+
+    def is_worth(self, moment: Moment, found: Break, goal: Goal) -> bool:
+        """Whether a collection is worth a break of the prefix; what must happen is always worth it."""
+        if goal.reason in {GCTriggerReason.YOUNG, *self._postponed(moment)}:
+            return found.freed > 0 and (self.is_cold(moment) or self._pays(moment, found))
+        if goal.reason is GCTriggerReason.PRICE:
+            return self._cliff(attrs.evolve(moment, tokens=moment.tokens - found.freed)) != self._cliff(moment)
+        if goal.reason in _BREAKS_ARE_FREE:
+            return found.freed > 0
         if goal.reason is not GCTriggerReason.THRESHOLD or not self.fits(moment):
             return True
-        return freed >= self.config.usable * WORTH_PERCENT / 100.0 or self._reached(moment, freed, goal)
+        return found.freed >= self.config.usable * WORTH_PERCENT / 100.0 or self._reached(moment, found, goal)
 
     def next_try(self, moment: Moment) -> int:
         """Tokens above which a collection that was not worth it is tried again."""
         return moment.tokens + int(self.config.usable * WORTH_PERCENT / 100.0)
 
-    # -- inside --------------------------------------------------------------------------------------------------
+    def arithmetic(self, moment: Moment, found: Break) -> str:
+        """What a break would cost and bring, in words."""
+        read, write = self.economics.read, self.economics.write
+        if self.is_cold(moment):
+            return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
+        calls = found.calls_to_pay(self.economics)
+        return (
+            f"a break writes {found.behind:,} tokens again ({write:g} instead of {read:g} of the input price) and saves"
+            f" {found.freed:,} a call ({read:g}): it pays after {calls:,.1f} calls, and {self._horizon(moment)} are"
+            " expected"
+        )
 
-    def _reached(self, moment: Moment, freed: int, goal: Goal) -> bool:
-        return moment.tokens - freed <= goal.target_tokens
+    def _pays(self, moment: Moment, found: Break) -> bool:
+        return found.calls_to_pay(self.economics) <= self._horizon(moment)
+
+    def _horizon(self, moment: Moment) -> int:
+        return max(LEAST_CALLS, moment.calls)
+
+    def _postponed(self, moment: Moment) -> tuple[GCTriggerReason, ...]:
+        """Reasons that may wait for a better moment: in continuous mode, below the threshold, where the host allows."""
+        may_wait = self.config.defer and not self.crossed(moment) and self.fits(moment)
+        return (GCTriggerReason.CONTINUOUS,) if may_wait else ()
+
+    def _reached(self, moment: Moment, found: Break, goal: Goal) -> bool:
+        return moment.tokens - found.freed <= goal.target_tokens
+
+    # -- when ----------------------------------------------------------------------------------------------------------
 
     def _due(self, moment: Moment, percent: float) -> Goal | None:
         config = self.config
         if not config.auto_trigger:
             return None
         over = self.usage(moment) > percent if config.continuous else self.usage(moment) >= percent
-        if over and moment.tokens >= moment.waits_above:
+        if (over or self._conversation_is_full(moment)) and moment.tokens >= moment.waits_above:
             reason = GCTriggerReason.CONTINUOUS if config.continuous else GCTriggerReason.THRESHOLD
             return self._goal(moment, reason, None)
-        return self._turn_limit(moment)
+        return self._cheaper(moment) or self._cold(moment) or self._turn_limit(moment) or self._served(moment)
+
+    def _conversation_is_full(self, moment: Moment) -> bool:
+        tokens = moment.calibration.estimate(moment.conversation_tokens)
+        return any(100.0 * tokens >= self.config.usable * major.conversation_percent for major in self._declared(Major))
+
+    def _cheaper(self, moment: Moment) -> Goal | None:
+        """Just below a price cliff, down to the same share below it as the target is below the window."""
+        cliff = self._cliff(moment)
+        if not cliff or moment.tokens < moment.waits_above:
+            return None
+        target = moment.calibration.to_raw(int(cliff * self.target_percent / 100.0))
+        return attrs.evolve(self._goal(moment, GCTriggerReason.PRICE, None), target_tokens=target)
+
+    def _cliff(self, moment: Moment) -> int:
+        """The price cliff that the request has reached, or 0; one that the window never reaches is none."""
+        reached = (cliff for cliff in self.economics.cliffs if cliff < self.config.usable)
+        return max((cliff for cliff in reached if moment.estimated >= cliff * CLIFF_PERCENT / 100.0), default=0)
+
+    def _cold(self, moment: Moment) -> Goal | None:
+        """A break that costs nothing is used for what would be due before long."""
+        if not self.is_cold(moment) or not self.triggers or moment.tokens < moment.waits_above:
+            return None
+        spare = self._percent_of(moment, self.target_percent + WORTH_PERCENT)
+        if moment.tokens >= spare:
+            return self._goal(moment, GCTriggerReason.COLD_CACHE, None)
+        young = self.young
+        return self._young_goal(moment) if young is not None and moment.young_tokens >= young.least else None
+
+    def _served(self, moment: Moment) -> Goal | None:
+        young = self.young
+        if young is None or moment.young_tokens < max(young.tokens, moment.young_waits):
+            return None
+        return self._young_goal(moment)
+
+    def _young_goal(self, moment: Moment) -> Goal:
+        goal = self._goal(moment, GCTriggerReason.YOUNG, 0.0)
+        return attrs.evolve(goal, pressure_tokens=None, young_after=moment.young_after)
 
     def _turn_limit(self, moment: Moment) -> Goal | None:
         limit = self.config.max_turns
@@ -125,13 +272,17 @@ class Scheduler:
         return Goal(target_tokens=max(0, moment.tokens - oldest), reason=GCTriggerReason.TURN_LIMIT)
 
     def _goal(self, moment: Moment, reason: GCTriggerReason, target_percent: float | None) -> Goal:
-        percent = self.config.target_percent if target_percent is None else target_percent
+        percent = self.target_percent if target_percent is None else target_percent
         pressure = self.config.pressure_percent
         return Goal(
             target_tokens=self._percent_of(moment, percent),
             reason=reason,
             pressure_tokens=self._percent_of(moment, pressure) if pressure and self.usage(moment) >= pressure else None,
+            window_percent=self.usage(moment),
         )
+
+    def _declared(self, kind: type[_T]) -> tuple[_T, ...]:
+        return tuple(trigger for trigger in self.triggers if isinstance(trigger, kind))
 
     def _percent_of(self, moment: Moment, percent: float) -> int:
         """A share of the usable window, as the budget counts."""

@@ -25,7 +25,7 @@ class GCSession(SessionBase):
 
     Args:
         config: How to collect.
-        format: ``"openai"`` (Chat Completions) or ``"anthropic"`` (Messages).
+        format: ``"openai"`` (Chat Completions), ``"anthropic"`` (Messages), ``"responses"`` or ``"gemini"``.
         directory: Where the master log lies; without one it is temporary and ends with the session.
         model: The model's name, for counting and for what it does with thinking; see also ``switch``.
         strategy: Strategy objects or names instead of ``config.strategy``; an object needs no registration.

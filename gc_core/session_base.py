@@ -12,11 +12,14 @@ from typing import Any, Self
 
 import attrs
 
+from gc_core.accounts import CallWatch, LedgerAccount
 from gc_core.ahead import Ahead
 from gc_core.answering import Answering
 from gc_core.budget import InstructionBudget
-from gc_core.collecting import Collecting
+from gc_core.cache.account import CacheReport
+from gc_core.cache.terms import terms_of
 from gc_core.collection import Collected
+from gc_core.condensing import Condensing
 from gc_core.config import GCConfig
 from gc_core.errors import (
     ConfigError,
@@ -25,7 +28,10 @@ from gc_core.events import (
     Listener,
     ThresholdCrossed,
 )
+from gc_core.guard import RereadGuard
 from gc_core.items import Item
+from gc_core.ledger import Booked
+from gc_core.messages import Usage
 from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, reopened, with_names
 from gc_core.past import serialised
 from gc_core.plugins import Plugins, named
@@ -43,7 +49,7 @@ from gc_core.state import Settings
 from gc_core.store import Store
 
 
-class SessionBase(Collecting):
+class SessionBase(Condensing):
     """What ``GCSession`` and ``AsyncGCSession`` share; the arguments are ``GCSession``'s."""
 
     def __init__(
@@ -130,11 +136,16 @@ class SessionBase(Collecting):
         for source in self.plugins.sources():
             with self.plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
                 self._recorder.register(source)
-        self._limited_turn = -1
+        self._marks = self._fresh_marks()
+        self._calls = CallWatch(terms_of(settings.model, settings.format))
+        self._answering = attrs.evolve(self._answering, spent=self._calls.summarized)
+        self._account = LedgerAccount(store.ledger, settings.format)
+        self._guard = RereadGuard() if settings.config.reread_guard else None
         self._raw_sent = 0
         self._streamed = 0
         self._crossed = False
-        self._waits_above = self._looks_above = 0
+        self._looks_above = 0
+        self._forget_the_moment()
         self._last: GCResult | None = None
         self._recoveries = 0
         store.opened(settings.record(store.session))
@@ -235,16 +246,42 @@ class SessionBase(Collecting):
             f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
             self._next_step(moment),
         ]
-        if self._state.changes:
-            lines.append("system or tool changes wait for the next collection")
+        lines.extend(self._head_lines())
+        lines.extend(self._served_lines())
+        if self.debt:
+            lines.append(str(self.debt))
+        lines.extend(self._kept_lines())
         if self._last is not None:
             last = self._last
             lines.append(
                 f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
                 f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
             )
+        with self.plugins.guarded("ledger", "accounts"):  # the rest is known all the same
+            lines.extend(self.cache.words())
         lines.extend(str(failure) for failure in self.plugins.failures)
         return "\n".join(lines)
+
+    @property
+    @serialised
+    def cache(self) -> CacheReport:
+        """
+        The accounts with the provider's prompt cache since the session began: hit rate, cost, misses with their causes.
+
+        Read from the ledger as far as nobody has asked yet. Raises LogError when it cannot be read.
+        """
+        return attrs.evolve(self._account.report(), tpm_budget=self._config.tpm_budget)
+
+    @serialised
+    def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:
+        """
+        Book a call beside the conversation, of a worker for instance: it is part of the cost, and of no hit rate.
+
+        ``kind`` is what reports call it, ``usage`` a provider's report in the session's format, or a ``Usage``.
+        Raises MessageError when counts lack, LogError when it cannot be written.
+        """
+        counts = usage if isinstance(usage, Usage) else self._format.usage(usage)
+        self._recorder.book(Booked(source=kind, usage=counts, model=model, estimated=estimated))
 
     @serialised
     def fork(self, directory: str | Path, *, at: int | None = None) -> Self:
@@ -264,8 +301,9 @@ class SessionBase(Collecting):
             plugins=self.plugins,
             counter=self._settings.counter,
         )
-        for block in self._state.blocks.waiting if at is None else ():
+        for block in self._state.blocks.given if at is None else ():
             branch._state.give(block.source, {block.name: block.text})
+        branch._private = self._private
         return branch
 
     # -- inside --------------------------------------------------------------------------------------------------------

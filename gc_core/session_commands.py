@@ -51,6 +51,8 @@ class FormatName(enum.StrEnum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    RESPONSES = "responses"
+    GEMINI = "gemini"
 
 
 @attrs.frozen(kw_only=True)

@@ -28,7 +28,14 @@ class InstructionSource:
 
 SYSTEM = InstructionSource(name="system", policy=GCPolicy.LOCKED, layer=0)
 PLUGIN = InstructionSource(name="plugin", policy=GCPolicy.PARTIAL, layer=10)
+ORG = InstructionSource(name="org", policy=GCPolicy.LOCKED, layer=20)
+TEAM = InstructionSource(name="team", policy=GCPolicy.LOCKED, layer=30)
+USER = InstructionSource(name="user", policy=GCPolicy.LOCKED, layer=40)
 ENRICHMENT = InstructionSource(name="enrichment", policy=GCPolicy.EPHEMERAL, layer=90)
 CONVERSATION = InstructionSource(name="conversation", policy=GCPolicy.PARTIAL, layer=100)
 
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
+
+READY_MADE_SOURCES = (ORG, TEAM, USER)
+"""Memory of an organisation, a team and a user: in a session from the first part of the system text that names one,
+unless the host has registered another source of that name. Layers below that of USER are the same for everybody."""

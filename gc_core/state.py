@@ -15,6 +15,7 @@ import attrs
 from gc_core.blocks import Block, Blocks, block_item
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
+from gc_core.carrying import carried
 from gc_core.changes import Changes
 from gc_core.config import GCConfig, without_keys
 from gc_core.context import Context, Edits
@@ -22,15 +23,19 @@ from gc_core.errors import ConfigError, LogError
 from gc_core.formats import format_named
 from gc_core.hunks import Hunk, ReadPayload, SavedMessage, patched
 from gc_core.intake import Arrival, Classify, Cursor, Intake
-from gc_core.items import Item, ItemKind
-from gc_core.ledger import Collected, Configured, Digests, Numbers, Opened
-from gc_core.messages import Message, digest_of
+from gc_core.items import Item, ItemKind, Part
+from gc_core.ledger import Cleared, Collected, Configured, Digests, Numbers, Opened
+from gc_core.messages import Message, Role, digest_of
 from gc_core.models import family
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
+from gc_core.server_edits import PLACEHOLDER
 from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
-from gc_core.tokens import counter_for
+from gc_core.tokens import counter_for, part_tokens
+
+_CLEARED = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.THINKING})
+"""What a provider clears."""
 
 
 @attrs.frozen
@@ -80,6 +85,8 @@ class SessionState:
         self.taken_back: list[ByteRange] = []
         self.turns: list[Position] = []
         self.thinking: list[str] = []
+        self.cleared: frozenset[str] = frozenset()
+        self._clears = False
         self._read = read
         budget = InstructionBudget(
             context_limit=config.context_limit,
@@ -115,11 +122,21 @@ class SessionState:
         """Take a message in that was logged at this position; returns the items that are new."""
         new = new_items(arrival, self.context.cursor.items)
         turned = arrival.cursor.turn != self.context.cursor.turn
+        held = carried(self.context, self.blocks, self.pinned_turns) if arrival.compacted else ()
         self.context.apply(arrival)
+        if arrival.compacted:
+            self.blocks.carry(held)
+            self.cleared = frozenset()
+            self._nothing_to_undo()
         while len(self.turns) <= arrival.cursor.turn:
             self.turns.append(at)
         self._note_thinking(new, turned=turned)
         return new
+
+    def _nothing_to_undo(self) -> None:
+        """What earlier collections took is not in the window whole either: a compaction stands for all of it."""
+        self.undoable_from, self.taken_back = len(self.done), []
+        self.undone = frozenset(key for key in self.undone if self.context.find(key) is not None)
 
     def closing(self) -> Arrival:
         """Synthetic results for the calls that wait for one."""
@@ -143,6 +160,10 @@ class SessionState:
 
     # -- what is set ---------------------------------------------------------------------------------------------
 
+    def needed(self, changes: Changes) -> Changes:
+        """What of these changes is none already."""
+        return changes.needed(self.context, sent=self.sent)
+
     def changed(self, changes: Changes, context: Context) -> Context:
         """Another context with these changes at its head. Raises SourceError when they cannot be."""
         return changes.applied_to(context, unbind=self.sent and self.binds_thinking)
@@ -152,8 +173,9 @@ class SessionState:
         if self.sent and not now:
             self.changes = changes
             return
+        other = changed is not self.context
         self.context, self.changes = changed, Changes()
-        if self.sent and self.binds_thinking:
+        if other and self.sent and self.binds_thinking:
             self.undoable_from = len(self.done)
 
     def register(self, source: InstructionSource) -> None:
@@ -205,14 +227,50 @@ class SessionState:
         self.context.budget.context_limit = record.context_limit
         self.context.budget.output_reservation = record.output_reservation
 
+    # -- what the provider leaves out ------------------------------------------------------------------------------
+
+    def clear(self, record: Cleared) -> None:
+        """The provider itself leaves items out, or does not any more: they cost what it leaves of them."""
+        self._clears = True
+        self.cleared = (self.cleared - frozenset(record.back)) | frozenset(record.gone)
+        for key in (*record.back, *record.gone):
+            self._count_as_left(self.context, key)
+
+    def _count_as_left(self, context: Context, key: str) -> None:
+        item = context.find(key)
+        if item is None:
+            return
+        whole = context.counted(key)
+        if item.kind is ItemKind.THINKING and not (self._keeps_thinking or key in self.thinking):
+            whole = 0
+        left = min(whole, self._left_of(item)) if key in self.cleared else whole
+        if left != item.tokens:
+            context.recount(key, left)
+
+    def _left_of(self, item: Item) -> int:
+        """Tokens of what the provider leaves of an item."""
+        if item.kind is ItemKind.THINKING:
+            return 0
+        text = "{}" if item.kind is ItemKind.TOOL_CALL else PLACEHOLDER
+        return part_tokens(Part(kind=item.kind, place=(), text=text, name=item.name), self.counter)
+
+    @property
+    def _keeps_thinking(self) -> bool:
+        return family(self.model, self.format.name).keeps_thinking
+
     # -- collections ---------------------------------------------------------------------------------------------
 
-    def commit(self, context: Context, place: ByteRange) -> None:
-        """A collection becomes true: the context that it made, and where the ledger holds it."""
-        changed_head = bool(self.changes)
-        self.context, self.changes = context, Changes()
+    def commit(self, context: Context, place: ByteRange, *, changed_head: bool) -> None:
+        """
+        A collection becomes true: the context that it made, where the ledger holds it, and whether what waited at the
+        head of the request is in that context.
+        """
+        self.context = context
+        if changed_head:
+            self.changes = Changes()
         self.done.append(place)
         self.taken_back = []
+        self.cleared = frozenset(key for key in self.cleared if context.find(key) is not None)
         if changed_head and self.binds_thinking:
             self.undoable_from = len(self.done)
 
@@ -221,13 +279,13 @@ class SessionState:
         context = self._patched(record.hunks, record, record.numbers)
         context.leave_out(map(self.format.schema_name, record.schemas))
         if record.changed_head:
-            context.set_system(self.changes.parts)
+            context.set_system(self.changes.parts.values())
             if self.changes.schemas is not None:
                 context.set_tools(*self.changes.schemas)
         if record.reason is None:
             self.bring_back(context, place)
             return
-        self.commit(context, place)
+        self.commit(context, place, changed_head=record.changed_head)
 
     def bring_back(self, context: Context, place: ByteRange) -> None:
         """A collected unit stands again where it stood, which made this context; it is pinned until released."""
@@ -316,7 +374,14 @@ class SessionState:
 
         cursor = numbered(self.context.cursor, numbers)
         context = self.context.with_messages(patched(self.context.messages, hunks, load), cursor)
-        return context if record.counter == self.counter.name else context.recounted(self.intake())
+        if record.counter != self.counter.name:
+            context = context.recounted(self.intake())
+        if self._clears or self.cleared:  # what comes back was saved as it counted then
+            for message in context.messages[first_difference(self.context, context) :]:
+                for item in message.items:
+                    if item.kind in _CLEARED:
+                        self._count_as_left(context, item.id)
+        return context
 
     def _switch(self, model: str | None, counter: TokenCounter, context: Context) -> None:
         self.model, self.counter, self.context = model, counter, context
@@ -325,6 +390,8 @@ class SessionState:
         turn = self.context.cursor.turn
         self.thinking = [item.id for item in thinking if item.turn < turn]
         self._note_thinking((item for item in thinking if item.turn == turn), turned=True)
+        for key in sorted(self.cleared):
+            self._count_as_left(self.context, key)
 
     def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
         """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
@@ -383,8 +450,13 @@ def first_difference(before: Context, after: Context) -> int:
 
 
 def digests_of(before: Context, after: Context) -> Digests:
-    """Digests of the messages on both sides of a change; a batch of results that is not whole may still grow."""
-    whole = before.messages[: len(before.messages) - bool(before.open_calls)]
+    """
+    Digests of the messages on both sides of a change; a batch of results that is not whole may still grow, and so may
+    a reply that comes in pieces.
+    """
+    last = before.cursor.results
+    grows = bool(before.open_calls) or (last is not None and last.role is Role.ASSISTANT)
+    whole = before.messages[: len(before.messages) - grows]
     return Digests(before=digest_of_messages(whole), after=digest_of_messages(after.messages), count=len(whole))
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from gc_core.actions import Stub
 from gc_core.context import Context, NewText
-from gc_core.items import Item, ItemKind, Unit
+from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.rights import Rights
 from gc_core.scan import scan
-from gc_core.stubs import reference_to, smallest_stub, write_stub
+from gc_core.stubs import is_condensed, is_stubbable, reference_to, smallest_stub, write_stub
 from gc_core.tally import Tally
-from gc_core.view import WindowView, is_stubbable
+from gc_core.view import WindowView
 
 _WRITINGS = 3
 """Times that one plan writes its stubs before it counts new ones at their limit."""
@@ -32,6 +33,7 @@ class Stubs:
         self._tally = tally
         self._counter = counter
         self._limits: dict[str, int] = {}
+        self._gaps: dict[str, str] = {}
         self._unread: set[str] = set()
         self._texts: dict[str, NewText] = {}
         self._references: dict[str, Reference] = {}
@@ -52,17 +54,19 @@ class Stubs:
         """Position of the item's unit. Raises KeyError as well."""
         return self._items[key][1]
 
-    def take(self, key: str, keep: float, rights: Rights) -> str:
+    def take(self, stub: Stub, rights: Rights) -> str:
         """A stub with this share of its tokens for a resident item; or why there is none, else ""."""
+        key = stub.item
         item, place = self._items[key]
         unit = self._view.units[place]
         why = self._keeps_whole(item, unit, place, rights)
         if why:
             return why
-        limit = max(int(keep * item.tokens), smallest_stub(item, self._counter, self._reference(item)))
+        whole = item.tokens if item.form is Form.WHOLE else item.original_tokens
+        limit = max(int(stub.keep * whole), smallest_stub(item, self._counter, self._reference(item)))
         if limit >= self._tally.size_of(item):
             return "a stub would not be smaller"
-        self._limits[key] = limit
+        self._limits[key], self._gaps[key] = limit, stub.gap
         if rights.stub_any_kind:
             self._unread.add(key)
         self._tally.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
@@ -77,8 +81,9 @@ class Stubs:
             return f"a plugin keeps unit {unit.number}"
         if item.pinned or unit.pinned:
             return f"item {item.id} is pinned"
-        if not (is_cuttable(item) if rights.stub_any_kind else is_stubbable(item)):
-            return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {item.form.value})"
+        if not (is_cuttable(item) if rights.stub_any_kind else is_stubbable(item) or is_condensed(item)):
+            form = "fixed" if item.fixed else item.form.value
+            return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {form})"
         if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
             return f"item {item.id} belongs to the newest steps"
         return ""
@@ -141,7 +146,8 @@ class Stubs:
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
         limit, ends = self._limits[item.id], item.id in self._unread
-        stub = write_stub(item, limit, self._counter, shown, ends=ends, reference=self._reference(item))
+        gap, reference = self._gaps[item.id], self._reference(item)
+        stub = write_stub(item, limit, self._counter, shown, ends=ends, reference=reference, gap=gap)
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _locked_names(self) -> set[str]:
@@ -152,7 +158,7 @@ class Stubs:
         return names
 
     def _reference(self, item: Item) -> Reference:
-        known = self._references.get(item.id)
+        known = item.reference if item.form is Form.STUB else self._references.get(item.id)
         if known is None:
             call = self._items.get(item.call, (None, 0))[0] if item.call else None
             known = self._references[item.id] = reference_to(item, call, cites=self._context.cites)
@@ -165,5 +171,5 @@ class Stubs:
 
 
 def is_cuttable(item: Item) -> bool:
-    """Whether the last resort could cut the item: text, calls and results that are neither pinned nor LOCKED."""
-    return item.kind in _CUTTABLE and not item.pinned and item.policy is not GCPolicy.LOCKED
+    """Whether the last resort could cut the item: text, calls and results that are not pinned, LOCKED or fixed."""
+    return item.kind in _CUTTABLE and not (item.pinned or item.fixed) and item.policy is not GCPolicy.LOCKED

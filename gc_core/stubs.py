@@ -15,17 +15,18 @@ from typing import Any
 
 import attrs
 
-from gc_core.items import Item, ItemKind, Part
+from gc_core.actions import GAP
+from gc_core.items import Form, Item, ItemKind, Part
+from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import MOST_NAMES, ByteRange, Reference
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.tokens import part_tokens
 
-GAP = "[...]"
-"""Stands where something was left out between kept lines."""
-
-STUBBED_KINDS = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ATTACHMENT})
-"""What a strategy can stub. Cutting assistant text is left to the last resort."""
+STUBBED_KINDS = frozenset(
+    {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
+)
+"""What a strategy can stub."""
 
 _TOLD = (
     *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "rejected", "not found"),
@@ -70,6 +71,26 @@ class _Kept:
     score: float
 
 
+def is_stubbable(item: Item) -> bool:
+    """Whether a stub could stand in the item's place."""
+    return (
+        item.policy is GCPolicy.EPHEMERAL
+        and item.form is Form.WHOLE
+        and not (item.pinned or item.fixed)
+        and item.kind in STUBBED_KINDS
+    )
+
+
+def is_condensed(item: Item) -> bool:
+    """Whether the item is a stub in whose place a shorter one could stand."""
+    return (
+        item.policy is GCPolicy.EPHEMERAL
+        and item.form is Form.STUB
+        and not (item.pinned or item.fixed)
+        and item.kind in STUBBED_KINDS
+    )
+
+
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
     """Tokens of the smallest stub that the item can have: its reference alone."""
     return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
@@ -83,20 +104,24 @@ def write_stub(
     *,
     ends: bool = False,
     reference: Reference | None = None,
+    gap: str = GAP,
 ) -> StubText:
     """
     A stub of at most ``limit`` tokens, or the smallest possible one.
 
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
     content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
+    ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
     Arguments of a call stay a JSON object.
     """
     reference = reference or reference_to(item)
+    item = _bare(item)
+    cutter = _Cutter(shown, gap, ends, item.kind in _SAID)
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
             break
-        text = _shortened(item, reference, chars, shown, ends=ends)
+        text = _shortened(item, reference, chars, cutter)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
             return StubText(text=text, tokens=tokens, reference=reference)
@@ -181,8 +206,9 @@ def _preview(text: str) -> str:
 
 
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
-    """Tokens of the item with this text; a stub of an attachment is a text block."""
-    kind = ItemKind.USER_TEXT if item.kind is ItemKind.ATTACHMENT else item.kind
+    """Tokens of the item with this text; a stub of an attachment is a text block, a result without its call is told."""
+    is_text = item.kind is ItemKind.ATTACHMENT or (item.synthetic and not item.call)
+    kind = ItemKind.USER_TEXT if is_text else item.kind
     name = item.name if item.kind is ItemKind.TOOL_CALL else ""
     return part_tokens(Part(kind=kind, place=(), text=text, name=name), counter)
 
@@ -192,12 +218,22 @@ def _smallest(item: Item, reference: Reference) -> str:
     return line if _arguments(item) is None else _json({"left_out": line})
 
 
-def _shortened(item: Item, reference: Reference, chars: int, shown: AbstractSet[str], *, ends: bool) -> str:
+def _bare(item: Item) -> Item:
+    """A stub without the line that ends it, so that a shorter one can be cut of it; anything else as it is."""
+    if item.form is Form.WHOLE or item.reference is None:
+        return item
+    line = item.reference.stub_text()
+    if item.kind is ItemKind.TOOL_CALL:
+        line = _json(line)[1:-1]  # it stands inside a value
+    return attrs.evolve(item, text=item.text.replace(line, ""))
+
+
+def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) -> str:
     line = reference.stub_text()
     arguments = _arguments(item)
     if arguments is not None:
-        return _shortened_arguments(item, arguments, reference, chars - len(line), _Cutter(shown, ends))
-    kept = _Cutter(shown, ends, item.kind in _SAID).cut(item.text, item.scan, chars - len(line) - 1)
+        return _shortened_arguments(item, arguments, reference, chars - len(line), attrs.evolve(cutter, edges=False))
+    kept = cutter.cut(item.text, item.scan, chars - len(line) - 1)
     if kept:
         return f"{kept}\n{line}"
     previewed = attrs.evolve(reference, preview=_preview(item.text)).stub_text()
@@ -219,34 +255,36 @@ class _Cutter:
 
     Attributes:
         shown: Names that the window shows elsewhere.
+        gap: Stands where something was left out.
         ends: Head and tail stay as far as there is room.
         edges: The first and the last line are worth more than others.
 
     """
 
     shown: AbstractSet[str]
+    gap: str = GAP
     ends: bool = False
     edges: bool = False
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
         """What stays, in at most this many characters: the most worth for its length first."""
         wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
-        wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(GAP)), reverse=True)
-        room = chars - len(GAP)
+        wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
+        room = chars - len(self.gap)
         chosen, spent = [], 0
         for kept in wanted:
-            cost = kept.end - kept.start + len(GAP) + 2
+            cost = kept.end - kept.start + len(self.gap) + 2
             if spent + cost <= (room * 3 // 4 if self.ends else room):
                 chosen.append(kept)
                 spent += cost
         if self.ends:
-            chosen += _ends(text, room - spent)
-        return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)))
+            chosen += _ends(text, room - spent - 2 * len(self.gap))
+        return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
 
 
 def _ends(text: str, chars: int) -> list[_Kept]:
     """Head and tail, half of the characters each, in whole lines where a line break is near."""
-    half = (chars - 2 * len(GAP)) // 2
+    half = chars // 2
     if half <= 0:
         return []
     head, tail = min(half, len(text)), max(0, len(text) - half)
@@ -301,7 +339,7 @@ def _edges(text: str) -> list[_Kept]:
     return [head, _Kept(max(last, len(text) - LONG_LINE), len(text), _EDGE_SCORE)]
 
 
-def _joined(text: str, chosen: Iterable[_Kept]) -> str:
+def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
     """The stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
     out: list[str] = []
     reached = 0
@@ -312,13 +350,13 @@ def _joined(text: str, chosen: Iterable[_Kept]) -> str:
         missing = text[reached:start]
         if missing.strip():
             broken = "\n" in missing
-            out.append(f"\n{GAP}\n" if broken and out else f"{GAP}\n" if broken else GAP)
+            out.append(f"\n{gap}\n" if broken and out else f"{gap}\n" if broken else gap)
         elif out:
             out.append(missing[:1])
         out.append(text[start : kept.end])
         reached = kept.end
     if out and text[reached:].strip():
-        out.append(f"\n{GAP}" if "\n" in text[reached:] else GAP)
+        out.append(f"\n{gap}" if "\n" in text[reached:] else gap)
     return "".join(out)
 
 
@@ -363,12 +401,12 @@ def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
     if isinstance(value, str):
         if len(value) <= 2 * _HINT_CHARS:
             return value
-        return cutter.cut(value, scan(value), int(share * len(value))) or GAP
+        return cutter.cut(value, scan(value), int(share * len(value))) or cutter.gap
     size = len(_json(value)) if isinstance(value, (list, dict)) else 0
     if size <= 2 * _HINT_CHARS:
         return value
     inner = _shortened_inner(value, share, cutter)
-    return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else GAP
+    return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else cutter.gap
 
 
 def _shortened_inner(value: Any, share: float, cutter: _Cutter) -> Any:

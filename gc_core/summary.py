@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 
 import attrs
 
 from gc_core.items import Item
+
+
+def _unheard(_input_tokens: int, _output_tokens: int) -> None:
+    """Nobody books it."""
+
+
+class SummaryForm(enum.Enum):
+    """
+    What stands in the place of units that are summarised.
+
+    ACCOUNT is what a summarizer writes. A FOLD is one line, which the core writes itself: what was done, and how it
+    ended. A COMPACTION is an account of everything before it, closed by the line ``[COMPACTION_BOUNDARY]``.
+    """
+
+    ACCOUNT = "account"
+    FOLD = "fold"
+    COMPACTION = "compaction"
 
 
 @attrs.frozen(kw_only=True)
@@ -22,8 +40,11 @@ class SummaryRequest:
         max_tokens: Tokens that the text may have, by ``count``; always fewer than the originals have.
         names: Names (paths, symbols, numbers) that the window shows nowhere else, in order of appearance.
         focus: What the host wants kept above all, in its own words, or "".
+        form: What the text is for; nobody is asked for a fold.
         complaints: Why the text before this one was refused; () for the first attempt.
         count: Tokens of a text, as the session counts them.
+        spent: To be told, after each call of a model, its input and output tokens: the session books them. May be
+            called in any thread, and need not be called.
 
     """
 
@@ -31,8 +52,10 @@ class SummaryRequest:
     max_tokens: int
     names: tuple[str, ...] = attrs.field(default=(), repr=False)
     focus: str = ""
+    form: SummaryForm = SummaryForm.ACCOUNT
     complaints: tuple[str, ...] = ()
     count: Callable[[str], int] = attrs.field(repr=False, eq=False)
+    spent: Callable[[int, int], None] = attrs.field(default=_unheard, repr=False, eq=False)
 
     @property
     def first_turn(self) -> int:

@@ -13,7 +13,7 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.scan import scan
-from gc_core.summary import SummaryRequest
+from gc_core.summary import SummaryForm, SummaryRequest
 from gc_core.tally import Tally
 from gc_core.tokens import part_tokens
 from gc_core.traces import Traces
@@ -24,6 +24,9 @@ NO_SUMMARIZER = "no summarizer is configured"
 
 LEAST_BODY = 40
 """Tokens of text below which a summary would say next to nothing: a trace costs less."""
+
+LEAST_FOLD = 12
+"""The same for a fold."""
 
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
@@ -80,9 +83,13 @@ class PlannedSummary:
         whole = attrs.evolve(self, body=body)
         return attrs.evolve(whole, tokens=summary_tokens(whole._text(body), counter))
 
+    @property
+    def form(self) -> SummaryForm:
+        """What stands there: an account, a fold, or a compaction."""
+        return form_of(self.removal)
+
     def _text(self, body: str) -> str:
-        opening, closing = self.reference.summary_frame(self.label)
-        return f"{opening}\n{body.strip()}\n{closing}"
+        return framed(self.reference, self.label, self.form, body.strip())
 
 
 class Summaries:
@@ -123,10 +130,11 @@ class Summaries:
         self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], *, target: int, whole: bool
     ) -> PlannedSummary | None:
         """
-        The summary of as many of these units, in their order, as reaching the target needs, of all with ``whole``; None
-        when it would be too short.
+        The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
+        of all for a fold or a compaction. None when it would be too short.
         """
         label = f"summary {self._given + 1}"
+        whole = whole or action.form is not SummaryForm.ACCOUNT
         tokens = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._tally.tokens_of([unit])
@@ -185,6 +193,20 @@ class Summaries:
         return frozenset(item.id for summary in self._planned for unit in summary.units for item in unit.items)
 
 
+def form_of(removal: GCRemovalItem) -> SummaryForm:
+    """The form that a proposal to summarise asks for."""
+    assert isinstance(removal.action, Summarize)  # noqa: S101 - the planner asks for nothing else
+    return removal.action.form
+
+
+def framed(reference: Reference, label: str, form: SummaryForm, body: str) -> str:
+    """A summary as the model reads it: what it is, its text, and how the originals come back."""
+    if form is SummaryForm.FOLD:
+        return reference.fold_text(body)
+    opening, closing = reference.summary_frame(label, boundary=form is SummaryForm.COMPACTION)
+    return f"{opening}\n{body}\n{closing}"
+
+
 def summary_tokens(text: str, counter: TokenCounter) -> int:
     """Tokens of a summary with this text, its message included."""
     return part_tokens(Part(kind=ItemKind.SUMMARY, place=(), text=text), counter) + counter.per_message
@@ -208,8 +230,9 @@ def planned(
     action = removal.action
     assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
     allowed = allowed_tokens(action, tokens)
-    frame = summary_tokens("\n\n".join(reference.summary_frame(label)), counter) + _SEAM
-    if allowed - frame < LEAST_BODY:
+    form = action.form
+    frame = summary_tokens(framed(reference, label, form, ""), counter) + _SEAM
+    if allowed - frame < (LEAST_FOLD if form is SummaryForm.FOLD else LEAST_BODY):
         return None
     return PlannedSummary(
         removal=attrs.evolve(
@@ -234,7 +257,12 @@ def request_for(
         name for item in originals for span in item.scan.spans for name in span.names if name not in shown
     )
     return SummaryRequest(
-        items=originals, max_tokens=summary.body_tokens, names=tuple(names), focus=focus, count=counter.count
+        items=originals,
+        max_tokens=summary.body_tokens,
+        names=tuple(names),
+        focus=focus,
+        form=summary.form,
+        count=counter.count,
     )
 
 

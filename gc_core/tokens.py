@@ -27,7 +27,7 @@ import tiktoken
 
 from gc_core.errors import UnknownEncodingError
 from gc_core.items import Image, ItemKind, Part
-from gc_core.messages import Payload
+from gc_core.messages import Payload, without_marks
 from gc_core.models import ImageRule, ModelFamily, family
 from gc_core.protocols import TokenCounter
 
@@ -276,10 +276,10 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     """
     Tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
 
-    Thinking is counted as of the newest turn. What is sealed in any other part (a document, a signature on a call)
-    counts a token for each ``SEALED_BYTES`` bytes.
+    Thinking is counted as of the newest turn, and other sealed text (the compaction items of Responses) like it, by an
+    estimate. What else is sealed (a document, a signature on a call) counts a token for each ``SEALED_BYTES`` bytes.
     """
-    if part.kind is ItemKind.THINKING:
+    if part.kind is ItemKind.THINKING or part.sealed_text:
         body = counter.count_thinking(part)
     else:
         body = counter.count(part.text) + math.ceil(part.sealed_bytes / SEALED_BYTES)
@@ -289,8 +289,13 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
 
 
 def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
-    """Tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own."""
-    return counter.count(json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    """
+    Tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own.
+
+    A cache mark costs none.
+    """
+    bare = without_marks(payload)
+    return counter.count(json.dumps(bare, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def image_tokens(image: Image, rule: ImageRule, cap: int = 0) -> int:

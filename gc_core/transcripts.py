@@ -1,29 +1,34 @@
 """
 Recorded sessions, read from a file into the messages of one format.
 
-Five kinds are told apart by what is in them: messages one a line (OpenAI's or Anthropic's), one JSON document with
-``messages`` (and ``system``, ``tools``), a bare JSON list of messages, the session files of Claude Code, and gptme's
-``conversation.jsonl``.
+Five kinds are told apart by what is in them: messages one a line (OpenAI's, Anthropic's or Gemini's), one JSON
+document with ``messages`` or ``contents`` (and ``system``, ``tools``), a bare JSON list of messages, the session files
+of Claude Code, and gptme's ``conversation.jsonl``. Items of OpenAI's Responses are read in the first three of these
+ways (``input`` and ``instructions`` in a document), and from the rollouts of Codex.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from gc_core.errors import MessageError, TranscriptError
-from gc_core.formats import AnthropicFormat, OpenAIFormat
+from gc_core.formats import AnthropicFormat, GeminiFormat, OpenAIFormat, ResponsesFormat
 from gc_core.items import ItemKind
 from gc_core.messages import Payload, Role
 from gc_core.protocols import Format
+from gc_core.responses_kinds import is_call, is_reasoning, is_result
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})
+_MESSAGES = ("messages", "contents", "input")
+"""Under which of a document's keys its messages stand."""
+
 _DECODER = json.JSONDecoder()
 _GPTME_CALL = re.compile(r"^@([\w.-]+)\(([\w.-]+)\):[ \t]*(?=\{)", re.MULTILINE)
 """How gptme writes a call into the text of a reply: the arguments follow, as JSON."""
@@ -61,11 +66,13 @@ class Transcript:
 
     Attributes:
         path: Where it was read.
-        format: Name of the format of its messages, ``"openai"`` or ``"anthropic"``.
+        format: Name of the format of its messages: ``"openai"``, ``"anthropic"``, ``"gemini"`` or ``"responses"``.
         system: The system texts that came before or apart from the messages.
         tools: The tool schemas, in the shape of the format.
         messages: The messages, in order. A call may lack its result, as it does where a session was interrupted.
         warnings: What was left out or mended, in the order of the file.
+        times: When each message was written, in seconds since 1970; None where the file does not tell. Empty where it
+            tells of none.
 
     """
 
@@ -75,6 +82,7 @@ class Transcript:
     tools: tuple[Payload, ...] = ()
     messages: tuple[Payload, ...]
     warnings: tuple[TranscriptWarning, ...] = ()
+    times: tuple[float | None, ...] = ()
 
 
 def read_transcript(path: str | Path) -> Transcript:
@@ -84,7 +92,7 @@ def read_transcript(path: str | Path) -> Transcript:
     Raises TranscriptError when the file is missing, or holds no message that can be read.
     """
     reader = _Reader(file=Path(path))
-    document, records = reader.records(reader.text())
+    document, records = _unrolled(reader, *reader.records(reader.text()))
     form = _format_of(document, records)
     found = _messages(reader, records, form)
     texts, messages = _leading_system(found) if form.name == "openai" else ([], found)
@@ -97,22 +105,27 @@ def read_transcript(path: str | Path) -> Transcript:
         tools=tuple(reader.tools(document, form)),
         messages=tuple(messages),
         warnings=tuple(reader.warnings),
+        times=tuple(reader.times[len(found) - len(messages) :]) if any(reader.times) else (),
     )
 
 
 def _messages(reader: _Reader, records: Sequence[_Record], form: Format) -> Sequence[Payload]:
     if _is_claude_code(records):
         return reader.claude_code(records)
-    return reader.gptme(records) if _is_gptme(records) else list(reader.messages(records, form))
+    if _is_gptme(records):
+        return reader.gptme(records)
+    found = list(reader.messages(records, form))
+    return reader.joined(found, form) if form.replies_in_pieces else found
 
 
 @attrs.frozen
 class _Record:
-    """A JSON value of the file, and where it stands: a line, or a path in the document."""
+    """A JSON value of the file, where it stands (a line, or a path in the document), and the time beside it."""
 
     line: int
     field: str
     value: Any
+    time: float | None = None
 
 
 @attrs.define
@@ -121,6 +134,7 @@ class _Reader:
 
     file: Path
     warnings: list[TranscriptWarning] = attrs.Factory(list)
+    times: list[float | None] = attrs.Factory(list)
 
     def warn(self, at: _Record, error: MessageError) -> None:
         """Keep a message's error, with the field as seen from the record."""
@@ -160,11 +174,13 @@ class _Reader:
             return {}, list(self._lines(text, error))
         if isinstance(whole, list):
             return {}, [_Record(0, f"[{at}]", value) for at, value in enumerate(whole)]
-        if not isinstance(whole, dict) or "messages" not in whole:
+        named = [key for key in _MESSAGES if key in whole] if isinstance(whole, dict) else []
+        if not named:
             return {}, [_Record(1, "", whole)]
-        if not isinstance(whole["messages"], list):
-            raise TranscriptError(f"{self.file}: messages: {type(whole['messages']).__name__}, expected a list")
-        return whole, [_Record(0, f"messages[{at}]", value) for at, value in enumerate(whole["messages"])]
+        (key, *_) = named
+        if not isinstance(whole[key], list):
+            raise TranscriptError(f"{self.file}: {key}: {type(whole[key]).__name__}, expected a list")
+        return whole, [_Record(0, f"{key}[{at}]", value) for at, value in enumerate(whole[key])]
 
     def _lines(self, text: str, error: Exception) -> Iterator[_Record]:
         lines = text.split("\n")  # a line separator inside a JSON string is no end of a line
@@ -195,7 +211,22 @@ class _Reader:
         """The messages that the format can read."""
         for record in records:
             if self._readable(record, form):
+                self.times.append(_time_of(record.value) if record.time is None else record.time)
                 yield record.value
+
+    def joined(self, found: Sequence[Payload], form: Format) -> Sequence[Payload]:
+        """The messages, those that are pieces of one reply as one; its time is that of its first."""
+        messages, times = list[Payload](), list[float | None]()
+        for message, time in zip(found, self.times, strict=True):
+            follows = messages and form.role(messages[-1]) is form.role(message) is Role.ASSISTANT
+            whole = form.join(messages[-1], message) if follows else None
+            if whole is None:
+                messages.append(message)
+                times.append(time)
+            else:
+                messages[-1] = whole
+        self.times = times
+        return messages
 
     def claude_code(self, records: Iterable[_Record]) -> Sequence[Payload]:
         """The messages of the main conversation in a Claude Code session."""
@@ -207,6 +238,7 @@ class _Reader:
             at = attrs.evolve(record, field="message", value=_bare(message))
             if self._readable(at, conversation.form):
                 conversation.add(record.value, at.value)
+        self.times = conversation.times
         return conversation.messages
 
     def gptme(self, records: Iterable[_Record]) -> Sequence[Payload]:
@@ -221,7 +253,14 @@ class _Reader:
                 steps[-1].append(record.value)
         opening = steps[0]
         heads = next((at for at, value in enumerate(opening) if value["role"] != "system"), len(opening))
-        return [*map(_bare_text, opening[:heads]), *_said(opening[heads:]), *chain.from_iterable(map(_step, steps[1:]))]
+        messages = [*map(_bare_text, opening[:heads]), *_said(opening[heads:])]
+        self.times = [_time_of(value) for value in opening]
+        for step in steps[1:]:
+            said = list(_step(step))
+            # What came behind a reply was there when its last line was.
+            self.times += [_time_of(step[0]), *([_time_of(step[-1])] * (len(said) - 1))]
+            messages += said
+        return messages
 
     def _say_files(self, record: _Record) -> None:
         files = _listed(record.value.get("files"))
@@ -239,7 +278,8 @@ class _Reader:
 
     def system(self, document: Mapping[str, Any]) -> Iterator[str]:
         """The system texts of a document: a string, or text blocks."""
-        for at, block in enumerate(_listed(document.get("system"))):
+        texts = [*_listed(document.get("system")), *_instructed(document), *_listed(document.get("instructions"))]
+        for at, block in enumerate(texts):
             text = block.get("text") if isinstance(block, Mapping) else block
             if isinstance(text, str):
                 yield text
@@ -248,7 +288,7 @@ class _Reader:
 
     def tools(self, document: Mapping[str, Any], form: Format) -> Iterator[Payload]:
         """The tool schemas of a document."""
-        for at, schema in enumerate(_listed(document.get("tools"))):
+        for at, schema in enumerate(_declared(document.get("tools"))):
             try:
                 form.schema_name(schema)
             except MessageError as error:
@@ -269,6 +309,7 @@ class _Conversation:
 
     form: AnthropicFormat = attrs.Factory(AnthropicFormat)
     messages: list[Payload] = attrs.Factory(list)
+    times: list[float | None] = attrs.Factory(list)
     _lines: set[str] = attrs.Factory(set)
     _reply: int = -1
     _reply_id: tuple[object, object] | None = None
@@ -279,12 +320,15 @@ class _Conversation:
         if line.get("uuid") in self._lines:
             return
         self._lines.update(filter(None, [line.get("uuid")]))
+        known = len(self.messages)
         if self.form.role(message) is Role.ASSISTANT:
             self._add_reply(message, _reply_id(line))
         elif self._calls() & _ids(self.form, message, ItemKind.TOOL_RESULT):
             self._add_results(message)
         else:
             self.messages.append(message)
+        # Results may come behind what was said meanwhile: their time is then that of the message before them.
+        self.times += [_time_of(line)] * (len(self.messages) - known)
 
     def _add_reply(self, message: Payload, reply_id: tuple[object, object] | None) -> None:
         if reply_id is not None and reply_id == self._reply_id:
@@ -369,6 +413,14 @@ def _end_of_json(text: str, start: int) -> int | None:
         return None
 
 
+def _time_of(value: Mapping[str, Any]) -> float | None:
+    """The time that a line tells, in seconds since 1970."""
+    try:
+        return dt.datetime.fromisoformat(value["timestamp"]).timestamp()
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
 def _ids(form: Format, message: Payload, kind: ItemKind) -> set[str]:
     return {part.call_id for part in form.read(message) if part.kind is kind}
 
@@ -419,6 +471,10 @@ def _is_timed_text(value: Mapping[str, Any]) -> bool:
 
 
 def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:
+    if any(_is_content(record.value) for record in records):
+        return GeminiFormat()
+    if "input" in document or any(_is_item(record.value) for record in records):
+        return ResponsesFormat()
     tools = _listed(document.get("tools"))
     anthropic = (
         "system" in document
@@ -426,6 +482,65 @@ def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Forma
         or any(_has_anthropic_blocks(record.value) for record in records)
     )
     return AnthropicFormat() if anthropic or _is_claude_code(records) else OpenAIFormat()
+
+
+def _is_content(value: object) -> bool:
+    """Whether it is one of Gemini's contents; others call parts what has a type, as Gemini's parts have not."""
+    if not isinstance(value, Mapping) or value.get("role") not in ("user", "model"):
+        return False
+    parts = value.get("parts")
+    return isinstance(parts, list) and not any(isinstance(part, Mapping) and "type" in part for part in parts)
+
+
+def _is_item(value: object) -> bool:
+    """Whether it is an item of Responses: what only the model makes, a result, or a message of its content parts."""
+    if not isinstance(value, Mapping):
+        return False
+    if value.get("type", "message") != "message":
+        return is_reasoning(value) or is_call(value) or is_result(value)
+    content = value.get("content")
+    blocks = content if isinstance(content, list) else []
+    return any(isinstance(block, Mapping) and block.get("type") in {"input_text", "output_text"} for block in blocks)
+
+
+def _unrolled(
+    reader: _Reader, document: Mapping[str, Any], records: Sequence[_Record]
+) -> tuple[Mapping[str, Any], Sequence[_Record]]:
+    """A rollout of Codex as the items that it sent, each with its time; other files as they are."""
+    lines = [record for record in records if isinstance(record.value, Mapping)]
+    if not any(line.value.get("type") == "response_item" for line in lines):
+        return document, records
+    items = []
+    for line in lines:
+        payload = line.value.get("payload")
+        match line.value.get("type"):
+            case "response_item" if isinstance(payload, Mapping) and payload.get("type") != "ghost_snapshot":
+                items.append(_Record(line.line, "payload", payload, _time_of(line.value)))
+            case "session_meta" if isinstance(payload, Mapping):
+                document = {**document, "instructions": _codex_instructions(payload)}
+            case "compacted":
+                text = "Codex compacted here; the items before it stand as they were"
+                reader.say(line.line, "type", "a rollout without a compaction", text)
+    return document, items
+
+
+def _codex_instructions(meta: Mapping[str, Any]) -> Sequence[Any]:
+    told = meta.get("instructions") or meta.get("base_instructions")
+    return _listed(told.get("text") if isinstance(told, Mapping) else told)
+
+
+def _instructed(document: Mapping[str, Any]) -> Sequence[Any]:
+    """The parts of Gemini's system instruction; it may be a mere text."""
+    found = document.get("systemInstruction") or document.get("system_instruction")
+    return _listed(found.get("parts")) if isinstance(found, Mapping) else _listed(found)
+
+
+def _declared(tools: object) -> Iterator[Any]:
+    """The tool schemas; Gemini's come in lists of declarations."""
+    for tool in _listed(tools):
+        lists = ("functionDeclarations", "function_declarations")
+        key = next((key for key in lists if key in tool), None) if isinstance(tool, Mapping) else None
+        yield from [tool] if key is None else _listed(tool[key])
 
 
 def _has_anthropic_blocks(value: object) -> bool:

@@ -9,11 +9,11 @@ from functools import cached_property
 import attrs
 
 from gc_core.context import Context
-from gc_core.items import Form, Item, ItemKind, Turn, Unit
+from gc_core.items import Item, ItemKind, Turn, Unit
 from gc_core.liveness import Liveness
 from gc_core.policy import GCPolicy
 from gc_core.sources import ENRICHMENT
-from gc_core.stubs import STUBBED_KINDS
+from gc_core.stubs import is_condensed, is_stubbable
 
 
 class Zone(enum.Enum):
@@ -70,12 +70,14 @@ class WindowView:
         protection: Protection,
         *,
         pressure: bool = False,
+        young_after: int = 0,
         policies: Mapping[str, GCPolicy] | None = None,
         can_summarize: bool = False,
     ) -> None:
         self._context = context
         self._protection = protection
         self._pressure = pressure
+        self._young_after = young_after
         self.policies = policies or {}
         self._can_summarize = can_summarize
 
@@ -123,6 +125,17 @@ class WindowView:
         """EPHEMERAL items that a stub may replace, oldest first."""
         behind = self.units[: self._recent_from]
         return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_stubbable(item))
+
+    @cached_property
+    def young(self) -> tuple[Item, ...]:
+        """Those of them that came since the last collection that looked for them."""
+        return tuple(item for item in self.stubbable if number_of(item) > self._young_after)
+
+    @cached_property
+    def condensed(self) -> tuple[Item, ...]:
+        """Stubs in whose place a shorter one may stand, oldest first."""
+        behind = self.units[: self._recent_from]
+        return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_condensed(item))
 
     @property
     def can_summarize(self) -> bool:
@@ -249,12 +262,12 @@ class WindowView:
         A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second
         one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
         """
-        return unit.is_summary and int(unit.items[0].id[1:]) > self._newest_arrival
+        return unit.is_summary and number_of(unit.items[0]) > self._newest_arrival
 
     @cached_property
     def _newest_arrival(self) -> int:
         items = (item for unit in self.units for item in unit.items)
-        return max((int(item.id[1:]) for item in items if item.kind not in _STAND_INS), default=0)
+        return max((number_of(item) for item in items if item.kind not in _STAND_INS), default=0)
 
 
 def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
@@ -262,11 +275,9 @@ def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
     return attrs.evolve(unit, items=tuple(items))
 
 
-def is_stubbable(item: Item) -> bool:
-    """Whether a stub could stand in the item's place."""
-    return (
-        item.policy is GCPolicy.EPHEMERAL and item.form is Form.WHOLE and not item.pinned and item.kind in STUBBED_KINDS
-    )
+def number_of(item: Item) -> int:
+    """The number in the item's id."""
+    return int(item.id[1:])
 
 
 def is_enrichment(unit: Unit) -> bool:

@@ -1,16 +1,22 @@
-"""The official clients send real sessions through ``GCSession`` to a server that refuses what the providers refuse."""
+"""
+The official clients send real sessions through ``GCSession`` to a server that refuses what the providers refuse, binds
+thinking as they do, and caches as they do.
+"""
+
+import sys
 
 import anthropic
 import openai
 import pytest
 
-from gc_core import GCConfig, GCPolicy, GCSession
+from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession
 from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use
 
 CLAUDE = "claude-opus-4-5"
+BINDING = "claude-opus-5-5"
 
 
 def openai_client(server):
@@ -48,27 +54,126 @@ def test_the_openai_client_sends_a_real_session_without_a_refusal(pressure):
         openai_client(server) as client,
         GCSession(config, model="gpt-5") as session,
     ):
-        drive(session, transcript, lambda r: client.chat.completions.create(model="gpt-5", **r.kwargs()))
+        usages = []
+
+        def ask(request):
+            reply = client.chat.completions.create(model="gpt-5", **request.kwargs())
+            usages.append(reply.usage)
+            return reply
+
+        drive(session, transcript, ask)
         assert server.refusals == []
         assert len(server.requests) == len(replies_of(transcript))
+        read = sum(usage.prompt_tokens_details.cached_tokens for usage in usages)
+        rate = read / sum(usage.prompt_tokens for usage in usages)
+        sys.stdout.write(f"\ngpt-5, 16k, pressure {pressure} %: {rate:.1%} of input read from the cache\n")
         assert session.last_result is not None
         assert session.plugins.failures == []
 
 
-def test_the_anthropic_client_sends_a_real_session_with_thinking_without_a_refusal():
+def native(name):
     require_corpus()
-    (path,) = [path for path in native_sessions("anthropic") if "1c341e47" in path.name]
-    transcript = read_transcript(path)
-    with (
-        ProviderServer(replies_of(transcript), limit=32_000) as server,
-        anthropic_client(server) as client,
-        GCSession(GCConfig(context_limit=32_000), format="anthropic", model=CLAUDE) as session,
-    ):
-        drive(session, transcript, lambda r: client.messages.create(model=CLAUDE, max_tokens=4_096, **r.kwargs()))
-        assert server.refusals == []
-        assert len(server.requests) == len(replies_of(transcript))
-        assert session.last_result is not None
+    (path,) = [path for path in native_sessions("anthropic") if name in path.name]
+    return read_transcript(path)
+
+
+def drive_anthropic(transcript, server, model, window, **options):
+    """The usages of a session's calls, and how often it collected."""
+    usages, collected = [], []
+    config = GCConfig(context_limit=window, **options)
+    with anthropic_client(server) as client, GCSession(config, format="anthropic", model=model) as session:
+        session.listen(lambda event: collected.append(event) if isinstance(event, CollectionFinished) else None)
+
+        def ask(request):
+            reply = client.messages.create(model=model, max_tokens=4_096, **request.kwargs())
+            usages.append(reply.usage)
+            return reply
+
+        drive(session, transcript, ask)
         assert session.plugins.failures == []
+    assert server.refusals == []
+    return usages, len(collected)
+
+
+def hit_rate(usages):
+    """Share of all input tokens that was read from the cache."""
+    read = sum(usage.cache_read_input_tokens for usage in usages)
+    return read / sum(read_and_other(usage) for usage in usages)
+
+
+def read_and_other(usage):
+    return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens
+
+
+@pytest.mark.parametrize("model", [CLAUDE, BINDING], ids=["keeps_thinking", "binds_thinking"])
+def test_the_anthropic_client_sends_a_real_session_with_thinking_without_a_refusal(model):
+    transcript = native("1c341e47")
+    with ProviderServer(replies_of(transcript), limit=32_000) as server:
+        usages, collected = drive_anthropic(transcript, server, model, 32_000)
+    assert len(usages) == len(replies_of(transcript))
+    assert collected
+    sys.stdout.write(f"\n{model}, 32k, {collected} collections: {hit_rate(usages):.1%} of input read from the cache\n")
+
+
+def test_without_a_collection_nine_tenths_of_the_input_are_read_from_the_cache():
+    transcript = native("130d7b7e")
+    with ProviderServer(replies_of(transcript), limit=1_000_000) as server:
+        usages, collected = drive_anthropic(transcript, server, "claude-opus-5", 1_000_000)
+    assert (len(usages) >= 30, collected) == (True, 0)
+    sys.stdout.write(f"\nwithout a collection: {hit_rate(usages):.1%} of input read from the cache\n")
+    assert hit_rate(usages) >= 0.9
+
+
+def test_a_collection_costs_one_break_of_the_cache():
+    transcript = native("130d7b7e")
+    with ProviderServer(replies_of(transcript), limit=24_000) as server:
+        usages, collected = drive_anthropic(transcript, server, BINDING, 24_000, strategy="gc_budget")
+    warm = [read_and_other(usage) for usage in usages]
+    broken = [
+        place
+        for place, usage in enumerate(usages[1:], start=1)
+        if usage.cache_read_input_tokens < usages[place - 1].cache_read_input_tokens
+    ]
+    assert collected
+    assert len(broken) <= collected
+    assert max(warm) <= 24_000
+    sys.stdout.write(
+        f"\ngc_budget, 24k, {collected} collections: {hit_rate(usages):.1%} of input read from the cache\n"
+    )
+
+
+def test_two_users_of_one_organisation_share_what_stands_before_their_conversations():
+    tools = [schema("read", "anthropic", "Reads a file. " * 300)]
+    first = []
+    with ProviderServer([answer("Done.")] * 2) as server, anthropic_client(server) as client:
+        for name in ("Ann", "Bob"):
+            with GCSession(format="anthropic", model="claude-opus-5") as session:
+                session.system(base="You fix bugs. " * 300)
+                session.tools(tools)
+                session.append({"role": "user", "content": f"I am {name}."})
+                request = session.pre_send()
+                first.append(client.messages.create(model="claude-opus-5", max_tokens=99, **request.kwargs()).usage)
+    assert first[0].cache_read_input_tokens == 0
+    assert first[1].cache_read_input_tokens > 1_500
+
+
+def test_the_openai_client_takes_the_cache_key_and_the_marks_of_a_model_that_has_them():
+    with (
+        ProviderServer([answer("Done.")] * 3, limit=200_000) as server,
+        openai_client(server) as client,
+        GCSession(model="gpt-6-sol") as session,
+    ):
+        session.system(base="You fix bugs. " * 400)
+        read = []
+        for place in range(3):
+            session.append({"role": "user", "content": f"request {place}\n" + lines(100)})
+            reply = client.chat.completions.create(model="gpt-6-sol", **session.pre_send().kwargs())
+            session.post_turn(reply, usage=reply.usage)
+            read.append(reply.usage.prompt_tokens_details.cached_tokens)
+        assert read == sorted(read)
+        assert read[0] == 0 < read[1]
+        assert {body["prompt_cache_key"] for body in server.requests} == {session._store.session}
+        assert "prompt_cache_breakpoint" in str(server.requests[-1])
 
 
 def steps(number):

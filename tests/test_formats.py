@@ -608,8 +608,8 @@ def test_only_anthropic_starts_with_a_user():
 def test_formats_are_found_by_name():
     assert isinstance(format_named("openai"), OpenAIFormat)
     assert isinstance(format_named("anthropic"), AnthropicFormat)
-    with pytest.raises(ConfigError, match=r"no format 'gemini'; there are \['anthropic', 'openai'\]"):
-        format_named("gemini")
+    with pytest.raises(ConfigError, match=r"no format 'cohere'; there are \['anthropic', 'gemini', 'openai', 'responses'\]"):
+        format_named("cohere")
 
 
 # --- replies --------------------------------------------------------------------------------------------------------

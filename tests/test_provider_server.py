@@ -67,17 +67,154 @@ def sent(usage):
     return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens
 
 
-def test_anthropic_reads_from_the_cache_what_the_request_before_began_with():
-    marked = [{"type": "text", "text": ASK["content"], "cache_control": {"type": "ephemeral"}}]
-    second = [{"role": "user", "content": marked}, ANTHROPIC_CALL, ANTHROPIC_RESULT]
-    done = {"role": "assistant", "content": "Done."}
-    with ProviderServer([ANTHROPIC_CALL, done, done]) as server:
-        first = ask_anthropic(server, [ASK], system="You fix bugs.")
-        later = ask_anthropic(server, second, system="You fix bugs.")
-        other = ask_anthropic(server, second, system="You break bugs.")
-    assert first.usage.cache_read_input_tokens == 0
-    assert later.usage.cache_read_input_tokens == first.usage.cache_creation_input_tokens
+MARK = {"type": "ephemeral"}
+HOUR = {"type": "ephemeral", "ttl": "1h"}
+LONG = "word " * 700
+DONE = {"role": "assistant", "content": "Done."}
+
+
+def marked(text, mark=MARK):
+    return [{"type": "text", "text": text, "cache_control": mark}]
+
+
+def many(number):
+    """A reply with so many calls and the message with their results, the last one marked."""
+    calls = [{"type": "tool_use", "id": f"toolu_{at}", "name": "read", "input": {}} for at in range(number)]
+    answers = [{"type": "tool_result", "tool_use_id": call["id"], "content": "x = 1"} for call in calls]
+    answers[-1]["cache_control"] = MARK
+    return {"role": "assistant", "content": calls}, {"role": "user", "content": answers}
+
+
+def test_anthropic_reads_from_the_cache_what_an_earlier_request_wrote_at_its_mark():
+    second = [{"role": "user", "content": LONG}, DONE, {"role": "user", "content": marked("Go on.")}]
+    with ProviderServer([DONE] * 3) as server:
+        first = ask_anthropic(server, [{"role": "user", "content": marked(LONG)}], system="You fix bugs.").usage
+        later = ask_anthropic(server, second, system="You fix bugs.").usage
+        other = ask_anthropic(server, second, system="You break bugs.").usage
+    assert (first.cache_read_input_tokens, first.input_tokens) == (0, 3)
+    assert later.cache_read_input_tokens == first.cache_creation_input_tokens > 700
+    assert later.cache_creation_input_tokens > 0
+    assert sent(later) == count_request({"system": "You fix bugs.", "messages": second})
+    assert other.cache_read_input_tokens == 0
+
+
+def test_anthropic_writes_nothing_without_a_mark_and_below_the_minimum():
+    long, short = {"role": "user", "content": LONG}, {"role": "user", "content": marked("word " * 300)}
+    with ProviderServer([DONE] * 4) as server:
+        asked = [ask_anthropic(server, [message]).usage for message in (long, long, short, short)]
+    assert {(usage.cache_read_input_tokens, usage.cache_creation_input_tokens) for usage in asked} == {(0, 0)}
+
+
+@pytest.mark.parametrize(("number", "reads"), [(9, True), (10, False)])
+def test_anthropic_looks_back_over_twenty_blocks(number, reads):
+    opening = {"role": "user", "content": LONG}
+    with ProviderServer([DONE] * 2) as server:
+        ask_anthropic(server, [{"role": "user", "content": marked(LONG)}])
+        later = ask_anthropic(server, [opening, *many(number)]).usage
+    assert (later.cache_read_input_tokens > 0) == reads
+
+
+@pytest.mark.parametrize(("mark", "life"), [(MARK, 300), (HOUR, 3_600)])
+def test_anthropic_keeps_an_entry_for_its_life_after_its_last_use(mark, life):
+    asked = [{"role": "user", "content": marked(LONG, mark)}]
+    read = []
+    with ProviderServer([DONE] * 4) as server:
+        for wait in (0, life - 1, life - 1, life + 1):
+            server.now += wait
+            read.append(ask_anthropic(server, asked).usage.cache_read_input_tokens > 0)
+    assert read == [False, True, True, False]
+
+
+def test_anthropic_tells_apart_what_it_writes_for_an_hour():
+    with ProviderServer([DONE]) as server:
+        usage = ask_anthropic(server, [{"role": "user", "content": marked(LONG)}], system=marked(LONG, HOUR)).usage
+    assert usage.cache_creation.ephemeral_1h_input_tokens == 701
+    assert usage.cache_creation.ephemeral_5m_input_tokens == usage.cache_creation_input_tokens - 701
+
+
+def test_a_change_of_tools_loses_everything_and_one_of_the_system_text_keeps_the_tools():
+    tool = {"name": "read", "description": LONG, "input_schema": {"type": "object"}, "cache_control": MARK}
+    asked = [{"role": "user", "content": marked(LONG)}]
+    with ProviderServer([DONE] * 3) as server:
+        ask_anthropic(server, asked, tools=[tool], system=marked(LONG))
+        system = ask_anthropic(server, asked, tools=[tool], system=marked("Others. " + LONG)).usage
+        tools = ask_anthropic(server, asked, tools=[{**tool, "name": "grep"}], system=marked(LONG)).usage
+    assert 700 < system.cache_read_input_tokens < 800
+    assert tools.cache_read_input_tokens == 0
+
+
+def test_two_clients_of_one_server_share_its_cache_and_two_models_do_not():
+    asked = [{"role": "user", "content": marked(LONG)}]
+    with ProviderServer([DONE] * 3) as server:
+        ask_anthropic(server, asked)
+        assert ask_anthropic(server, asked).usage.cache_read_input_tokens > 0
+        with anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=10) as client:
+            other = client.messages.create(model="claude-sonnet-5", max_tokens=100, messages=asked)
     assert other.usage.cache_read_input_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("system", "content", "wording"),
+    [
+        ("a", [marked(str(at))[0] for at in range(5)], "A maximum of 4 blocks with cache_control"),
+        (marked("a"), marked("b", HOUR), "a ttl='1h' cache_control block must not come after a ttl='5m'"),
+    ],
+)
+def test_anthropic_refuses_marks_that_it_does_not_take(system, content, wording):
+    with ProviderServer() as server, pytest.raises(anthropic.BadRequestError) as refused:
+        ask_anthropic(server, [{"role": "user", "content": content}], system=system)
+    assert wording in refused.value.message
+
+
+BINDING = "claude-opus-5-5"
+
+
+def test_thinking_is_bound_to_what_stood_before_it():
+    with (
+        ProviderServer([ANTHROPIC_CALL, DONE, DONE]) as server,
+        anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=10) as client,
+    ):
+
+        def ask(*messages):
+            return client.messages.create(model=BINDING, max_tokens=100, messages=messages)
+
+        reply = {"role": "assistant", "content": ask(ASK).to_dict()["content"]}
+        ask({"role": "user", "content": marked(ASK["content"])}, reply, ANTHROPIC_RESULT)  # a mark changes nothing
+        with pytest.raises(anthropic.BadRequestError, match="The block is bound to a different conversation"):
+            ask({"role": "user", "content": "Why?"}, reply, ANTHROPIC_RESULT)
+        with pytest.raises(anthropic.BadRequestError, match="Invalid `signature` in `thinking` block"):
+            ask(ASK, ANTHROPIC_CALL, ANTHROPIC_RESULT)
+        assert len(server.refusals) == 2
+
+
+@pytest.mark.parametrize(("model", "binds"), [("claude-opus-5", None), (BINDING, False)])
+def test_thinking_that_is_not_bound_may_follow_something_else(model, binds):
+    with (
+        ProviderServer([DONE], binds_thinking=binds) as server,
+        anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=10) as client,
+    ):
+        client.messages.create(model=model, max_tokens=100, messages=[ASK, ANTHROPIC_CALL, ANTHROPIC_RESULT])
+    assert server.refusals == []
+
+
+def test_openai_caches_without_being_asked_from_1024_tokens_on():
+    short, long = {"role": "user", "content": "word " * 900}, {"role": "user", "content": "word " * 1_100}
+    with ProviderServer([DONE] * 5) as server:
+        for message in (short, long):
+            ask_openai(server, [message])
+        cached = [ask_openai(server, [message]).usage.prompt_tokens_details.cached_tokens for message in (short, long)]
+        server.now += 301
+        late = ask_openai(server, [long]).usage.prompt_tokens_details.cached_tokens
+    assert (cached, late) == ([0, 1_024], 0)
+
+
+def test_openai_takes_breakpoints_of_models_that_have_them_alone():
+    content = [{"type": "text", "text": "Hm.", "prompt_cache_breakpoint": {"mode": "explicit"}}]
+    with ProviderServer([DONE]) as server:
+        with pytest.raises(openai.BadRequestError, match="Unknown parameter"):
+            ask_openai(server, [{"role": "user", "content": content}])
+        with openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0, timeout=10) as client:
+            client.chat.completions.create(model="gpt-6-sol", messages=[{"role": "user", "content": content}])
 
 
 def test_openai_reads_from_the_cache_in_blocks_of_128_tokens():

@@ -300,8 +300,8 @@ def test_a_breach_reads_as_one_line():
 
 
 def test_a_format_without_rules_is_an_error_that_names_the_known_ones():
-    with pytest.raises(RuleError, match=r"'gemini'; known: \['anthropic', 'openai'\]"):
-        check_request(Request(format="gemini", messages=(user(),)))
+    with pytest.raises(RuleError, match=r"'cohere'; known: \['anthropic', 'gemini', 'openai', 'responses'\]"):
+        check_request(Request(format="cohere", messages=(user(),)))
 
 
 def test_a_framed_text_closes_once_at_its_end():

@@ -11,7 +11,8 @@ from gc_core import GCPolicy, Item, ItemKind
 from gc_core.items import Part
 from gc_core.references import ByteRange
 from gc_core.scan import scan
-from gc_core.stubs import GAP, reference_to, smallest_stub, write_stub
+from gc_core.actions import GAP
+from gc_core.stubs import reference_to, smallest_stub, write_stub
 from gc_core.tokens import counter_for, part_tokens
 
 COUNTER = counter_for(None, "openai")

@@ -108,7 +108,7 @@ def test_glued_lines_are_both_read_with_a_warning():
         assert (warning.file, warning.line, warning.expected) == (path, 128, "one JSON object a line")
 
 
-@pytest.mark.parametrize("path", [*native_sessions("gemini"), *native_sessions("pi")], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", native_sessions("pi"), ids=lambda path: path.stem)
 def test_a_session_of_another_kind_is_refused(path):
     with pytest.raises(TranscriptError, match="no message that can be read"):
         read_transcript(path)

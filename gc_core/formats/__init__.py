@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from gc_core.errors import ConfigError
 from gc_core.formats.anthropic import AnthropicFormat
+from gc_core.formats.gemini import GeminiFormat
 from gc_core.formats.openai import OpenAIFormat
+from gc_core.formats.responses import ResponsesFormat
 from gc_core.protocols import Format
 
-__all__ = ["AnthropicFormat", "OpenAIFormat", "format_named"]
+__all__ = ["AnthropicFormat", "GeminiFormat", "OpenAIFormat", "ResponsesFormat", "format_named"]
 
 
 def format_named(name: str) -> Format:
     """The format of that name; raises ConfigError naming the formats there are."""
-    formats: dict[str, Format] = {known.name: known for known in (AnthropicFormat(), OpenAIFormat())}
+    known: tuple[Format, ...] = (AnthropicFormat(), OpenAIFormat(), GeminiFormat(), ResponsesFormat())
+    formats = {each.name: each for each in known}
     if name in formats:
         return formats[name]
     raise ConfigError(f"no format {name!r}; there are {sorted(formats)}")

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from gc_core.formats import fields
 from gc_core.formats.readable import json_text, readable_block, readable_result
@@ -17,6 +20,7 @@ from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
 from gc_core.messages import Payload, Request, Role, Usage
+from gc_core.server_edits import ServerEdits
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 _TEXT_KINDS = {
@@ -26,6 +30,9 @@ _TEXT_KINDS = {
 }
 _CONTENT: Place = ("content",)
 _MARK = "cache_control"
+_PATH = re.compile(r"messages\.(\d{1,9})\.content\.(\d{1,9})", re.ASCII)
+_SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+_TOOL_CHANGES = frozenset({"tool_addition", "tool_removal"})
 _ATTACHMENTS = frozenset({"image", "document", "search_result", "container_upload"})
 # Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
 _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
@@ -38,6 +45,8 @@ class AnthropicFormat:
 
     name = "anthropic"
     most_marks = 4
+    alternates = False
+    replies_in_pieces = False
 
     def role(self, payload: Payload) -> Role:
         """
@@ -66,7 +75,11 @@ class AnthropicFormat:
             return (Part(kind=_TEXT_KINDS[role], place=_CONTENT, text=content),) if content else ()
         if not isinstance(content, list | tuple):
             raise fields.FieldError("content", content, "a string or a list of blocks")
-        return tuple(_part(block, at, role) for at, block in fields.blocks(content, "content"))
+        parts = tuple(_part(block, at, role) for at, block in fields.blocks(content, "content"))
+        apart = _apart(content)
+        if not apart:
+            return parts
+        return tuple(attrs.evolve(part, held=True) if part.place[1] in apart else part for part in parts)
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
@@ -86,10 +99,16 @@ class AnthropicFormat:
         return {**payload, "content": kept} if kept else None
 
     def normalise(self, payload: Payload) -> Payload:
-        """The payload itself, or a copy of a user message with its results before everything else."""
+        """
+        The payload itself, or a copy: of a user message with its results before everything else, of a reply from its
+        last compaction on, which stands for what is before it (rule N6).
+        """
         blocks = payload.get("content")
-        if payload.get("role") != "user" or not isinstance(blocks, list):
+        if not isinstance(blocks, list):
             return payload
+        if payload.get("role") != "user":
+            start = _last_compaction(blocks)
+            return {**payload, "content": blocks[start:]} if start else payload
         ordered = _results_first(blocks)
         return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
 
@@ -102,21 +121,21 @@ class AnthropicFormat:
             return None
         return {**second, **first, "content": _results_first([*_blocks(first), *late])}
 
+    def replaces(self, payload: Payload) -> bool:
+        """Whether it begins with a compaction that stands for everything before it; one that failed does not (N6)."""
+        blocks = _blocks(payload)
+        return payload.get("role") == "assistant" and bool(blocks) and _is_compaction(blocks[0])
+
     def marks(self, payload: Payload) -> int:
-        """How many cache marks a message or tool schema carries."""
-        return bool(payload.get(_MARK)) + sum(bool(block.get(_MARK)) for block in _blocks(payload))
+        """How many cache marks a message or tool schema carries, those inside of results counted."""
+        return _marks(payload)
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
         """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
         over = self.marks(payload) - keep
         if over <= 0:
             return payload
-        blocks = []
-        for block in _blocks(payload):
-            strip = bool(block.get(_MARK)) and over > 0
-            over -= strip
-            blocks.append({key: value for key, value in block.items() if key != _MARK} if strip else block)
-        return {**payload, "content": blocks}
+        return _without_oldest_marks(payload, over)[0]
 
     def user(self, text: str) -> Payload:
         """A user message of one text."""
@@ -143,22 +162,44 @@ class AnthropicFormat:
         self.read(sendable)
         return sendable
 
+    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
+        """None: every request holds the whole history, and no reply says so."""
+        return None
+
     def usage(self, usage: object) -> Usage:
         """
         The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
 
         A ``message_delta`` of a stream may name output tokens alone: its input tokens are 0. Raises MessageError when
-        counts lack.
+        counts lack. Passes that compacted are apart: they are billed, and in none of the other counts.
         """
         report = fields.mapping(plain(usage), "usage")
-        read = fields.number(report, "cache_read_input_tokens", "usage", default=0)
-        written = fields.number(report, "cache_creation_input_tokens", "usage", default=0)
         least = None if report.get("output_tokens") is None else 0
-        return Usage(
-            input_tokens=fields.number(report, "input_tokens", "usage", default=least) + read + written,
-            output_tokens=fields.number(report, "output_tokens", "usage", default=0),
-            cache_read_tokens=read,
-            cache_write_tokens=written,
+        whole = _usage(report, "usage", least=least)
+        passes = (
+            _usage(fields.mapping(each, f"usage.iterations[{at}]"), f"usage.iterations[{at}]", least=0)
+            for at, each in enumerate(report.get("iterations") or ())
+            if isinstance(each, Mapping) and each.get("type") == "compaction"
+        )
+        return attrs.evolve(whole, iterations=tuple(passes))
+
+    def served(self, reply: object) -> ServerEdits | None:
+        """
+        What ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is no
+        whole one. Raises MessageError for a report that cannot be read.
+        """
+        message = fields.mapping(plain(reply), "reply")
+        told = message.get("context_management")
+        changed = message.get("input_transformations")
+        if told is None and changed is None and "usage" not in message and "stop_reason" not in message:
+            return None
+        told = fields.mapping(told or {}, "context_management")
+        edits = list(fields.blocks(told.get("applied_edits") or (), "context_management.applied_edits"))
+        return ServerEdits(
+            tool_uses=_sum("cleared_tool_uses", edits),
+            thinking_turns=_sum("cleared_thinking_turns", edits),
+            tokens=_sum("cleared_input_tokens", edits),
+            dropped=tuple(_dropped(changed or ())),
         )
 
     def schema_name(self, schema: Payload) -> str:
@@ -189,6 +230,69 @@ class AnthropicFormat:
         return refused_size(error)
 
 
+def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:
+    """One pass's counts; those for an hour are told in a breakdown of what was written."""
+    read = fields.number(report, "cache_read_input_tokens", field, default=0)
+    written = fields.number(report, "cache_creation_input_tokens", field, default=0)
+    lives = fields.mapping(report.get("cache_creation") or {}, f"{field}.cache_creation")
+    hour = fields.number(lives, "ephemeral_1h_input_tokens", f"{field}.cache_creation", default=0)
+    return Usage(
+        input_tokens=fields.number(report, "input_tokens", field, default=least) + read + written,
+        output_tokens=fields.number(report, "output_tokens", field, default=0),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        cache_write_1h_tokens=min(hour, written),
+    )
+
+
+def _sum(key: str, edits: Sequence[tuple[int, Mapping[str, Any]]]) -> int:
+    where = "context_management.applied_edits"
+    return sum(fields.number(edit, key, f"{where}[{at}]", default=0) for at, edit in edits)
+
+
+def _dropped(changed: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Places of thinking that failed a binding check; entries of other types leave the request as it was."""
+    for _, entry in fields.blocks(changed, "input_transformations"):
+        if entry["type"] == "thinking_dropped":
+            found = _PATH.fullmatch(str(entry.get("path")))
+            if found is None:
+                raise fields.FieldError("input_transformations.path", entry.get("path"), "'messages.i.content.j'")
+            yield int(found.group(1)), int(found.group(2))
+
+
+def _is_compaction(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "compaction" and block.get("content") is not None
+
+
+def _last_compaction(blocks: Sequence[object]) -> int:
+    places = (at for at in range(len(blocks) - 1, -1, -1) if _is_compaction(blocks[at]))
+    return next(places, 0)
+
+
+def _apart(blocks: Sequence[Mapping[str, Any]]) -> set[int]:
+    """
+    Places of blocks that have to stay where they are (N8): changes of tools; server tools' calls and results whose
+    other half stands in another message, for the reply paused, or ran a client's tool meanwhile.
+    """
+    calls = {block.get("id"): at for at, block in enumerate(blocks) if block["type"] in _SERVER_CALLS}
+    found = set(calls.values())
+    for at, block in enumerate(blocks):
+        answers = block.get("tool_use_id")
+        if block["type"] != "tool_result" and block["type"].endswith("_tool_result") and answers is not None:
+            if answers in calls:
+                found.discard(calls[answers])
+            else:
+                found.add(at)
+    paired = {at for at in found if blocks[at].get("id") is not None or blocks[at].get("tool_use_id") is not None}
+    return paired | {at for at, block in enumerate(blocks) if block["type"] in _TOOL_CHANGES}
+
+
+def _check_compaction(block: Mapping[str, Any], field: str) -> None:
+    content = block.get("content")
+    if content is not None and not (isinstance(content, str) and content):
+        raise fields.FieldError(f"{field}.content", content, "a text that is not empty, or null")
+
+
 def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
     place, field = (*_CONTENT, at), f"content[{at}]"
     match block["type"]:
@@ -200,6 +304,8 @@ def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
             return _result(block, place, _spoken(Role.USER, role, block, field))
         case "thinking" | "redacted_thinking" if role is Role.ASSISTANT:
             return _thinking(block, place, field)
+        case "compaction":
+            _check_compaction(block, field)
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
     return _other(block, place, ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE)
 
@@ -282,6 +388,26 @@ def _arguments(text: str, field: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise fields.FieldError(field, text, "a JSON object as text") from error
     return fields.mapping(arguments, field)
+
+
+def _marks(payload: Mapping[str, Any]) -> int:
+    content = payload.get("content")
+    inner = sum(_marks(part) for part in content if isinstance(part, Mapping)) if isinstance(content, list) else 0
+    return bool(payload.get(_MARK)) + inner
+
+
+def _without_oldest_marks(payload: Payload, over: int) -> tuple[Payload, int]:
+    """A copy without so many marks, the first of them, and how many are still too many."""
+    content = payload.get("content")
+    if isinstance(content, list) and over:
+        parts = []
+        for part in content:
+            bare, over = _without_oldest_marks(part, over) if isinstance(part, Mapping) else (part, over)
+            parts.append(bare)
+        payload = {**payload, "content": parts}
+    if over and payload.get(_MARK):
+        return {key: value for key, value in payload.items() if key != _MARK}, over - 1
+    return payload, over
 
 
 def _is_result(block: object) -> bool:

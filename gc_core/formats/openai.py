@@ -15,6 +15,7 @@ from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
 from gc_core.messages import Payload, Request, Role, Usage
+from gc_core.server_edits import ServerEdits
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -48,6 +49,8 @@ class OpenAIFormat:
 
     name = "openai"
     most_marks = 0
+    alternates = False
+    replies_in_pieces = False
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
@@ -96,6 +99,10 @@ class OpenAIFormat:
         """None: each result is a message of its own."""
         return None
 
+    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
+        """No: a message stands for itself."""
+        return False
+
     def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
         """How many cache marks the message carries: Chat Completions has none."""
         return 0
@@ -126,6 +133,10 @@ class OpenAIFormat:
         self.read(sendable)
         return sendable
 
+    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
+        """None: every request holds the whole history, and no reply says so."""
+        return None
+
     def usage(self, usage: object) -> Usage:
         """The usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError when counts lack."""
         report = fields.mapping(plain(usage), "usage")
@@ -136,6 +147,10 @@ class OpenAIFormat:
             cache_read_tokens=fields.number(details, "cached_tokens", "usage.prompt_tokens_details", default=0),
             cache_write_tokens=fields.number(details, "cache_write_tokens", "usage.prompt_tokens_details", default=0),
         )
+
+    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
+        """Nothing: this provider leaves nothing out by itself."""
+        return None
 
     def schema_name(self, schema: Payload) -> str:
         """The name in a function or custom tool schema; raises MessageError when there is none."""

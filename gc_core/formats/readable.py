@@ -12,6 +12,7 @@ from gc_core.errors import MessageError
 from gc_core.formats import fields
 from gc_core.formats.images import IMAGE_TYPES, data_of_url, image_of, image_size
 from gc_core.items import Image
+from gc_core.messages import without_marks
 
 _SEALED_KEYS = frozenset({"signature", "file_data"})
 _AUDIO_FORMATS = frozenset({"aac", "flac", "mp3", "opus", "pcm16", "wav"})
@@ -47,12 +48,12 @@ def json_text(value: object) -> str:
 
 
 def readable_block(block: Mapping[str, Any]) -> Readable:
-    """What is read of a block that is not understood, or of an attachment: its JSON without binary data."""
+    """What is read of a block that is not understood, or of an attachment: its JSON without binary data and marks."""
     if block.get("type") in IMAGE_TYPES:
         return Readable(images=(image_of(block),))
     sieve = _Sieve()
     try:
-        text = json_text(sieve.sift(block))
+        text = json_text(sieve.sift(without_marks(block)))
     except RecursionError as error:
         raise MessageError("a block is nested too deeply to be read") from error
     return Readable(text=text, images=tuple(sieve.images), sealed_bytes=sieve.sealed)
@@ -125,5 +126,6 @@ class _Sieve:
 def _is_sealed(owner: Mapping[str, Any], key: str) -> bool:
     if key == "data":
         # A document may carry plain text under the same key: only what says that it is base64 or audio is left out.
-        return owner.get("type") in {"base64", "redacted_thinking"} or owner.get("format") in _AUDIO_FORMATS
+        named = owner.get("type") in {"base64", "redacted_thinking"} or owner.get("format") in _AUDIO_FORMATS
+        return named or "mimeType" in owner or "mime_type" in owner
     return key in _SEALED_KEYS or str(key).startswith("encrypted_")

@@ -16,7 +16,7 @@ _PHRASES = re.compile(
     r"|maximum context length|maximum prompt length"
     r"|input tokens exceed the configured limit|exceeds? the (?:available )?context (?:window|size|length)"
     r"|(?:prompt|input) is too long|exceed context limit"
-    r"|input token count .{0,40}exceeds the maximum",
+    r"|input token count .{0,40}exceeds the maximum|input token count is \d+ but (?:the )?model",
     re.IGNORECASE,
 )
 _COUNTS = tuple(
@@ -33,7 +33,11 @@ _COUNTS = tuple(
         rf"maximum prompt length is {_ALLOWED} but the request contains {_SENT} tokens",
         rf"request \({_SENT} tokens\) exceeds the available context size \({_ALLOWED} tokens\)",
         rf"maximum context length is {_ALLOWED} tokens.{{0,40}}(?:contains(?: at least)?|has) {_SENT} input tokens",
+        # Gemini, and Vertex AI
+        rf"input token count \({_SENT}\) exceeds the maximum number of tokens allowed \(?{_ALLOWED}",
+        rf"input token count is {_SENT} but (?:the )?model (?:only )?supports (?:only )?up to {_ALLOWED}",
         # one number only
+        rf"exceeds the maximum number of tokens allowed \(?{_ALLOWED}",
         rf"maximum (?:context|prompt) length is {_ALLOWED}",
         rf"configured limit of {_ALLOWED} tokens",
         rf"resulted in {_SENT} tokens",

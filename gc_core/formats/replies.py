@@ -23,3 +23,19 @@ def plain(value: object) -> Any:
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     return value
+
+
+def miss_reason(reply: object) -> str:
+    """
+    Why a reply's request missed the prompt cache, in the provider's own word, or "".
+
+    Anthropic tells it in ``diagnostics.cache_miss_reason``, OpenAI in ``prompt_cache_diagnostics``, both only when the
+    request asked to compare it with an earlier one.
+    """
+    anthropic = _under(_under(reply, "diagnostics"), "cache_miss_reason")
+    word = _under(anthropic, "type") or _under(_under(reply, "prompt_cache_diagnostics"), "reason")
+    return word if isinstance(word, str) else ""
+
+
+def _under(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -1,10 +1,12 @@
-"""The rules of Anthropic Messages (A1, A2, A4, N1-N5)."""
+"""The rules of Anthropic Messages (A1, A2, A4, N1-N8)."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
-from gc_core.messages import Payload
+from gc_core.messages import Payload, Request, without_marks
 from gc_core.rules.blocks import THINKING, blocks_of, is_empty_text
 from gc_core.rules.breaches import Breach, Rendered, Rule
 from gc_core.rules.frames import a6, a9
@@ -15,6 +17,12 @@ MAX_MESSAGES = 100_000
 
 MAX_CACHE_MARKS = 4
 """N5: Anthropic takes no more cache breakpoints in one request."""
+
+COMPACTION = "compaction"
+
+_HELD = frozenset({COMPACTION, "tool_addition", "tool_removal"})
+_IN_PLACE = _HELD | {"fallback"}
+_SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
 def _pairs(rendered: Rendered) -> Iterator[Breach]:
@@ -92,11 +100,11 @@ def _empty_texts(index: int, blocks: Sequence[Payload]) -> Iterator[Breach]:
 
 
 def _n2(rendered: Rendered) -> Iterator[Breach]:
-    """N2: a conversation starts with a user message and has at most 100,000 messages."""
+    """N2: a conversation starts with a user message, or with a compaction (N6), and has at most 100,000 messages."""
     messages = rendered.messages
     if not messages:
         yield Breach(rule="N2", index=-1, text="no messages; at least one is needed, the first from the user")
-    elif messages[0].get("role") != "user":
+    elif messages[0].get("role") != "user" and not _opens_with_compaction(messages[0]):
         yield Breach(rule="N2", index=0, text=f"the first message is {messages[0].get('role')}; it has to be user")
     if len(messages) > MAX_MESSAGES:
         yield Breach(rule="N2", index=MAX_MESSAGES, text=f"{len(messages):,} messages; at most {MAX_MESSAGES:,} pass")
@@ -163,6 +171,98 @@ def _n5(rendered: Rendered) -> Iterator[Breach]:
         yield Breach(rule="N5", index=-1, text=f"{marks} cache marks; at most {MAX_CACHE_MARKS} pass")
 
 
+def _n6(rendered: Rendered) -> Iterator[Breach]:
+    """N6: what the newest compaction stands for is not sent again; a failed one (null) is no compaction."""
+    newest: tuple[int, int] | None = None
+    for index, _, blocks, types in rendered.blocks:
+        if COMPACTION not in types:
+            continue
+        for place, block in enumerate(blocks):
+            if block.get("type") != COMPACTION:
+                continue
+            if block.get("content") == "":
+                yield Breach(rule="N6", index=index, text="a compaction with an empty content; right is a text or null")
+            elif is_compaction(block):
+                newest = index, place
+    if newest is not None and newest != (0, 0):
+        text = "a compaction behind what it stands for; it has to be the first block of the first message"
+        yield Breach(rule="N6", index=newest[0], text=text)
+
+
+def is_compaction(block: Payload) -> bool:
+    """Whether the provider reads nothing that stands before this block (N6)."""
+    return block.get("type") == COMPACTION and block.get("content") is not None
+
+
+def _opens_with_compaction(message: Payload) -> bool:
+    blocks = blocks_of(message)
+    return message.get("role") == "assistant" and bool(blocks) and is_compaction(blocks[0])
+
+
+def _n8(rendered: Rendered) -> Iterator[Breach]:
+    """N8: the result of a server tool stands behind its call."""
+    called: set[object] = set()
+    for index, _, blocks, types in rendered.blocks:
+        if not any(_is_server_side(kind) for kind in types):
+            continue
+        for block in blocks:
+            kind, answers = block.get("type"), block.get("tool_use_id")
+            if kind in _SERVER_CALLS:
+                called.add(block.get("id"))
+            elif _is_server_result(kind) and answers is not None and answers not in called:
+                yield Breach(rule="N8", index=index, text=f"a {kind} for {answers!r} without its call before it")
+
+
+def _is_server_result(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("_tool_result")
+
+
+def _is_server_side(kind: object) -> bool:
+    return kind in _IN_PLACE or kind in _SERVER_CALLS or _is_server_result(kind)
+
+
+def in_place(before: Request, after: Request) -> Iterator[Breach]:
+    """
+    N6, N7, N8: of a message that stays, the blocks of the provider's own doing stay as they are and in their order; a
+    compaction and changes of tools stay with their messages.
+    """
+    stood = _server_side(before)
+    for index, blocks in _server_side(after):
+        while stood and stood[0][1] != blocks:
+            stood.popleft()
+        if not stood:
+            yield Breach(rule="N8", index=index, text="blocks of the provider's own were changed, moved or separated")
+            return
+        stood.popleft()
+    there = Counter(_held_in(after))
+    for block in (Counter(_held_in(before)) - there).elements():
+        yield Breach(rule="N6" if COMPACTION in block else "N8", index=-1, text=f"{block:.60} left; it has to stay")
+
+
+def _server_side(request: Request) -> deque[tuple[int, list[str]]]:
+    """Of each message that has such blocks its index and they, as canonical JSON without cache marks."""
+    found: deque[tuple[int, list[str]]] = deque()
+    for index, message in enumerate(request.messages):
+        blocks = [_canonical(block) for block in _inside(message) if _is_server_side(block.get("type"))]
+        if blocks:
+            found.append((index, blocks))
+    return found
+
+
+def _held_in(request: Request) -> Iterator[str]:
+    for message in request.messages:
+        yield from (_canonical(block) for block in _inside(message) if block.get("type") in _HELD)
+
+
+def _inside(message: Payload) -> Sequence[Payload]:
+    content = message.get("content")
+    return content if isinstance(content, list) else ()
+
+
+def _canonical(block: Payload) -> str:
+    return json.dumps(without_marks(block), sort_keys=True)
+
+
 def _marked(blocks: Sequence[Payload]) -> Iterator[Payload]:
     for block in blocks:
         if "cache_control" in block:
@@ -172,4 +272,4 @@ def _marked(blocks: Sequence[Payload]) -> Iterator[Payload]:
             yield from (part for part in inner if "cache_control" in part)
 
 
-RULES: tuple[Rule, ...] = (_pairs, _n1, _a4, _n2, _n3, _n4, _n5, a6, a9)
+RULES: tuple[Rule, ...] = (_pairs, _n1, _a4, _n2, _n3, _n4, _n5, _n6, _n8, a6, a9)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import attrs
+
 from gc_core.messages import Payload, Request
+from gc_core.rules import anthropic, gemini, responses
 from gc_core.rules.blocks import answers_in, calls_of, latest_reply, texts_of, waiting_reply
 from gc_core.rules.breaches import Breach
 from gc_core.rules.frames import is_said, opening_of, opens_like_ours
@@ -22,13 +25,19 @@ def check_collection(
     results, and not be empty. ``thinking_bound`` is for models that bind thinking to what stands before it: then all
     thinking behind the first change has to be gone, that of the latest reply included.
     """
-    return (
+    signed = tuple(gemini.signed_calls(before, after)) if before.format == "gemini" else ()
+    own = tuple(anthropic.in_place(before, after)) if before.format == "anthropic" else ()
+    lost = tuple(responses.lost_reasoning(before, after)) if before.format == "responses" else ()
+    sent = after
+    before, after = _as_messages(before), _as_messages(after)
+    breaches = (
         *_a3(before, after),
         *_a5(before, after, may_shrink=final_may_shrink),
         *_a7(before, after),
         *kept_thinking(before, after),
         *(bound_thinking(before, after) if thinking_bound else latest_thinking(before, after)),
     )
+    return (*signed, *own, *lost, *(_as_sent(breach, sent) for breach in breaches))
 
 
 def check_repeat(first_after: Request, second_after: Request) -> tuple[Breach, ...]:
@@ -37,6 +46,23 @@ def check_repeat(first_after: Request, second_after: Request) -> tuple[Breach, .
     if index is None:
         return ()
     return (Breach(rule="A8", index=index, text="a second pass changed the request; it has to leave it as it is"),)
+
+
+def _as_messages(request: Request) -> Request:
+    """The request as the rules of all formats read it."""
+    match request.format:
+        case "gemini":
+            return gemini.as_messages(request)
+        case "responses":
+            return responses.as_messages(request)
+    return request
+
+
+def _as_sent(breach: Breach, request: Request) -> Breach:
+    """The breach at its place in the request: of Responses' items several are one message there."""
+    if request.format != "responses":
+        return breach
+    return attrs.evolve(breach, index=responses.first_item(request, breach.index))
 
 
 def _a3(before: Request, after: Request) -> Iterator[Breach]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from gc_core.errors import RuleError
 from gc_core.messages import Request
-from gc_core.rules import anthropic, openai
+from gc_core.rules import anthropic, gemini, openai, responses
 from gc_core.rules.breaches import Breach, Rendered, Rule
 
-_RULES: dict[str, tuple[Rule, ...]] = {"openai": openai.RULES, "anthropic": anthropic.RULES}
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "openai": openai.RULES,
+    "anthropic": anthropic.RULES,
+    "gemini": gemini.RULES,
+    "responses": responses.RULES,
+}
 
 
 def check_request(request: Request, *, pending: bool = False) -> tuple[Breach, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gc_core.messages import Payload, Request
+from gc_core.messages import MARKS, NESTED, Payload, Request
+
+_TEXTS = frozenset({"input_text", "output_text"})
+"""What text blocks are called in Responses; who speaks says which of them a string is."""
 
 
 def first_change(before: Request, after: Request) -> int | None:
@@ -28,10 +31,13 @@ def same(old: Payload, new: Payload) -> bool:
 
 
 def _cacheable(payload: Payload) -> dict[str, object]:
-    plain = {key: value for key, value in payload.items() if key != "cache_control"}
-    content = plain.get("content")
-    if isinstance(content, str):
-        plain["content"] = [{"type": "text", "text": content}]
-    elif isinstance(content, list):
-        plain["content"] = [_cacheable(block) for block in content]
+    plain = {key: value for key, value in payload.items() if key not in MARKS}
+    if plain.get("type") in _TEXTS:
+        plain["type"] = "text"
+    for field in NESTED:
+        content = plain.get(field)
+        if isinstance(content, list):
+            plain[field] = [_cacheable(block) if isinstance(block, Mapping) else block for block in content]
+        elif isinstance(content, str) and field == "content":
+            plain[field] = [{"type": "text", "text": content}]
     return plain

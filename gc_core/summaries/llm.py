@@ -45,16 +45,17 @@ class _AsksAModel(ModelOptions):
         question = ModelQuestion(options=self, request=request)
         texts = []
         for part in question.parts():
-            text = yield from self._written(question.arguments(part))
+            text = yield from self._written(question.arguments(part), request)
             texts.append(f"{part.heading}\n{text}" if part.heading else text)
         return "\n\n".join(texts)
 
-    def _written(self, arguments: dict[str, Any]) -> Generator[_Ask, Any, str]:
+    def _written(self, arguments: dict[str, Any], request: SummaryRequest) -> Generator[_Ask, Any, str]:
         attempt, pause = 1, 0.0
         while True:
             began = time.monotonic() + pause
             response = yield _Ask(arguments=arguments, pause=pause)
             if not isinstance(response, Exception):
+                request.spent(response.usage.prompt_tokens, response.usage.completion_tokens)
                 return self._accepted(response, seconds=time.monotonic() - began)
             if not model_library.is_passing(response) or attempt > self.retries:
                 told = model_library.told_error(response, attempts=attempt)

@@ -47,6 +47,8 @@ class WindowCopy:
     collectable: tuple[Unit, ...] = attrs.field(repr=False)
     preservable: tuple[Unit, ...] = attrs.field(repr=False)
     stubbable: tuple[Item, ...] = attrs.field(repr=False)
+    young: tuple[Item, ...] = attrs.field(repr=False)
+    condensed: tuple[Item, ...] = attrs.field(repr=False)
     liveness: LivenessView = attrs.field(repr=False)
     can_summarize: bool
     _window: WindowView = attrs.field(repr=False)
@@ -65,6 +67,8 @@ class WindowCopy:
             collectable=tuple(units[unit.number] for unit in window.collectable),
             preservable=tuple(units[unit.number] for unit in window.preservable),
             stubbable=tuple(items[item.id] for item in window.stubbable),
+            young=tuple(items[item.id] for item in window.young),
+            condensed=tuple(items[item.id] for item in window.condensed),
             liveness=Answers(window, {item.id: item for unit in originals.values() for item in unit.items}),
             can_summarize=can_summarize,
             window=window,
@@ -88,7 +92,17 @@ def all_units(copy: WindowCopy) -> Mapping[int, Unit]:
 def changes(copy: WindowCopy) -> Iterator[str]:
     """What somebody has changed in a copy."""
     fresh = WindowCopy.of(copy._window, can_summarize=copy.can_summarize)
-    for name in ("tokens", "turns", "units", "collectable", "preservable", "stubbable", "can_summarize"):
+    for name in (
+        "tokens",
+        "turns",
+        "units",
+        "collectable",
+        "preservable",
+        "stubbable",
+        "young",
+        "condensed",
+        "can_summarize",
+    ):
         if getattr(copy, name) != getattr(fresh, name):
             yield name
 

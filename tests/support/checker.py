@@ -11,15 +11,23 @@ import json
 from collections import Counter
 from typing import Any
 
+from tests.support.gemini_checker import GeminiServer
+from tests.support.responses_checker import ResponsesServer
+
 JSON = dict[str, Any]
 
 THINKING = ("thinking", "redacted_thinking")
 
 
 def complaints(provider: str, request: JSON, **options: Any) -> list[str]:
-    """What the provider, "openai" or "anthropic", would say about this request; empty when it would take it."""
-    walk = {"openai": OpenAIServer, "anthropic": AnthropicServer}[provider](**options)
-    return walk.read(request)
+    """What the provider of a format would say of this request; empty if it takes it."""
+    servers = {
+        "openai": OpenAIServer,
+        "anthropic": AnthropicServer,
+        "gemini": GeminiServer,
+        "responses": ResponsesServer,
+    }
+    return servers[provider](**options).read(request)
 
 
 class OpenAIServer:
@@ -159,8 +167,9 @@ class AnthropicServer:
             return ["messages: at least one message is required"]
         if len(messages) > 100_000:
             return ["messages: too many messages; at most 100000 are allowed"]
-        if messages[0]["role"] != "user":
+        if messages[0]["role"] != "user" and not opens_with_compaction(messages[0]):
             self.errors.append('messages: first message must use the "user" role')
+        self.read_server_blocks(messages)
         for index, message in enumerate(messages):
             self.read_message(index, message, is_last=index == len(messages) - 1)
             self.read_place(index, messages)
@@ -286,6 +295,19 @@ class AnthropicServer:
                 "by an `assistant` message"
             )
 
+    def read_server_blocks(self, messages: list[JSON]) -> None:
+        """Compactions, and server tools, whose results name a call that came before."""
+        called = set()
+        for index, message in enumerate(messages):
+            for position, block in enumerate(as_blocks(message.get("content"))):
+                path, kind, answers = f"messages.{index}.content.{position}", block["type"], block.get("tool_use_id")
+                if kind == "compaction" and block.get("content") == "":
+                    self.errors.append(f"{path}.compaction.content: empty string is not allowed")
+                if kind in ("server_tool_use", "mcp_tool_use"):
+                    called.add(block.get("id"))
+                elif kind != "tool_result" and kind.endswith("_tool_result") and answers and answers not in called:
+                    self.errors.append(f"{path}: unexpected `tool_use_id` found in `{kind}` blocks: {answers}")
+
     # -- the rest of the request
 
     def read_system(self, system: str | list[JSON] | None) -> None:
@@ -341,6 +363,11 @@ def as_blocks(content: str | list[JSON] | None) -> list[JSON]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return list(content or [])
+
+
+def opens_with_compaction(message: JSON) -> bool:
+    blocks = as_blocks(message.get("content"))
+    return bool(blocks) and blocks[0]["type"] == "compaction" and blocks[0].get("content") is not None
 
 
 def has_result(message: JSON) -> bool:

@@ -16,6 +16,7 @@ from gc_core import (
     GCTriggerReason,
 )
 from gc_core.formats import format_named
+from gc_core.messages import Role
 from gc_core.rules import check_request
 from gc_core.tokens import part_tokens, schema_tokens
 from tests.support.checker import complaints
@@ -37,14 +38,14 @@ class Watch:
     Sends messages through a session as an agent's loop would, and asserts the promises on every request.
     """
 
-    def __init__(self, session: GCSession, *, format_name: str = "openai", repeated_ids: bool = False):
+    def __init__(self, session: GCSession, *, format_name: str = "openai", repeated_ids: bool = False, checks=None):
         self.session = session
         self.format = format_named(format_name)
         self.seen = Seen()
         # Servers that copy Anthropic's API repeat call ids; the vendor's own never do, and it refuses them.
-        self._checks = {"unique_ids": False} if repeated_ids and format_name == "anthropic" else {}
+        self._checks = checks or ({"unique_ids": False} if repeated_ids and format_name == "anthropic" else {})
         self.locked: list[str] = []
-        self._asked = self._answered = False
+        self._asked = self._answered = self._replying = False
         self._previous: list[str] = []
         self._collected = 0
         self._goal = None
@@ -73,21 +74,25 @@ class Watch:
 
     def run(self, messages):
         for message in messages:
-            if message["role"] == "assistant":
-                self.call(message)
-            else:
+            if self.format.role(message) is not Role.ASSISTANT:
                 self.session.append(message)
+            elif self.format.replies_in_pieces and self._replying:
+                self.session.append(message)  # a further item of the same reply
+            else:
+                self.call(message)
+            self._replying = self.format.role(message) is Role.ASSISTANT
             self._note_locked(message)
         return self.seen
 
     def _note_locked(self, message):
         """System text, and the first run of user messages, as they were given."""
-        if message["role"] in {"system", "developer"}:
+        role = self.format.role(message)
+        if role is Role.SYSTEM:
             self.locked += texts_of(message)
-        if message["role"] == "user" and not self._answered:
+        if role is Role.USER and not self._answered:
             self.locked += texts_of(message)
             self._asked = True
-        if message["role"] == "assistant":
+        if role is Role.ASSISTANT:
             self._answered = self._asked
 
     def call(self, reply):
@@ -100,7 +105,10 @@ class Watch:
             return None
         self.seen.calls += 1
         self.assert_promises(request)
-        self.session.post_turn(reply)
+        if self.format.replies_in_pieces and "output" not in reply:
+            self.session.append(reply)  # the first item of a reply; only when all are there may a turn end
+        else:
+            self.session.post_turn(reply)
         return request
 
     # -- the promises ----------------------------------------------------------------------------------------------
@@ -144,24 +152,33 @@ class Watch:
         assert error.owners
 
 
+TEXTS = {"text", "input_text", "output_text"}
+
+
 def texts_of(payload):
+    if "parts" in payload:
+        return [part["text"] for part in payload["parts"] if part.get("text", "").strip()]
     content = payload.get("content", payload.get("text"))
     if isinstance(content, str):
         return [content] if content.strip() else []
-    return [block["text"] for block in content or [] if block.get("type") == "text" and block["text"].strip()]
+    return [block["text"] for block in content or [] if block.get("type") in TEXTS and block["text"].strip()]
 
 
 def canonical(payload):
     """A message as a cache compares it: canonical JSON without marks, in which a string is one text block."""
-    content = payload.get("content")
-    if isinstance(content, str):
-        payload = {**payload, "content": [{"type": "text", "text": content}]}
-    if isinstance(content, list):
-        payload = {
-            **payload,
-            "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in content],
-        }
-    return json.dumps({key: value for key, value in payload.items() if key != "cache_control"}, sort_keys=True)
+    return json.dumps(cacheable(payload), sort_keys=True)
+
+
+def cacheable(payload):
+    plain = {key: value for key, value in payload.items() if key not in {"cache_control", "prompt_cache_breakpoint"}}
+    if isinstance(plain.get("content"), str):
+        plain["content"] = [{"type": "text", "text": plain["content"]}]
+    for field in ("content", "output"):
+        if isinstance(plain.get(field), list):
+            plain[field] = [cacheable(block) if isinstance(block, dict) else block for block in plain[field]]
+    if plain.get("type") in TEXTS:
+        plain["type"] = "text"
+    return plain
 
 
 def recount(request, format_, counter):
@@ -169,6 +186,10 @@ def recount(request, format_, counter):
     total = counter.per_request + sum(schema_tokens(tool, counter) for tool in request.tools)
     total += sum(counter.count(block["text"]) for block in request.system)
     total += counter.per_message * bool(request.system)
+    replying = False
     for payload in request.messages:
-        total += counter.per_message + sum(part_tokens(part, counter) for part in format_.read(payload))
+        replies = format_.replies_in_pieces and format_.role(payload) is Role.ASSISTANT
+        total += counter.per_message * (not (replies and replying))
+        total += sum(part_tokens(part, counter) for part in format_.read(payload))
+        replying = replies
     return total

@@ -2,7 +2,7 @@
 A loopback server that plays Chat Completions and Messages: it refuses what the providers refuse and answers a script.
 
 It shares no code with ``gc_core``: requests are judged by ``checker`` and counted anew, text by text. Nothing leaves
-the machine.
+the machine. Thinking is bound, marks are judged and prefixes are cached by ``provider_cache``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import functools
 import gzip
+import itertools
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,19 @@ from typing import Any, Self
 import tiktoken
 
 from tests.support.checker import as_blocks, complaints
+from tests.support.provider_cache import (
+    MARKS,
+    Position,
+    PrefixCache,
+    Read,
+    Seals,
+    bare,
+    binds,
+    breakpoint_complaint,
+    chained,
+    order_complaint,
+)
+from tests.support.responses_server import Responses, plain_body, plain_reply, remembered
 
 JSON = dict[str, Any]
 
@@ -50,17 +64,31 @@ class ProviderServer:
 
     ``limit`` is the model's context window, ``prefill`` and ``unique_ids`` go to the checker. ``requests`` keeps every
     request body, ``refusals`` the message of every refusal. A request behind the last reply gets HTTP 500.
+
+    Whatever clients talk to it, they share its prompt cache, as users of one organisation do; ``now`` is its clock, in
+    seconds, which tests set. ``binds_thinking`` is whether thinking is bound to what stood before it: by default as the
+    request's model does.
     """
 
     def __init__(
-        self, replies: Iterable[JSON] = (), *, limit: int = 200_000, unique_ids: bool = True, prefill: bool = True
+        self,
+        replies: Iterable[JSON] = (),
+        *,
+        limit: int = 200_000,
+        unique_ids: bool = True,
+        prefill: bool = True,
+        binds_thinking: bool | None = None,
     ) -> None:
         self.limit = limit
+        self.now = 0.0
         self.requests: list[JSON] = []
         self.refusals: list[str] = []
         self._replies = iter(list(replies))
         self._options = {"unique_ids": unique_ids, "prefill": prefill}
-        self._cached: list[str] = []
+        self._binds = binds_thinking
+        self._cache = PrefixCache()
+        self._seals = Seals()
+        self._required: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.provider = self
@@ -92,36 +120,55 @@ class ProviderServer:
             reply = next(self._replies, None)
             if reply is None:
                 return 500, vendor.error("the script has no more replies", None)
-            return 200, vendor.reply(len(self.requests), body, reply, self._usage(body, reply))
+            usage = self._usage(provider, body, reply)
+            if provider == "responses":
+                self._required |= remembered(reply)
+            return 200, vendor.reply(len(self.requests), body, self._sealed(provider, body, reply), usage)
 
     def _judge(self, provider: str, body: JSON) -> tuple[str, str | None] | None:
         """The first complaint and its code, or None."""
-        options = self._options if provider == "anthropic" else {}
+        options = {"anthropic": self._options, "responses": {"required": self._required}}.get(provider, {})
         for complaint in complaints(provider, body, **options):
+            return complaint, None
+        for complaint in self._cache_complaints(provider, body):
             return complaint, None
         if provider == "anthropic" and "max_tokens" not in body:
             return "max_tokens: Field required", None
-        tokens = count_request(body)
+        tokens = count_request(plain_body(body) if provider == "responses" else body)
         return VENDORS[provider].too_long(tokens, self.limit) if tokens > self.limit else None
 
-    def _usage(self, body: JSON, reply: JSON) -> Usage:
-        """What was read from the cache is the longest prefix that the request before this one had too."""
-        prefix = cacheable(body)
-        shared = next(
-            (place for place, (old, new) in enumerate(zip(self._cached, prefix, strict=False)) if old != new),
-            min(len(self._cached), len(prefix)),
-        )
-        self._cached = prefix
-        counts = [tokens for _, tokens in pieces(body)]
-        return Usage(sum(counts) + PER_REQUEST, sum(counts[:shared]), count_message(reply))
+    def _cache_complaints(self, provider: str, body: JSON) -> Iterator[str]:
+        """What is wrong with marks, and with thinking that is bound to what stood before it."""
+        wrong = order_complaint(list(positions(body))) if provider == "anthropic" else breakpoint_complaint(body)
+        if wrong is not None:
+            yield wrong
+        if provider == "anthropic" and self._is_bound(body):
+            yield from self._seals.complaints(body["messages"], prefixes(body))
+
+    def _is_bound(self, body: JSON) -> bool:
+        return binds(str(body.get("model"))) if self._binds is None else self._binds
+
+    def _sealed(self, provider: str, body: JSON, reply: JSON) -> JSON:
+        if provider != "anthropic" or not self._is_bound(body):
+            return reply
+        return self._seals.sealed(reply, prefixes(body)[-1])
+
+    def _usage(self, provider: str, body: JSON, reply: JSON) -> Usage:
+        if provider == "responses":
+            body, reply = plain_body(body), plain_reply(reply)
+        there = list(positions(body))
+        extra = json.dumps([body.get(field) for field in ("tool_choice", "thinking")], sort_keys=True)
+        cached = self._cache.anthropic if provider == "anthropic" else self._cache.openai
+        read = cached(str(body.get("model")), extra, there, self.now)
+        return Usage(sum(position.tokens for position in there) + PER_REQUEST, read, count_message(reply))
 
 
 class Usage:
-    """Tokens of one call: all input, the cached part of it, and the output."""
+    """Tokens of one call: all input, what of it was read and written, and the output."""
 
-    def __init__(self, prompt: int, cached: int, output: int) -> None:
+    def __init__(self, prompt: int, cache: Read, output: int) -> None:
         self.prompt = prompt
-        self.cached = cached
+        self.cache = cache
         self.output = output
 
 
@@ -194,13 +241,11 @@ class OpenAI:
 
     @staticmethod
     def usage(usage: Usage) -> JSON:
-        """Whole blocks of 128 tokens are cached, from 1,024 on."""
-        cached = usage.cached // 128 * 128 if usage.cached >= 1_024 else 0
         return {
             "prompt_tokens": usage.prompt,
             "completion_tokens": usage.output,
             "total_tokens": usage.prompt + usage.output,
-            "prompt_tokens_details": {"cached_tokens": cached},
+            "prompt_tokens_details": {"cached_tokens": usage.cache.read},
         }
 
     @staticmethod
@@ -257,11 +302,16 @@ class Anthropic:
 
     @staticmethod
     def usage(usage: Usage) -> JSON:
-        """All but the constant of the request is cached, as with the automatic cache breakpoint at the end."""
+        """``input_tokens`` is what was neither read nor written."""
+        written = usage.cache.written + usage.cache.written_1h
         return {
-            "input_tokens": PER_REQUEST,
-            "cache_read_input_tokens": usage.cached,
-            "cache_creation_input_tokens": usage.prompt - usage.cached - PER_REQUEST,
+            "input_tokens": usage.prompt - usage.cache.read - written,
+            "cache_read_input_tokens": usage.cache.read,
+            "cache_creation_input_tokens": written,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": usage.cache.written,
+                "ephemeral_1h_input_tokens": usage.cache.written_1h,
+            },
             "output_tokens": usage.output,
         }
 
@@ -298,8 +348,12 @@ class Anthropic:
         return block, []
 
 
-VENDORS: dict[str, type[OpenAI | Anthropic]] = {"openai": OpenAI, "anthropic": Anthropic}
-PATHS = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic"}
+VENDORS: dict[str, type[OpenAI | Anthropic | Responses]] = {
+    "openai": OpenAI,
+    "anthropic": Anthropic,
+    "responses": Responses,
+}
+PATHS = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic", "/v1/responses": "responses"}
 
 
 def event(data: JSON, *, name: str = "") -> str:
@@ -323,11 +377,55 @@ def count_request(body: JSON) -> int:
 def pieces(body: JSON) -> Iterator[tuple[JSON, int]]:
     """Tools, system blocks and messages with their tokens, in the order in which a prefix is cached."""
     for tool in body.get("tools") or []:
-        yield tool, count_text(json.dumps(without_marks(tool), ensure_ascii=False))
+        yield tool, count_tool(tool)
     for block in as_blocks(body.get("system")):
         yield block, count_block(block)
     for message in body["messages"]:
         yield message, count_message(message)
+
+
+def positions(body: JSON) -> Iterator[Position]:
+    """The same, each block of a message on its own; marks are named, and are no part of what is compared."""
+    for tool in body.get("tools") or []:
+        yield Position(level="tools", bare=bare(tool), tokens=count_tool(tool), ttl=life(tool))
+    for block in as_blocks(body.get("system")):
+        yield Position(level="system", bare=bare(block), tokens=count_block(block), ttl=life(block))
+    for message in body["messages"]:
+        yield from positions_of(message)
+
+
+def positions_of(message: JSON) -> Iterator[Position]:
+    """The blocks of a message; what it says besides, and its framing, goes with the first of them."""
+    blocks = as_blocks(message.get("content")) or [{"type": "nothing"}]
+    tokens = [count_block(block) for block in blocks]
+    tokens[0] += count_message(message) - sum(tokens)
+    frames = [bare({**message, "content": None}), *[""] * (len(blocks) - 1)]
+    for block, frame, number in zip(blocks, frames, tokens, strict=True):
+        inner = [life(part) for part in as_blocks(block.get("content")) if life(part)]
+        ttl = life(block) or (inner[-1] if inner else None)
+        yield Position(level="messages", bare=frame + bare(block), tokens=number, ttl=ttl)
+
+
+def prefixes(body: JSON) -> list[bytes]:
+    """Digests of what stands before each message, and of all that stands there."""
+    groups = [list(positions({**body, "messages": []})), *(list(positions_of(message)) for message in body["messages"])]
+    chain = [b"", *chained(str(body.get("model")), "", [position for group in groups for position in group])]
+    return [chain[end] for end in itertools.accumulate(len(group) for group in groups)]
+
+
+def before_tokens(body: JSON, messages: int) -> int:
+    """Tokens of all that stands before so many messages, and of those."""
+    return sum(position.tokens for position in positions({**body, "messages": body["messages"][:messages]}))
+
+
+def life(marked: JSON) -> str | None:
+    """How long a mark asks its prefix to be kept; None without a mark."""
+    found = next((marked[field] for field in MARKS if marked.get(field)), None)
+    return None if found is None else found.get("ttl", "5m")
+
+
+def count_tool(tool: JSON) -> int:
+    return count_text(bare(tool))
 
 
 def count_message(message: JSON) -> int:
@@ -350,18 +448,6 @@ def count_block(block: JSON) -> int:
     if kind in {"text", "thinking"}:
         return count_text(block[kind])
     return PER_ATTACHMENT if kind in {"image", "image_url", "document", "file"} else 0
-
-
-def cacheable(body: JSON) -> list[str]:
-    """The pieces of a request as a cache compares them: canonical JSON without marks, a string being one text block."""
-    return [json.dumps(without_marks(piece), sort_keys=True) for piece, _ in pieces(body)]
-
-
-def without_marks(piece: JSON) -> JSON:
-    plain = {key: value for key, value in piece.items() if key != "cache_control"}
-    if "content" in plain:
-        plain["content"] = [without_marks(block) for block in as_blocks(plain["content"])]
-    return plain
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -1,0 +1,404 @@
+"""
+A session's accounts with the provider's prompt cache: what was read, written and paid, and why a read was missed.
+
+It is told what happened, in the order in which it did, and keeps sums: what a session did for a year is as large here
+as what it did for a minute.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime as dt
+import enum
+from collections.abc import Iterator
+
+import attrs
+
+from gc_core.cache.minute import Minute
+from gc_core.cache.prices import Prices, missing_price, prices_of
+from gc_core.cache.terms import CacheTerms, terms_of
+from gc_core.messages import Usage
+
+COMPACTION = "compaction"
+"""What the passes are booked as that the provider made by itself (``Usage.iterations``)."""
+
+_KEPT = 20
+"""Misses and contradictions that a report holds word for word; all are counted."""
+
+_HOUR = 3600.0
+# A count is an estimate, and small requests are mostly framing: only more than this contradicts it.
+_OFF_BY = 2.0
+_OFF_TOKENS = 2_000
+
+
+class MissCause(enum.Enum):
+    """Why the provider read less from its cache than it held."""
+
+    COLLECTION = "collection"
+    EDIT = "edit"
+    TOOLS = "tools"
+    SYSTEM = "system"
+    MODEL = "model"
+    EXPIRED = "expired"
+    PROVIDER = "provider"
+    UNEXPLAINED = "unexplained"
+
+
+@attrs.frozen(kw_only=True)
+class Miss:
+    """
+    A prefix that was in the cache and was not read.
+
+    Attributes:
+        call: Number of the model call, from 1 on.
+        tokens: Input tokens of the call that the cache held before it and that were not read.
+        cause: The main cause.
+        text: All that is known of it, in words.
+
+    """
+
+    call: int
+    tokens: int
+    cause: MissCause
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Spend:
+    """
+    Sums over calls.
+
+    Attributes:
+        calls: How many.
+        input_tokens: All input tokens.
+        read_tokens: Of those, read from the cache.
+        written_tokens: Of those, written to it.
+        fresh_tokens: Of those, neither.
+        output_tokens: Tokens of the replies.
+        cost: USD of the calls whose price is known.
+        missing: What is missing for the price of the others, in words; "" when all are known.
+        estimated: Some tokens are own counts, for nobody reported them.
+
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    read_tokens: int = 0
+    written_tokens: int = 0
+    fresh_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    missing: str = ""
+    estimated: bool = False
+
+    @property
+    def hit_percent(self) -> float:
+        """Input tokens read from the cache, in percent of all; 0 before the first call."""
+        return 100.0 * self.read_tokens / self.input_tokens if self.input_tokens else 0.0
+
+    @property
+    def usd(self) -> float | None:
+        """What all of it cost; None where a price is missing."""
+        return None if self.missing else self.cost
+
+    def plus(self, usage: Usage, price: Prices | None, missing: str, *, estimated: bool = False) -> Spend:
+        """With one more call."""
+        return Spend(
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens + usage.input_tokens,
+            read_tokens=self.read_tokens + usage.cache_read_tokens,
+            written_tokens=self.written_tokens + usage.cache_write_tokens,
+            fresh_tokens=self.fresh_tokens + usage.fresh_tokens,
+            output_tokens=self.output_tokens + usage.output_tokens,
+            cost=self.cost + (0.0 if price is None else price.cost(usage)),
+            missing=self.missing or missing,
+            estimated=self.estimated or estimated,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Apart:
+    """
+    What was spent beside the conversation.
+
+    Attributes:
+        kind: ``"compaction"``, ``"summaries"``, ``"workers"``, or what a host called it.
+        spend: The sums.
+
+    """
+
+    kind: str
+    spend: Spend
+
+
+@attrs.frozen(kw_only=True)
+class CacheReport:
+    """
+    The accounts of a session at one moment.
+
+    Attributes:
+        model: The model in use, or None.
+        spend: Sums over the model calls of the conversation whose usage was reported.
+        apart: Sums over calls beside it, by kind.
+        misses: Missed reads by cause: how many, and their tokens.
+        newest_misses: The newest of them, oldest first.
+        contradictions: The newest reports that contradict the own count, in words.
+        minute_tokens: Tokens of the last minute that count for a limit, as of the last call.
+        tpm_budget: Tokens a minute that the provider allows, or None.
+
+    """
+
+    model: str | None
+    spend: Spend
+    apart: tuple[Apart, ...] = ()
+    misses: tuple[tuple[MissCause, int, int], ...] = ()
+    newest_misses: tuple[Miss, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    minute_tokens: int = 0
+    tpm_budget: int | None = None
+
+    @property
+    def hit_percent(self) -> float:
+        """Input tokens of the conversation that were read from the cache, in percent."""
+        return self.spend.hit_percent
+
+    @property
+    def cost(self) -> float | None:
+        """USD of everything, what was spent apart included; None where a price is missing."""
+        parts = [self.spend.usd, *(each.spend.usd for each in self.apart)]
+        return None if None in parts else sum(filter(None, parts))
+
+    @property
+    def missing(self) -> str:
+        """What is missing for the price, in words; "" when all of it is known."""
+        return next(filter(None, (self.spend.missing, *(each.spend.missing for each in self.apart))), "")
+
+    def words(self) -> Iterator[str]:
+        """The report in sentences, a line each; none before the first report of a provider."""
+        if not self.spend.calls and not self.apart:
+            return
+        yield f"cache: {spend_words(self.spend)}"
+        for each in self.apart:
+            yield f"{each.kind}, booked apart: {spend_words(each.spend)}"
+        if self.missing:
+            yield self.missing
+        for cause, count, tokens in self.misses:
+            yield f"{count} missed by {cause.value}: {tokens:,} tokens"
+        if self.newest_misses:
+            yield f"the last miss: call {self.newest_misses[-1].call}, {self.newest_misses[-1].text}"
+        yield from self.contradictions[-1:]
+        if self.tpm_budget is not None:
+            over = "above" if self.minute_tokens > self.tpm_budget else "of"
+            yield f"{self.minute_tokens:,} tokens in the last minute, {over} {self.tpm_budget:,} allowed"
+
+
+def spend_words(spend: Spend) -> str:
+    """Sums in words: calls, tokens, percent, USD."""
+    calls = f"{spend.calls:,} call{'s'[: spend.calls != 1]}"
+    about = "about " if spend.estimated else ""
+    tokens = f"{about}{spend.input_tokens:,} input tokens, {spend.hit_percent:.1f} % read from the cache"
+    split = f"{spend.read_tokens:,} read, {spend.written_tokens:,} written, {spend.fresh_tokens:,} fresh"
+    cost = "cost unknown" if spend.usd is None else f"{about}${spend.usd:,.4f}"
+    return f"{calls}, {tokens} ({split}), {spend.output_tokens:,} output tokens, {cost}"
+
+
+@attrs.frozen(kw_only=True)
+class CallAccount:
+    """
+    One model call, accounted for.
+
+    Attributes:
+        number: From 1 on.
+        time: Seconds since 1970, of the report.
+        idle_seconds: Between the start of this request and of the one before.
+        usage: As reported.
+        cost: USD, the provider's own passes included; None where the price is missing.
+        miss: What was not read, or None.
+
+    """
+
+    number: int
+    time: float
+    idle_seconds: float
+    usage: Usage
+    cost: float | None
+    miss: Miss | None
+
+
+class CacheAccount:
+    """
+    Adds up what a session's provider reports, call by call, and explains what was not read from the cache.
+
+    Args:
+        model: The model in use.
+        format: Name of the session's format.
+        tpm_budget: Tokens a minute that the provider allows, or None.
+
+    """
+
+    def __init__(self, model: str | None, format: str, tpm_budget: int | None = None) -> None:  # noqa: A002
+        self.model = model
+        self.minute = Minute(terms_of(model, format))
+        self._format = format
+        self._tpm_budget = tpm_budget
+        self._spend = Spend()
+        self._apart: dict[str, Spend] = {}
+        self._causes: dict[MissCause, tuple[int, int]] = {}
+        self._misses: collections.deque[Miss] = collections.deque(maxlen=_KEPT)
+        self._contradictions: collections.deque[str] = collections.deque(maxlen=_KEPT)
+        self._collections: list[str] = []
+        self._edits: list[str] = []
+        self._held = 0
+        self._hours = False
+        self._sent: float | None = None
+        self._switched = False
+
+    @property
+    def terms(self) -> CacheTerms:
+        """What the provider of the model in use promises."""
+        return terms_of(self.model, self._format)
+
+    # -- what happened -------------------------------------------------------------------------------------------------
+
+    def switched(self, model: str | None) -> None:
+        """Another model is in use: no cache of one is read by another."""
+        if model != self.model:
+            self.model, self._switched = model, True
+
+    def collected(self, text: str) -> None:
+        """A collection changed the window; ``text`` says which."""
+        self._collections.append(text)
+
+    def edited(self, text: str) -> None:
+        """Something else changed what had been sent: undo, restore, rollback."""
+        self._edits.append(text)
+
+    def booked(self, kind: str, usage: Usage, model: str | None, *, time: float, estimated: bool = False) -> None:
+        """A call beside the conversation, of a summarizer or a worker; its own passes are booked with it."""
+        price, missing = self._price(model, time)
+        self._apart[kind] = self._apart.get(kind, Spend()).plus(usage, price, missing, estimated=estimated)
+
+    def called(
+        self,
+        usage: Usage,
+        *,
+        time: float,
+        sent: float | None = None,
+        counted: int = 0,
+        changed: str = "",
+        reason: str = "",
+    ) -> CallAccount:
+        """
+        The provider reported a call of the conversation.
+
+        Args:
+            usage: What it reported.
+            time: When it did, in seconds since 1970.
+            sent: When the request began; by default ``time``.
+            counted: Own count of the request's tokens; 0 where it is not known.
+            changed: Where it differs from the request before: ``"tools"``, ``"system"``, ``"messages"`` or "".
+            reason: Why it missed the cache, in the provider's own word, or "".
+
+        """
+        began = time if sent is None else sent
+        idle = 0.0 if self._sent is None else max(0.0, began - self._sent)
+        price, missing = self._price(self.model, time)
+        self._spend = self._spend.plus(attrs.evolve(usage, iterations=()), price, missing)
+        for iteration in usage.iterations:
+            self.booked(COMPACTION, iteration, self.model, time=time)
+        self.minute.add(time, usage)
+        self._contradict(usage, counted)
+        miss = self._miss(usage, idle, changed, reason)
+        self._settle(usage, began)
+        cost = None if price is None else price.cost(usage)
+        return CallAccount(number=self._spend.calls, time=time, idle_seconds=idle, usage=usage, cost=cost, miss=miss)
+
+    def report(self) -> CacheReport:
+        """The accounts as they stand."""
+        return CacheReport(
+            model=self.model,
+            spend=self._spend,
+            apart=tuple(Apart(kind=kind, spend=spend) for kind, spend in self._apart.items()),
+            misses=tuple((cause, count, tokens) for cause, (count, tokens) in self._causes.items()),
+            newest_misses=tuple(self._misses),
+            contradictions=tuple(self._contradictions),
+            minute_tokens=self.minute.tokens,
+            tpm_budget=self._tpm_budget,
+        )
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _price(self, model: str | None, time: float) -> tuple[Prices | None, str]:
+        day = dt.datetime.fromtimestamp(time, dt.UTC).date()
+        return prices_of(model, self._format, day), missing_price(model, self._format, day)
+
+    def _contradict(self, usage: Usage, counted: int) -> None:
+        """What cannot be, or is far from the own count, is told; what was reported is booked all the same."""
+        call, reported = self._spend.calls, usage.input_tokens
+        cached = usage.cache_read_tokens + usage.cache_write_tokens
+        if cached > reported:
+            text = f"call {call}: {cached:,} tokens of the cache reported, but {reported:,} input tokens in all"
+            self._contradictions.append(text)
+        small, large = sorted((counted, reported))
+        if counted and large > small * _OFF_BY and large - small > _OFF_TOKENS:
+            text = f"call {call}: {reported:,} input tokens reported, {counted:,} counted"
+            self._contradictions.append(f"{text}: something is sent that the session does not know, or is not sent")
+
+    def _miss(self, usage: Usage, idle: float, changed: str, reason: str) -> Miss | None:
+        slack = 0 if self.terms.writes_at_marks else self.terms.step_tokens
+        missed = min(self._held, usage.input_tokens) - usage.cache_read_tokens
+        if missed <= slack:
+            return None
+        found = list(self._causes_of(idle, changed, reason))
+        cause = found[0][0]
+        miss = Miss(
+            call=self._spend.calls,
+            tokens=missed,
+            cause=cause,
+            text=f"{missed:,} tokens missed: {'; '.join(text for _, text in found)}",
+        )
+        count, tokens = self._causes.get(cause, (0, 0))
+        self._causes[cause] = (count + 1, tokens + missed)
+        self._misses.append(miss)
+        return miss
+
+    def _causes_of(self, idle: float, changed: str, reason: str) -> Iterator[tuple[MissCause, str]]:
+        """The main cause first: what lost the whole cache, then what changed its head, then what changed its rest."""
+        life = _HOUR if self._hours else self.terms.ttl_seconds
+        told = False
+        if self._switched:
+            told = True
+            yield MissCause.MODEL, f"the model was switched to {self.model}"
+        if idle > life:
+            told = True
+            yield MissCause.EXPIRED, f"idle for {idle:,.0f} seconds, the cache lives {life:,.0f}"
+        if changed == MissCause.TOOLS.value:
+            told = True
+            yield MissCause.TOOLS, "the tool schemas changed"
+        if changed == MissCause.SYSTEM.value:
+            told = True
+            yield MissCause.SYSTEM, "the system text changed"
+        if changed:  # a collection at the end of a turn may have changed nothing that was sent
+            told = told or bool(self._collections or self._edits)
+            yield from ((MissCause.COLLECTION, text) for text in self._collections)
+            yield from ((MissCause.EDIT, text) for text in self._edits)
+        if reason:
+            told = True
+            yield MissCause.PROVIDER, f"the provider says {reason}"
+        if not told:
+            yield (
+                MissCause.UNEXPLAINED,
+                "messages changed that were sent" if changed else "the request went on as it was",
+            )
+
+    def _settle(self, usage: Usage, began: float) -> None:
+        """What the cache holds after this call, as far as the report tells."""
+        terms = self.terms
+        if terms.writes_at_marks or usage.cache_write_tokens:
+            self._held = usage.cache_read_tokens + usage.cache_write_tokens
+        else:
+            whole = usage.input_tokens - usage.input_tokens % terms.step_tokens
+            self._held = whole if usage.input_tokens >= terms.least_tokens else 0
+        self._hours = self._hours or usage.cache_write_1h_tokens > 0
+        self._sent, self._switched = began, False
+        self._collections, self._edits = [], []

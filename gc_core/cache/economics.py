@@ -1,0 +1,46 @@
+"""What a break of the cached prefix costs, in multiples of the input price: what the scheduler reckons with."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import attrs
+
+from gc_core.cache.prices import missing_price, prices_of
+from gc_core.cache.terms import terms_of
+
+
+@attrs.frozen(kw_only=True)
+class Economics:
+    """
+    What reading, writing and waiting mean for a model.
+
+    Attributes:
+        read: Price of a token read from the cache, in units of the input price.
+        write: Price of a token written to it for the default life, in the same unit.
+        cliffs: Input tokens above which a whole request costs more, ascending.
+        ttl_seconds: Idle seconds after which the cache is cold.
+        note: Which price is missing, in words, where the multipliers stand in for it; else "".
+
+    """
+
+    read: float
+    write: float
+    cliffs: tuple[int, ...] = ()
+    ttl_seconds: float
+    note: str = ""
+
+
+def economics_of(model: str | None, format: str = "", at: dt.date | None = None) -> Economics:  # noqa: A002
+    """The prices of a model where they are known, else the multipliers of its provider's terms. Never fails."""
+    terms = terms_of(model, format)
+    prices = prices_of(model, format, at)
+    if prices is None:
+        note = missing_price(model, format, at)
+        return Economics(read=terms.read, write=terms.write, ttl_seconds=terms.ttl_seconds, note=note)
+    return Economics(
+        read=prices.read_share,
+        write=prices.write_share,
+        cliffs=tuple(cliff.tokens for cliff in prices.cliffs),
+        ttl_seconds=terms.ttl_seconds,
+    )

@@ -1,0 +1,243 @@
+"""
+The re-read guard: notices when an agent goes in circles about what was collected.
+
+An instruction to look at the whole conversation again sends the agent after a text that is not in the window any more.
+It calls its tools, gets the same condensed answer, and asks again. The guard tells it once to go on from the summaries
+and what can be recalled; where the circle goes on, it ends the loop.
+
+It looks at what is new alone, O(new) a turn, is deterministic, and calls nothing. What it has seen lives in memory:
+a session that is opened again begins anew, with nothing noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import attrs
+
+from gc_core.guard_words import asks_to_reread
+from gc_core.items import Item, ItemKind
+
+ASKED, REPEATED = "asked", "repeated"
+"""What a notice is about: words that ask for what was collected, or a call that gives the same again."""
+
+NOTICED_AT: Final = 3
+"""
+Times that one call has given the same, with nothing new between, when the agent is told. A second time is harmless.
+In the 5,389 calls of the project's recorded sessions (November 2026) a third comes in one session alone, whose agent
+sends one SQL query up to ten times without a change.
+"""
+
+FURTHER: Final = 5
+"""
+Further times after the agent was told, then the loop ends: a model that was told reads it with the very next request,
+so one or two more may already be under way, and five are no accident. Each costs a whole model call.
+"""
+
+POLLED: Final = 20
+"""
+The same for calls of other tools than those that look back. An unchanged answer may be all that a polling tool has to
+say for a while ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
+"""
+
+QUIET: Final = 10
+"""Steps after a notice during which further words of that kind are counted, and not told again."""
+
+MOST_SEEN: Final = 10_000
+"""Calls with their results, and texts, that are remembered, the latest used; some 16 bytes each."""
+
+_LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
+_SHOWN = 120  # letters of a call that a notice names
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """
+    What the guard noticed.
+
+    Attributes:
+        kind: ``"asked"`` or ``"repeated"``.
+        what: The words that asked, or the call that repeats.
+        times: How often, with nothing new between.
+        item: Where it stands, the newest; "" for a part of the system text, and for what waits for the request's end.
+        ends: It went on after the agent was told: the loop is to end.
+
+    """
+
+    kind: str
+    what: str
+    times: int
+    item: str
+    ends: bool = False
+
+
+@attrs.define
+class _Circle:
+    """One thing that comes again and again since something new came last."""
+
+    kind: str
+    what: str
+    most: int
+    times: int = 0
+    item: str = ""
+    told_at: int = 0  # the times when the agent was told, 0 when it was not
+    _step: tuple[int, int] = (-1, -1)
+
+    def again(self, item: Item, step: tuple[int, int]) -> None:
+        """Once more; twice in one step counts once."""
+        if self.times == 0 or step != self._step:
+            self.times += 1
+        self._step, self.item = step, item.id
+
+    @property
+    def is_due(self) -> bool:
+        least = 1 if self.kind == ASKED else NOTICED_AT
+        return not self.told_at and self.times >= least
+
+    @property
+    def goes_on(self) -> bool:
+        return bool(self.told_at) and self.times >= self.told_at + self.most
+
+    def notice(self, *, ends: bool = False) -> Notice:
+        return Notice(kind=self.kind, what=self.what, times=self.times, item=self.item, ends=ends)
+
+
+class RereadGuard:
+    """
+    Sees every item that arrives, and says what it noticed before the next model call.
+
+    Progress is a call, a result of a call, a user's text or an answer without calls that was not there before; text
+    beside calls is narration and is none, nor is a text that asks to look at everything again. Progress ends a circle.
+    """
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._calls: dict[str, tuple[bytes, str, bool]] = {}
+        self._circles: dict[bytes, _Circle] = {}
+        self._texts: dict[str, str] = {}
+        self._asked = ""
+        self._steps = 0
+        self._quiet_to = 0
+
+    # -- what arrives --------------------------------------------------------------------------------------------
+
+    def see(self, items: Iterable[Item], *, collected: bool) -> None:
+        """New items, in their order. Circles count where something was ``collected`` alone."""
+        items = tuple(items)
+        calls = any(item.kind is ItemKind.TOOL_CALL for item in items)
+        for item in items:
+            if item.kind is ItemKind.TOOL_CALL:
+                self._called(item)
+            elif item.kind is ItemKind.TOOL_RESULT:
+                self._answered(item, collected=collected)
+            elif item.kind in _SAID:
+                self._said(item, beside_calls=calls, collected=collected)
+        self._steps += calls
+
+    def see_prompts(self, texts: Mapping[str, str]) -> None:
+        """Texts of the request that no message holds yet, by name; each version of one is looked at once."""
+        for key, text in texts.items():
+            if self._texts.get(key) != text:
+                self._texts[key] = text
+                if words := asks_to_reread(text):
+                    self._asked = words
+
+    # -- what was noticed ----------------------------------------------------------------------------------------
+
+    def look(self) -> Notice | None:
+        """
+        What is to be told before the next model call, each circle once; ``ends`` says that it went on all the same.
+
+        Asked where something was collected alone. A circle that has to end is told again by every call, until something
+        new has come.
+        """
+        for circle in self._circles.values():
+            if circle.goes_on:
+                return circle.notice(ends=True)
+        due = next((circle for circle in self._circles.values() if circle.is_due), None)
+        asked, self._asked = self._asked, ""
+        if due is not None:
+            due.told_at = due.times
+            return self._unless_quiet(due.notice())
+        return self._unless_quiet(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _unless_quiet(self, notice: Notice) -> Notice | None:
+        if notice.kind == ASKED and self._steps < self._quiet_to:
+            return None
+        self._quiet_to = self._steps + QUIET
+        return notice
+
+    def _called(self, item: Item) -> None:
+        shown = f"{item.name}({item.text})"
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        self._calls[item.id] = (_digest(item.name, item.text), shown, item.name in _LOOKS_BACK)
+
+    def _answered(self, item: Item, *, collected: bool) -> None:
+        """The same call with the same result is no progress, whatever stood between."""
+        known = self._calls.pop(item.call, None)
+        if known is None:
+            return
+        call, shown, looks_back = known
+        pair = _digest(call, item.text)
+        if self._is_new(pair):
+            self._circles.clear()
+        elif not collected:
+            return
+        circle = self._circles.setdefault(pair, _Circle(REPEATED, shown, FURTHER if looks_back else POLLED))
+        circle.again(item, (item.turn, item.step))
+
+    def _said(self, item: Item, *, beside_calls: bool, collected: bool) -> None:
+        words = asks_to_reread(item.text)
+        if words:
+            if collected:
+                who = item.kind.value.encode()
+                self._circles.setdefault(who, _Circle(ASKED, words, FURTHER)).again(item, (-2, int(item.id[1:])))
+            return
+        counts = item.kind is ItemKind.USER_TEXT or (item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls)
+        if counts and not item.synthetic and self._is_new(_digest(item.kind.value, item.text)):
+            self._circles.clear()
+
+    def _is_new(self, key: bytes) -> bool:
+        if key in self._seen:
+            self._seen.move_to_end(key)
+            return False
+        self._seen[key] = None
+        if len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+        return True
+
+
+def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
+    """
+    What the agent is told: to go on from what stands for the rest, and how an original comes back.
+
+    ``recalls``: it has the tool ``recall``; ``cites``: references name bytes of a log that it was told of;
+    ``reference``: something that was left out, or "".
+    """
+    if notice.kind == ASKED:
+        seen = "The older part of this conversation is no longer in the window as it was."
+    else:
+        seen = f"{notice.what} has given the same result {notice.times} times, with nothing new between."
+    example = reference or "i42"
+    if recalls:
+        back = f'What is needed word for word comes back once, by its id: recall with reference="{example}".'
+    elif cites:
+        back = "What is needed word for word stands in the log, at the bytes that these lines name."
+    else:
+        back = "What is needed and not told there can be asked of the user."
+    stands = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
+    return f"{seen} {stands} {back}"
+
+
+def _digest(*pieces: str | bytes) -> bytes:
+    made = hashlib.blake2b(digest_size=16)
+    for piece in pieces:
+        raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
+        made.update(len(raw).to_bytes(8, "big") + raw)
+    return made.digest()

@@ -1,0 +1,201 @@
+"""What a session shows its scheduler: how full the window is, what has been served, how old the prompt cache is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import time
+from collections.abc import Callable
+
+import attrs
+
+from gc_core.cache.economics import Economics, economics_of
+from gc_core.collection import Collected
+from gc_core.context import Served
+from gc_core.elsewhere import Elsewhere
+from gc_core.errors import PluginError
+from gc_core.past import serialised
+from gc_core.plugins import Named
+from gc_core.policy import GCPolicy
+from gc_core.results import GCResult, GCTriggerReason, Goal
+from gc_core.scheduler import Break, Moment, Scheduler
+from gc_core.sources import CONVERSATION
+from gc_core.triggers import Trigger, Young
+from gc_core.view import Protection, WindowView
+
+_TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
+"""Collections that wait until usage has grown, when the last one was not worth it."""
+
+
+@attrs.frozen(kw_only=True)
+class Debt:
+    """
+    Removals that are due and wait for a better moment.
+
+    Attributes:
+        served_tokens: Tokens of content that has been served and still stands whole.
+        deferred_tokens: Tokens that the last collection found and left, because its break was not worth it.
+        why: The arithmetic of that, or "".
+
+    """
+
+    served_tokens: int = 0
+    deferred_tokens: int = 0
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether anything waits."""
+        return bool(self.served_tokens or self.deferred_tokens)
+
+    def __str__(self) -> str:
+        """The debt in a line, as ``explain`` tells it."""
+        told = f"debt: {self.served_tokens:,} tokens have been served and stand whole"
+        if self.deferred_tokens:
+            told += f", {self.deferred_tokens:,} could go and were left"
+        return f"{told}; {self.why}" if self.why else told
+
+
+class Scheduling(Elsewhere):
+    """The part of a session that knows the moment. Nothing here collects."""
+
+    _strategies: tuple[Named, ...]
+    _limited_turn: int
+    _waits_above: int
+    _young_after = 0
+    _young_waits = 0
+    _calls_made = 0
+    _last_call: float | None = None
+    _head_sent: tuple[object, ...] | None = None
+    _deferred_tokens = 0
+    _weighed = ""
+    _clock: Callable[[], float] = staticmethod(time.time)
+
+    @property
+    @serialised
+    def debt(self) -> Debt:
+        """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
+        return Debt(served_tokens=self._served.tokens, deferred_tokens=self._deferred_tokens, why=self._weighed)
+
+    @functools.cached_property
+    def _triggers(self) -> tuple[Trigger, ...]:
+        declared: list[Trigger] = []
+        for name, strategy in self._strategies:
+            with self.plugins.guarded(name, "triggers"):
+                declared.extend(_checked(getattr(strategy, "triggers", ())))
+        return tuple(declared)
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
+        return Scheduler(config=self._config, economics=economics, triggers=tuple(filter(self._holds, self._triggers)))
+
+    def _holds(self, trigger: Trigger) -> bool:
+        return not (isinstance(trigger, Young) and self._state.binds_thinking) or trigger.on_bound_thinking
+
+    @property
+    def _protection(self) -> Protection:
+        return Protection(
+            recent_turns=self._config.preserve_recent_turns,
+            recent_steps=self._config.preserve_recent_steps,
+            pinned_turns=self._state.pinned_turns,
+        )
+
+    @property
+    def _served(self) -> Served:
+        """What has been served since the last collection; nothing where no strategy asks for it."""
+        young = self._scheduler.young
+        if young is None:
+            return Served(tokens=0, newest=0)
+        steps = max(young.steps, self._config.preserve_recent_steps)
+        return self._context.served(self._young_after, steps=steps, least=young.least)
+
+    def _moment(self) -> Moment:
+        turns: tuple[int, ...] = ()
+        if self._config.max_turns is not None and self._limited_turn != self._context.cursor.turn:
+            turns = self._live_turns()
+        budget = self._context.budget
+        return Moment(
+            tokens=budget.total,
+            calibration=self._state.calibration,
+            turn_tokens=turns,
+            waits_above=self._waits_above,
+            conversation_tokens=budget.entry(CONVERSATION.name).tokens,
+            young_tokens=self._served.tokens,
+            young_after=self._young_after,
+            young_waits=self._young_waits,
+            calls=self._calls_made,
+            # A clock that goes backwards counts as no time passed.
+            idle_seconds=0.0 if self._last_call is None else max(0.0, self._clock() - self._last_call),
+            broken=self._head_sent is not None and self._head_sent != self._head_now,
+        )
+
+    @property
+    def _head_now(self) -> tuple[object, ...]:
+        """What the cached prefix begins with: a model's cache is its own."""
+        return (self._state.model, *self._context.head_items())
+
+    def _call_goes_out(self) -> None:
+        """A request has been rendered: from now on the provider knows its prefix."""
+        self._calls_made += 1
+        self._last_call = self._clock()
+        self._head_sent = self._head_now
+
+    def _weigh(self, collected: Collected, moment: Moment) -> Break:
+        """What a collection would do to the prefix."""
+        behind = collected.context.tokens_behind(collected.of)
+        found = Break(freed=collected.result.tokens_freed, behind=behind)
+        self._weighed = self._scheduler.arithmetic(moment, found) if found.freed else ""
+        return found
+
+    def _looked_at_young(self) -> None:
+        """What was served until now has been collected, or is worth nothing."""
+        self._young_after, self._young_waits = max(self._young_after, self._served.newest), 0
+
+    def _tried(self, goal: Goal) -> None:
+        """A collection has looked at the window."""
+        if goal.reason is GCTriggerReason.TURN_LIMIT:
+            self._limited_turn = self._context.cursor.turn
+        if not goal.is_young:
+            self._looked_at_young()
+
+    def _left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
+        """What a collection found stays for now."""
+        self._deferred_tokens = result.tokens_freed
+        if goal.is_young and result.changed:
+            self._young_waits = 5 * self._served.tokens // 4
+        elif goal.is_young:
+            self._looked_at_young()
+        waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
+        if waits:
+            self._waits_above = self._scheduler.next_try(moment)
+
+    def _paid(self) -> None:
+        """A collection has become true."""
+        self._looked_at_young()
+        self._waits_above = 0
+        self._deferred_tokens = 0
+
+    def _forget_the_moment(self) -> None:
+        """Something else than a collection changed the window."""
+        self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
+        self._limited_turn, self._weighed = -1, ""
+
+    def _live_turns(self) -> tuple[int, ...]:
+        """Tokens of model and tools that could go, by turn, for the turns that still have some."""
+        tokens: dict[int, int] = {}
+        for unit in WindowView(self._context, self._protection).units:
+            if unit.is_step and not unit.pinned and unit.policy.strength < GCPolicy.PRESERVABLE.strength:
+                tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
+        return tuple(tokens[turn] for turn in sorted(tokens))
+
+
+@functools.lru_cache(maxsize=32)
+def _economics_at(model: str | None, format_name: str, day: dt.date) -> Economics:
+    """Asked for several times a call, and prices change by the day."""
+    return economics_of(model, format_name, day)
+
+
+def _checked(triggers: object) -> tuple[Trigger, ...]:
+    if not isinstance(triggers, tuple) or not all(isinstance(each, Trigger) for each in triggers):
+        raise PluginError(f"triggers = {triggers!r:.200}: expected a tuple of Young and Major")
+    return triggers

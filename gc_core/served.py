@@ -1,0 +1,55 @@
+"""The part of a session that reads what the provider itself did to a request: see ``gc_core.server_edits``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gc_core.host_calls import HostCalls
+from gc_core.ledger import Cleared
+from gc_core.past import serialised
+from gc_core.server_edits import ServerConfig, ServerEdits, left_out
+
+
+class Served(HostCalls):
+    """What the provider left out of the last request counts as it counts it."""
+
+    _raw_sent: int
+    _server = ServerConfig()
+    _cleared_tokens = 0
+
+    @serialised
+    def provider_edits(self, context_management: Mapping[str, Any]) -> None:
+        """
+        Tell the ``context_management`` that you send to Anthropic, so that the tools that it excludes count in full.
+
+        Without it the oldest results are taken for those that the provider cleared. Remembered by this object alone.
+        Raises SourceError when it is none.
+        """
+        self._server = ServerConfig.of(context_management)
+
+    def _note_served(self, edits: ServerEdits | None) -> None:
+        """Before the reply is taken: of the request that it answers, the provider left so much out."""
+        if edits is None:
+            return
+        was, self._cleared_tokens = self._state.cleared, edits.tokens
+        if not was and edits.is_empty:
+            return
+        now = left_out(edits, self._context.messages, self._server)
+        if now == was:
+            return
+        before = self._context.budget.total
+        with self.plugins.guarded("ledger", "cleared by the provider"):  # without it the items count in full
+            record = Cleared(gone=tuple(sorted(now - was)), back=tuple(sorted(was - now)), tokens=edits.tokens)
+            self._recorder.clear(record)
+        if self._raw_sent:
+            self._raw_sent += self._context.budget.total - before  # the report is about what was left
+        self._tell_budget()
+
+    def _served_lines(self) -> list[str]:
+        """What ``explain`` says of it."""
+        cleared = len(self._state.cleared)
+        if not cleared:
+            return []
+        tokens = f" ({self._cleared_tokens:,} tokens by its own count)" if self._cleared_tokens else ""
+        return [f"the provider itself leaves {cleared} items out{tokens}: they cost what it leaves of them"]

@@ -1,0 +1,102 @@
+"""
+Finds text that will be another one next time: times of day, today's date, ids made by chance, processes, scratch files.
+
+At the head of a request such a text breaks the prompt cache every time. A false alarm makes people look away from the
+next one, so a pattern is here only if what it finds is hardly ever meant to stay: a date in prose is not found, nor an
+example, nor what stands in code marks, nor an id inside a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+MOST_LETTERS = 80
+"""Of an excerpt."""
+
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
+_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)\b"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY_OF_MONTH = rf"(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}|{_MONTH}\.? \d|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH})"
+_WHEN = rf"(?:{_DAY},? )?(?:{_DATE}|{_DAY_OF_MONTH}|{_CLOCK}|{_DAY})"
+_IS = r"[*_`\"']{0,2}(?:\s*[:=]\s*|\s+is\s*:?\s*(?:now\s+|currently\s+)?)[*_`\"'<(\[]{0,4}"
+_THING = r"(?:date(?: and |[ /&]+)time|date|time|datetime|timestamp|day)"
+_TODAY = rf"(?:today(?:['’]s date)?|(?:the )?current (?:local |utc |system )?{_THING}|(?:date|time) (?:right )?now|it)"
+_OWNER = r"(?:session|request|trace|run|conversation|thread|correlation|invocation|job|chat|span)"
+_PREFIX = r"(?:sess|req|run|thread|conv|chatcmpl|msg|trace)[_-]"
+_MIXED = r"(?=\w*\d)(?=\w*[a-z])"
+_HEX = r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})"
+_NAME = rf"(?:tmp[._-]?(?=\w*[\d_])\w{{6,}}|[\w-]*[._-]{_MIXED}\w{{6,}}|[a-z._-]*\d{{4,}})"
+_EPOCH = r"(?:timestamp|epoch|unix time|time_?ms|now)"
+
+_NOW = "what day or time it is now"
+_KINDS = {
+    _NOW: rf"\b{_TODAY}{_IS}{_WHEN}",
+    "a time with its date": rf"\b{_DATE}(?:T|,? (?:at )?){_CLOCK}",
+    "a time of day": rf"(?<![\d:.]){_CLOCK}:[0-5]\d(?![\d:])",
+    "a UUID": r"(?<![\w/-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])",
+    "the number of a process": r"\b(?:pid|process id|process number)\b\s*(?:is\b|[:=#])?\s*[(\[]?\d{2,7}\b",
+    "an id of one session or request": rf"\b{_OWNER}[ _-]?id\b{_IS}(?=[\w-]*\d)[\w-]{{6,}}",
+    "an id made by chance": rf"\b{_PREFIX}{_MIXED}\w{{12,}}|(?<![\w/+=-]){_HEX}(?![\w/+=-])",
+    "a scratch file": rf"/tmp/(?:[\w.-]+/)*{_NAME}(?!\w)|/var/folders/\w\w/\w{{8,}}",  # noqa: S108 - looked for
+    "a time since 1970": rf"\b{_EPOCH}\b{_IS}1[6-9]\d{{8}}(?:\d{{3}})?\b",
+}
+_PATTERNS = tuple((why, re.compile(pattern, re.IGNORECASE)) for why, pattern in _KINDS.items())
+
+_EXAMPLE = re.compile(
+    r"\b(?:e\.g\.?|i\.e\.|example|examples|format|formatted|formats|such as|like|looks? like|sample|template|regex|"
+    r"pattern|returns?|since|until|before|after|from|between|at commit|v?ersion)\b[^\n]{0,40}$",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|when|whenever|until|unless|once|while|whether|that)\s+$", re.IGNORECASE)
+_BEFORE = 60
+_FEWEST_LETTERS = 3
+
+
+@attrs.frozen(kw_only=True)
+class Volatile:
+    """
+    What looks as if it were another text next time.
+
+    Attributes:
+        excerpt: What was found.
+        why: What it looks like.
+
+    """
+
+    excerpt: str
+    why: str
+
+
+def volatile_in(text: str) -> Iterator[Volatile]:
+    """What a text holds of each kind, the first of it, in the order of the kinds; of one line only one."""
+    kinds: set[str] = set()
+    lines: set[int] = set()
+    for why, pattern in _PATTERNS:
+        for match in pattern.finditer(text) if why not in kinds else ():
+            line = text.rfind("\n", 0, match.start()) + 1
+            if line not in lines and _is_meant(text, match, why):
+                kinds.add(why)
+                lines.add(line)
+                yield Volatile(excerpt=text[match.start() :].partition("\n")[0][:MOST_LETTERS], why=why)
+                break
+
+
+def _is_meant(text: str, match: re.Match[str], why: str) -> bool:
+    """Whether it is said of now: no example, no code, no nothing (zeros, one letter again and again)."""
+    unlike = {letter for letter in match.group().lower() if letter.isalnum()}
+    if len(unlike) < _FEWEST_LETTERS and why != _NOW:
+        return False
+    before = text[max(0, match.start() - _BEFORE) : match.start()]
+    return not (_is_code(text, match) or _EXAMPLE.search(before) or _CONDITION.search(before))
+
+
+def _is_code(text: str, match: re.Match[str]) -> bool:
+    """Inside code marks of its own line, or in a block of code."""
+    begin = text.rfind("\n", 0, match.start()) + 1
+    if text.count("`", begin, match.start()) % 2:
+        return True
+    return text.count("\n```", 0, match.start()) % 2 == 1

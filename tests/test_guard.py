@@ -1,0 +1,365 @@
+"""The re-read guard: words that ask for what was collected, calls that go in circles, and an end to both."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import gc_core
+from gc_core import AgentTools, GCConfig, GCSession
+from gc_core.errors import RereadLoopError
+from gc_core.events import RereadNoticed
+from gc_core.formats import format_named
+from gc_core.guard import FURTHER, NOTICED_AT, POLLED, RereadGuard
+from gc_core.guard_words import FORBIDDEN, asks_to_reread
+from gc_core.items import ItemKind
+from gc_core.transcripts import read_transcript
+from tests.support.corpus import native_sessions, openai_sessions, require_corpus
+from tests.support.say import answer, call, result, rounds, schema, small, text_of, user
+
+ROOT = Path(__file__).parents[1]
+CIRCLES = "concat-intercode-sql.jsonl"
+"""The one recorded session whose agent goes in circles: it sends one query up to ten times."""
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Re-read the conversation and tell me what is left.",
+        "Please reread our whole conversation history first.",
+        "Review everything above before you answer.",
+        "First go through all the messages, then decide.",
+        "Go back through all of our earlier messages.",
+        "Let me re-read everything from the start.",
+        "I need to look back through the conversation to find the token.",
+        "Scroll up and see what I wrote about the key.",
+        "Just scroll up.",
+        "Check everything we said so far.",
+        "Start over from the beginning of this conversation.",
+        "I'll review the previous messages again.",
+        "Read all of the above again: re-read all of the above.",
+        "Going back over the chat history now.",
+    ],
+)
+def test_words_that_ask_for_the_whole_conversation_are_found(text):
+    assert asks_to_reread(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me re-read main.go.",
+        "I'll re-read the file and go through all the issues.",
+        "Review the conversation module for bugs.",
+        "Look at messages.py and review the messages table.",
+        "Never re-read the conversation; go on from the summary.",
+        "There is no need to go through all the messages.",
+        'The phrase "re-read the conversation" is a trap.',
+        "Run `scroll up` in the pager.",
+        "Fixed a bug where the list would scroll up by itself in the chat view of the panel",
+        "Please continue the conversation from where we left it off without asking the user.",
+        "Review all uncommitted changes.",
+        "Go through the messages in the inbox file and delete the spam.",
+        "The scroll position resets; scroll up the page in the test.",
+        "",
+    ],
+)
+def test_ordinary_words_are_no_alarm(text):
+    assert asks_to_reread(text) == ""
+
+
+def test_no_text_of_the_recorded_sessions_is_a_false_alarm():
+    require_corpus()
+    alarms, texts = [], 0
+    for path in [*openai_sessions(), *native_sessions("anthropic"), *native_sessions("claude-code")]:
+        transcript = read_transcript(path)
+        form = format_named(transcript.format)
+        parts = [part for message in transcript.messages for part in form.read(message)]
+        said = [part.text for part in parts if part.kind in {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT}]
+        texts += len(said)
+        alarms += [words for text in (*said, *transcript.system) if (words := asks_to_reread(text))]
+    assert texts > 3_000
+    assert alarms == []
+
+
+# --- the framework's own texts ----------------------------------------------------------------------------------------
+
+# Patterns that look for such words are no texts, and a validator names what it found; errors are read by the host, and
+# summaries that are bad on purpose stand in the test kit.
+NOT_OURS = {"guard_words.py", "validation.py", "errors.py"}
+DENIED = re.compile(r'\bno "[^"]*"')
+
+
+def written(path):
+    """Every text in a module but its docstrings, templates put together."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    # What documents a class, a function or a constant is an expression of its own.
+    docs = {node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(piece.value) if isinstance(piece, ast.Constant) else "x" for piece in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:
+            yield node.value
+
+
+def sources():
+    core = Path(gc_core.__file__).parent
+    plugins = (ROOT / "plugins").glob("*/src/**/*.py")
+    paths = [path for path in (*core.rglob("*.py"), *plugins) if path.name not in NOT_OURS]
+    return [path for path in paths if core / "testing" not in path.parents]
+
+
+def test_no_text_of_the_framework_says_such_words():
+    texts = [(path.name, DENIED.sub("", text)) for path in sources() for text in written(path)]
+    assert [named for named in texts if " " in named[1] and FORBIDDEN.search(named[1])] == []
+    assert len(texts) > 3_000
+
+
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid"])
+def test_nothing_that_a_session_writes_into_its_window_says_such_words(strategy):
+    with small(2_000, strategy=strategy) as session:
+        rounds(session, 40)
+        ours = [item.text for item in session.items() if item.synthetic or item.reference is not None]
+        assert ours
+        assert [text for text in ours if FORBIDDEN.search(text) or asks_to_reread(text)] == []
+
+
+# --- being told -------------------------------------------------------------------------------------------------------
+
+
+def collected(told=None, **more):
+    """A session in which something was collected, with the recall tool."""
+    session = small(3_000, on_event=told.append if told is not None else None, **more)
+    session.tools([*AgentTools(session, names=["recall"]).schemas(), schema("read")])
+    rounds(session, 40)
+    assert session._state.done
+    return session
+
+
+def noticed(told):
+    return [event for event in told if isinstance(event, RereadNoticed)]
+
+
+def test_a_prompt_that_asks_for_what_was_collected_is_answered_at_the_end_of_the_next_request():
+    told = []
+    with collected(told) as session:
+        session.append(user("Re-read the conversation and tell me the first path."))
+        newest = session._newest_reference()
+        request = session.pre_send()
+        assert [(event.kind, event.times) for event in noticed(told)] == [("asked", 1)]
+        assert 'name="gc: circle"' in str(request.messages[-1])
+        assert f'recall with reference="{newest}"' in str(request.messages[-1])
+        assert session.recall(newest)
+        session.post_turn(call(("r1", "recall", {"reference": newest})))
+        session.append(result("r1", "f3 line 1"))
+        session.pre_send()
+        assert len(noticed(told)) == 1
+
+
+def test_nothing_is_said_where_nothing_was_collected():
+    told = []
+    with small(100_000, on_event=told.append) as session:
+        session.append(user("Re-read the conversation."))
+        for place in range(30):
+            session.pre_send()
+            session.post_turn(call((f"c{place}", "read", {"path": "a"})))
+            session.append(result(f"c{place}", "the same"))
+        session.pre_send()
+        assert noticed(told) == []
+
+
+def test_a_system_text_that_asks_is_told_once_something_was_collected():
+    told = []
+    with small(2_000, on_event=told.append) as session:
+        session.system(rules="Always go through all the messages before you answer.")
+        session.append(user("Do it."))
+        session.pre_send()
+        assert noticed(told) == []
+        session.post_turn(answer("I begin."))
+        rounds(session, 40)
+        assert len(noticed(told)) == 1
+
+
+def test_enrichment_that_asks_is_told_once():
+    told = []
+    with collected(told) as session:
+        session.enrich(hint="Scroll up and read what the user said.")
+        session.pre_send()
+        session.post_turn(answer("I went on."))
+        session.append(user("Go on."))
+        session.enrich(hint="Scroll up and read what the user said.")
+        session.pre_send()
+        assert [event.kind for event in noticed(told)] == ["asked"]
+
+
+def test_without_a_recall_tool_the_agent_is_told_where_it_stands_instead():
+    with small(2_000) as session:
+        rounds(session, 40)
+        session.append(user("Review everything above."))
+        text = text_of(session.pre_send())
+        assert "can be asked of the user" in text
+        assert "recall with" not in text
+
+
+# --- circles ----------------------------------------------------------------------------------------------------------
+
+
+def circle(session, number, *, name="recall", arguments=None, said="I have to re-read the conversation.", text="same"):
+    """An agent that does the same for ever; returns how many calls it got."""
+    for place in range(number):
+        session.pre_send()
+        said_now = said(place) if callable(said) else said
+        key = f"loop{place}"
+        session.post_turn(call((key, name, arguments or {"reference": "i5"}), text=said_now))
+        session.append(result(key, text(place) if callable(text) else text))
+    return number
+
+
+@pytest.mark.parametrize("said", ["I have to re-read the conversation.", None, lambda place: f"Attempt {place}."])
+def test_an_agent_that_recalls_the_same_for_ever_is_ended(said):
+    told = []
+    with collected(told) as session:
+        with pytest.raises(RereadLoopError, match="goes in circles") as ended:
+            circle(session, 100, said=said)
+        assert ended.value.times <= NOTICED_AT + FURTHER
+        assert noticed(told)
+        with pytest.raises(RereadLoopError):
+            session.pre_send()
+
+
+def test_without_the_guard_it_runs_on():
+    with collected(reread_guard=False) as session:
+        assert circle(session, 60) == 60
+
+
+def until_ended(session, step, most=200):
+    """Model calls until the guard ends the loop."""
+    for calls in range(most):
+        try:
+            session.pre_send()
+        except RereadLoopError:
+            return calls
+        step()
+    return most
+
+
+def test_a_real_loop_with_the_recall_tool_is_ended():
+    with small(3_000) as session:
+        tools = AgentTools(session, names=["recall"])
+        session.tools(tools.schemas())
+        rounds(session, 40)
+        reply = call(("same", "recall", {"reference": "i5"}), text="Let me re-read the conversation.")
+        calls = until_ended(session, lambda: (session.post_turn(reply), session.extend(tools.answer(reply))))
+        assert calls <= NOTICED_AT + FURTHER + 1
+
+
+def test_an_agent_that_only_says_so_is_ended():
+    with collected() as session:
+        said = answer("Let me re-read the conversation.")
+        calls = until_ended(session, lambda: (session.post_turn(said), session.append(user("Continue."))))
+        assert calls <= FURTHER + 2
+
+
+def test_a_new_user_message_lets_it_go_on():
+    with collected() as session:
+        with pytest.raises(RereadLoopError):
+            circle(session, 100)
+        session.append(user("Forget that. Write the report."))
+        session.pre_send()
+        session.post_turn(answer("The report was written."))
+
+
+def test_a_poll_whose_answer_changes_is_progress():
+    told = []
+    with collected(told) as session:
+        circle(session, 40, name="status", arguments={"job": 1}, said=None, text=lambda place: f"{place} % done")
+        assert noticed(told) == []
+
+
+def test_a_poll_whose_answer_stays_has_time():
+    told = []
+    with collected(told) as session:
+        circle(session, NOTICED_AT + POLLED - 1, name="status", arguments={"job": 1}, said=None, text="running")
+        assert len(noticed(told)) == 1
+        with pytest.raises(RereadLoopError):
+            circle(session, 5, name="status", arguments={"job": 1}, said=None, text="running")
+
+
+def test_work_between_the_same_calls_is_progress():
+    told = []
+    with collected(told) as session:
+        for place in range(30):
+            circle(session, 1, name="run_tests", arguments={}, said=None, text="1 failed")
+            circle(session, 1, name="edit", arguments={"try": place}, said=None, text="ok")
+        assert noticed(told) == []
+
+
+def test_an_agent_that_goes_through_the_same_items_again_and_again_is_ended():
+    def four():
+        for place in range(4):
+            reply = call((f"c{place}", "recall", {"reference": f"i{place}"}))
+            session.post_turn(reply)
+            session.append(result(f"c{place}", f"text {place}"))
+
+    with collected() as session:
+        assert until_ended(session, four) < 20
+
+
+def test_parallel_calls_of_one_step_count_once():
+    told = []
+    with collected(told) as session:
+        session.pre_send()
+        session.post_turn(call(*((f"p{place}", "recall", {"reference": "i5"}) for place in range(12))))
+        session.extend(result(f"p{place}", "same") for place in range(12))
+        session.pre_send()
+        assert noticed(told) == []
+
+
+def test_a_session_that_is_opened_again_begins_anew(tmp_path):
+    with collected(directory=tmp_path / "s") as session, pytest.raises(RereadLoopError):
+        circle(session, 100)
+    with GCSession.open(tmp_path / "s") as session:
+        session.pre_send()
+
+
+def test_the_session_is_as_it_was_when_the_loop_was_ended():
+    with collected() as session:
+        with pytest.raises(RereadLoopError):
+            circle(session, 100)
+        before = json.dumps(session._context.render().messages)
+        with pytest.raises(RereadLoopError):
+            session.pre_send()
+        assert json.dumps(session._context.render().messages) == before
+
+
+@pytest.mark.slow
+def test_no_recorded_session_is_ended():
+    require_corpus()
+    assert set(circles_in(openai_sessions())) == {CIRCLES}
+
+
+def test_real_circles_are_noticed_and_end_by_themselves():
+    require_corpus()
+    found = circles_in([path for path in openai_sessions() if path.name == CIRCLES], 600)
+    assert found[CIRCLES]
+
+
+def circles_in(paths, messages=None):
+    """What the guard would have noticed, had something been collected from the start; it ends none of them."""
+    circles = {}
+    for path in paths:
+        transcript = read_transcript(path)
+        with GCSession(GCConfig(strategy="none", auto_trigger=False), format=transcript.format) as session:
+            guard = RereadGuard()
+            for message in transcript.messages[:messages]:
+                taken = session._recorder.take(message, None, session.plugins.classify)
+                guard.see(taken.new, collected=True)
+                notice = guard.look()
+                assert notice is None or not notice.ends, (path.name, notice)
+                if notice is not None:
+                    circles.setdefault(path.name, []).append(notice.what)
+    return circles

@@ -1,21 +1,52 @@
-"""Thinking that a model binds to its prefix: behind the first change of a plan it stays in no request (N3b)."""
+"""Thinking that goes with a plan, behind its first change: what the model binds to its prefix (N3b), what is old."""
 
 from __future__ import annotations
 
+import attrs
+
 from gc_core.items import Item, ItemKind, Unit
+from gc_core.policy import GCPolicy
 from gc_core.stub_planning import Stubs
 from gc_core.tally import Tally
 from gc_core.view import WindowView
 
 
-class BoundThinking:
-    """The thinking that goes with a plan; none where the model does not bind it."""
+@attrs.frozen(kw_only=True)
+class ThinkingRule:
+    """
+    What a change does to the thinking behind it.
 
-    def __init__(self, view: WindowView, tally: Tally, stubs: Stubs, *, binds: bool, per_message: int) -> None:
+    Attributes:
+        binds: The model binds thinking to what stood before it: all of it goes.
+        old_before: Thinking of turns before this one goes too, where nobody holds it: the prefix breaks there anyway.
+
+    """
+
+    binds: bool = False
+    old_before: int = 0
+
+    def takes(self, item: Item, unit: Unit) -> bool:
+        """Whether this item goes."""
+        if item.kind is not ItemKind.THINKING:
+            return False
+        if self.binds:
+            return True
+        held = unit.pinned or item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
+        return not held and item.tokens > 0 and unit.turn < self.old_before
+
+
+NO_RULE = ThinkingRule()
+"""All thinking stays."""
+
+
+class BoundThinking:
+    """The thinking that goes with a plan."""
+
+    def __init__(self, view: WindowView, tally: Tally, stubs: Stubs, *, rule: ThinkingRule, per_message: int) -> None:
         self._view = view
         self._tally = tally
         self._stubs = stubs
-        self._binds = binds
+        self._rule = rule
         self._per_message = per_message
 
     def recount(self) -> None:
@@ -30,12 +61,12 @@ class BoundThinking:
 
     def _leaving(self) -> list[tuple[Item, Unit]]:
         """Thinking that stays in no request behind the first change, with its units."""
-        if not self._binds:
+        if not self._rule.binds and not self._rule.old_before:
             return []
         first = self._first_change()
         pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
         later = [(item, unit) for unit, gone in pairs if not gone for item in unit.items]
-        return [(item, unit) for item, unit in (*self._beside(first), *later) if item.kind is ItemKind.THINKING]
+        return [(item, unit) for item, unit in (*self._beside(first), *later) if self._rule.takes(item, unit)]
 
     def _beside(self, place: int) -> list[tuple[Item, Unit]]:
         """What stands behind the first stub in its own unit: a reply may think again between its calls."""

@@ -17,6 +17,7 @@ import attrs
 from gc_core.accounts import CallWatch
 from gc_core.ahead import Ahead, Coming
 from gc_core.answering import NONE, Answering, Steps
+from gc_core.bound_thinking import ThinkingRule
 from gc_core.cache.marks import Marks
 from gc_core.collection import Collected, Collector
 from gc_core.config import RAISE, UNDO, GCConfig
@@ -328,7 +329,16 @@ class Collecting(Scheduling):
             counter=self._counter,
             answering=self._answering,
             read=self._original,
-            binds_thinking=self._state.binds_thinking,
+            thinking=self._thinking_rule,
+        )
+
+    @property
+    def _thinking_rule(self) -> ThinkingRule:
+        """Models that drop the thinking of earlier turns themselves do not count it: there nothing would be won."""
+        keep = self._config.keep_thinking_turns
+        return ThinkingRule(
+            binds=self._state.binds_thinking,
+            old_before=0 if keep is None else max(0, self._context.cursor.turn - keep + 1),
         )
 
     def _original(self, item: Item) -> str:

@@ -11,6 +11,7 @@ import attrs
 from gc_core import last_resort
 from gc_core.actions import GCRemovalItem
 from gc_core.answering import NONE, Answering, Steps, Written, driven
+from gc_core.bound_thinking import NO_RULE, ThinkingRule
 from gc_core.context import Context
 from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.messages import Request
@@ -80,7 +81,7 @@ class Collector:
         counter: Counts the texts that are written.
         answering: Who writes summaries, and how they are checked.
         read: The original text of an item that a stub stands for.
-        binds_thinking: The model binds thinking to its prefix, so that an edit strips all thinking behind it.
+        thinking: What an edit does to the thinking behind it.
         clock: Seconds; for measuring alone, no decision but the time limit depends on it.
 
     """
@@ -90,7 +91,7 @@ class Collector:
     counter: TokenCounter
     answering: Answering
     read: ReadOriginal
-    binds_thinking: bool = False
+    thinking: ThinkingRule = NO_RULE
     clock: Clock = time.perf_counter
 
     def steps(
@@ -210,8 +211,7 @@ class Collector:
         return asked.written[summary.key]
 
     def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
-        binds = self.binds_thinking
-        return Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed, binds_thinking=binds)
+        return Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed, thinking=self.thinking)
 
     def _ask_all(self, planner: Planner, asked: _Asked) -> None:
         """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
@@ -304,7 +304,7 @@ class Collector:
         breaches = check_request(after, pending=pending)
         if breaches and len(breaches) <= len(check_request(before, pending=pending)):
             breaches = ()
-        breaches += check_collection(before, after, final_may_shrink=last_resort, thinking_bound=self.binds_thinking)
+        breaches += check_collection(before, after, final_may_shrink=last_resort, thinking_bound=self.thinking.binds)
         if breaches:
             listed = "; ".join(str(breach) for breach in breaches[:5])
             raise RuleError(f"the collected request would break {len(breaches)} rules: {listed}")

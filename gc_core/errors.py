@@ -111,9 +111,9 @@ class RereadLoopError(GCError):
         self.times = times
         where = f", last in {item}" if item else ""
         super().__init__(
-            f"the agent goes in circles: {what!r} came {times} times with nothing new between{where}, though it was told "
-            "to go on from the summaries. What was collected comes back with restore() or recall(); a new user message "
-            "lets it go on, and reread_guard = false lets it go on for ever"
+            f"the agent goes in circles: {what!r} came {times} times with nothing new between{where}, though it was"
+            " told to go on from the summaries. What was collected comes back with restore() or recall(); a new user"
+            " message lets it go on, and reread_guard = false lets it go on for ever"
         )
 
 

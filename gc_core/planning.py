@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import attrs
 
 from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
-from gc_core.bound_thinking import BoundThinking
+from gc_core.bound_thinking import NO_RULE, BoundThinking, ThinkingRule
 from gc_core.context import Context, Edits, NewText
 from gc_core.cuts import Cuts
 from gc_core.errors import RemovalError
@@ -32,7 +32,7 @@ class Planner:
     Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
     proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
 
-    Where a model ``binds_thinking`` to its prefix, all thinking behind the first change goes in the same pass (N3b).
+    Thinking behind the first change goes in the same pass, as the rule for ``thinking`` says.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Planner:
         counter: TokenCounter,
         *,
         vetoed: Collection[GCRemovalItem] = (),
-        binds_thinking: bool = False,
+        thinking: ThinkingRule = NO_RULE,
     ) -> None:
         self.goal = goal
         self.offered: list[tuple[GCRemovalItem, Rights]] = []
@@ -61,9 +61,7 @@ class Planner:
         self._cuts = Cuts(context, view, self._tally, traces, counter)
         self._stubs = Stubs(context, view, self._tally, counter)
         self._summaries = Summaries(context, view, self._tally, traces, counter)
-        self._thinking = BoundThinking(
-            view, self._tally, self._stubs, binds=binds_thinking, per_message=counter.per_message
-        )
+        self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
 
     # -- how far it is -------------------------------------------------------------------------------------------
 

@@ -228,8 +228,11 @@ class Scheduler:
         return self._cheaper(moment) or self._cold(moment) or self._turn_limit(moment) or self._served(moment)
 
     def _conversation_is_full(self, moment: Moment) -> bool:
-        tokens = moment.calibration.estimate(moment.conversation_tokens)
-        return any(100.0 * tokens >= self.config.usable * major.conversation_percent for major in self._declared(Major))
+        usage = self._conversation_usage(moment)
+        return any(usage >= major.conversation_percent for major in self._declared(Major))
+
+    def _conversation_usage(self, moment: Moment) -> float:
+        return 100.0 * moment.calibration.estimate(moment.conversation_tokens) / self.config.usable
 
     def _cheaper(self, moment: Moment) -> Goal | None:
         """Just below a price cliff, down to the same share below it as the target is below the window."""
@@ -279,6 +282,7 @@ class Scheduler:
             reason=reason,
             pressure_tokens=self._percent_of(moment, pressure) if pressure and self.usage(moment) >= pressure else None,
             window_percent=self.usage(moment),
+            conversation_percent=self._conversation_usage(moment),
         )
 
     def _declared(self, kind: type[_T]) -> tuple[_T, ...]:

@@ -66,6 +66,15 @@ ENVIRONMENT = {
     "GC_SUMMARIZER_TIMEOUT": ("2.5", "summarizer_timeout", 2.5),
     "GC_BACKGROUND_PERCENT": ("65", "background_percent", 65.0),
     "GC_CHECK_BEFORE_SEND": ("1", "check_before_send", True),
+    "GC_CACHE_MARKS": ("no", "cache_marks", False),
+    "GC_CACHE_TTL": ("5m", "cache_ttl", "5m"),
+    "GC_STABLE_CACHE_TTL": ("1h", "stable_cache_ttl", "1h"),
+    "GC_PROMPT_CACHE_KEY": ("acme", "prompt_cache_key", "acme"),
+    "GC_BETAS": ("one-2026, two-2026", "betas", ("one-2026", "two-2026")),
+    "GC_KEEP_THINKING_TURNS": ("none", "keep_thinking_turns", None),
+    "GC_DEFER": ("true", "defer", True),
+    "GC_TPM_BUDGET": ("30000", "tpm_budget", 30_000),
+    "GC_REREAD_GUARD": ("0", "reread_guard", False),
 }
 
 

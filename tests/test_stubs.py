@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, Item, ItemKind
+from gc_core.actions import GAP
 from gc_core.items import Part
 from gc_core.references import ByteRange
 from gc_core.scan import scan
-from gc_core.actions import GAP
 from gc_core.stubs import reference_to, smallest_stub, write_stub
 from gc_core.tokens import counter_for, part_tokens
 

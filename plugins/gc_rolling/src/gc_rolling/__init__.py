@@ -72,7 +72,7 @@ class Rolling:
             return
         yield from _enrichment(context)
         yield from self._snips(context, context.stubbable, "snip")
-        if goal.window_percent >= self.autocompact_percent and context.can_summarize:
+        if context.can_summarize and self._is_full(goal):
             yield from self._compactions(context)
         yield from self._smaller(context)
         if self.fold and context.can_summarize:
@@ -83,6 +83,11 @@ class Rolling:
         if goal.pressure:
             for unit in context.preservable:
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
+
+    def _is_full(self, goal: gc.Goal) -> bool:
+        """Whether the conversation has reached its cap, or the window its ceiling."""
+        full = goal.conversation_percent >= self.conversation_percent
+        return full or goal.window_percent >= self.autocompact_percent
 
     def _snips(self, context: gc.ContextView, items: Sequence[gc.Item], phase: str) -> Iterator[gc.GCRemovalItem]:
         """Superseded and repeated content first, then the oldest."""

@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash lint tables types bench clean
+.PHONY: help demo test corpus crash lint tables rolling caching types bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -41,6 +41,12 @@ lint: .venv/installed ## Check style and layers
 
 tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
 	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling --markdown
+
+rolling: .venv/installed ## Print the tables of docs/rolling-window.md (a few minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.rolling
+
+caching: .venv/installed ## Print its tables of what the prompt cache gives (a few minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.caching
 
 types: .venv/installed ## Check types
 	$(BIN)/mypy

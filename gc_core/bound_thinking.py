@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from gc_core.items import Item, ItemKind, Unit
@@ -25,14 +27,13 @@ class ThinkingRule:
     binds: bool = False
     old_before: int = 0
 
-    def takes(self, item: Item, unit: Unit) -> bool:
-        """Whether this item goes."""
-        if item.kind is not ItemKind.THINKING:
-            return False
+    def taken(self, items: Iterable[Item], unit: Unit) -> list[Item]:
+        """Which of these items of a unit go: its thinking, all of it or none, for a run of it may not be split (N3)."""
+        thinking = [item for item in items if item.kind is ItemKind.THINKING]
         if self.binds:
-            return True
-        held = unit.pinned or item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
-        return not held and item.tokens > 0 and unit.turn < self.old_before
+            return thinking
+        held = unit.pinned or unit.turn >= self.old_before or any(map(_is_held, thinking))
+        return [] if held or not any(item.tokens for item in thinking) else thinking
 
 
 NO_RULE = ThinkingRule()
@@ -46,7 +47,9 @@ class BoundThinking:
         self._view = view
         self._tally = tally
         self._stubs = stubs
-        self._rule = rule
+        # A new turn may have begun since the latest reply, whose thinking stays as it is (N3).
+        latest = next((unit.turn for unit in reversed(view.units) if unit.is_step), 0)
+        self._rule = attrs.evolve(rule, old_before=min(rule.old_before, latest))
         self._per_message = per_message
 
     def recount(self) -> None:
@@ -65,16 +68,17 @@ class BoundThinking:
             return []
         first = self._first_change()
         pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
-        later = [(item, unit) for unit, gone in pairs if not gone for item in unit.items]
-        return [(item, unit) for item, unit in (*self._beside(first), *later) if self._rule.takes(item, unit)]
+        later = [(unit.items, unit) for unit, gone in pairs if not gone]
+        groups = [*self._beside(first), *later]
+        return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
 
-    def _beside(self, place: int) -> list[tuple[Item, Unit]]:
+    def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """What stands behind the first stub in its own unit: a reply may think again between its calls."""
         if not 0 <= place < len(self._view.units) or self._tally.gone[place]:
             return []
         unit, stubbed = self._view.units[place], self._stubs.smaller()
         first = next((at for at, item in enumerate(unit.items) if item.id in stubbed), len(unit.items))
-        return [(item, unit) for item in unit.items[first + 1 :]]
+        return [(unit.items[first + 1 :], unit)]
 
     def _first_change(self) -> int:
         """Position of the first unit that changes; -1 when the head does, before all of them."""
@@ -83,3 +87,7 @@ class BoundThinking:
         changed = [place for place, gone in enumerate(self._tally.gone) if gone]
         changed += [self._stubs.place(key) for key in self._stubs.smaller()]
         return min(changed, default=len(self._tally.gone))
+
+
+def _is_held(item: Item) -> bool:
+    return item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL

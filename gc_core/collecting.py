@@ -197,6 +197,8 @@ class Collecting(Scheduling):
                 return attrs.evolve(collected, stale=True)
             if collected.context is collected.of:
                 return collected
+            if goal.is_young:  # what waits at the head would break all that a young collection spares
+                return attrs.evolve(collected, keeps_head=True)
             return attrs.evolve(collected, context=self._state.changed(self._state.changes, collected.context))
 
     def _tell_failure(self, goal: Goal, _kind: object, error: BaseException | None, _trace: object) -> None:

@@ -81,7 +81,7 @@ class Break:
 
     Attributes:
         freed: Tokens that no later call reads any more.
-        behind: Tokens behind the first change that are written again once.
+        behind: Tokens behind the first change that were sent before and are written again once.
 
     """
 

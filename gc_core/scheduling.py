@@ -60,7 +60,9 @@ class Scheduling(Elsewhere):
 
     _strategies: tuple[Named, ...]
     _limited_turn: int
+    _raw_sent: int
     _waits_above: int
+    _young = Served(tokens=0, newest=0)
     _young_after = 0
     _young_waits = 0
     _calls_made = 0
@@ -74,7 +76,8 @@ class Scheduling(Elsewhere):
     @serialised
     def debt(self) -> Debt:
         """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
-        return Debt(served_tokens=self._served.tokens, deferred_tokens=self._deferred_tokens, why=self._weighed)
+        why = self._weighed if self._deferred_tokens else ""
+        return Debt(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
     @functools.cached_property
     def _triggers(self) -> tuple[Trigger, ...]:
@@ -100,14 +103,16 @@ class Scheduling(Elsewhere):
             pinned_turns=self._state.pinned_turns,
         )
 
-    @property
     def _served(self) -> Served:
-        """What has been served since the last collection; nothing where no strategy asks for it."""
+        """What has been served since the last collection; nothing where no strategy asks for it. O(what is new)."""
         young = self._scheduler.young
         if young is None:
             return Served(tokens=0, newest=0)
         steps = max(young.steps, self._config.preserve_recent_steps)
-        return self._context.served(self._young_after, steps=steps, least=young.least)
+        fresh = self._context.served(self._young.newest, steps=steps, least=young.least)
+        tokens = self._young.tokens + fresh.tokens
+        self._young = Served(tokens=tokens, newest=max(self._young.newest, fresh.newest))
+        return self._young
 
     def _moment(self) -> Moment:
         turns: tuple[int, ...] = ()
@@ -120,7 +125,7 @@ class Scheduling(Elsewhere):
             turn_tokens=turns,
             waits_above=self._waits_above,
             conversation_tokens=budget.entry(CONVERSATION.name).tokens,
-            young_tokens=self._served.tokens,
+            young_tokens=self._served().tokens,
             young_after=self._young_after,
             young_waits=self._young_waits,
             calls=self._calls_made,
@@ -141,29 +146,29 @@ class Scheduling(Elsewhere):
         self._head_sent = self._head_now
 
     def _weigh(self, collected: Collected, moment: Moment) -> Break:
-        """What a collection would do to the prefix."""
-        behind = collected.context.tokens_behind(collected.of)
-        found = Break(freed=collected.result.tokens_freed, behind=behind)
+        """What a collection would do to the prefix. What has not been sent yet is written in any case."""
+        unsent = max(0, collected.of.budget.total - self._raw_sent)
+        behind = collected.context.tokens_behind(collected.of) - unsent
+        found = Break(freed=collected.result.tokens_freed, behind=max(0, behind))
         self._weighed = self._scheduler.arithmetic(moment, found) if found.freed else ""
         return found
 
     def _looked_at_young(self) -> None:
         """What was served until now has been collected, or is worth nothing."""
-        self._young_after, self._young_waits = max(self._young_after, self._served.newest), 0
+        self._young_after, self._young_waits = self._served().newest, 0
+        self._young = Served(tokens=0, newest=self._young_after)
 
     def _tried(self, goal: Goal) -> None:
         """A collection has looked at the window."""
         if goal.reason is GCTriggerReason.TURN_LIMIT:
             self._limited_turn = self._context.cursor.turn
-        if not goal.is_young:
-            self._looked_at_young()
 
     def _left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
         """What a collection found stays for now."""
         self._deferred_tokens = result.tokens_freed
         if goal.is_young and result.changed:
-            self._young_waits = 5 * self._served.tokens // 4
-        elif goal.is_young:
+            self._young_waits = 5 * self._served().tokens // 4
+        elif not result.changed:
             self._looked_at_young()
         waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
         if waits:
@@ -178,6 +183,7 @@ class Scheduling(Elsewhere):
     def _forget_the_moment(self) -> None:
         """Something else than a collection changed the window."""
         self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
+        self._young = Served(tokens=0, newest=0)
         self._limited_turn, self._weighed = -1, ""
 
     def _live_turns(self) -> tuple[int, ...]:

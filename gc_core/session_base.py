@@ -43,7 +43,7 @@ from gc_core.protocols import (
     TokenCounter,
 )
 from gc_core.recorder import Recorder
-from gc_core.results import GCResult, Goal
+from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
 from gc_core.state import Settings
 from gc_core.store import Store
@@ -257,6 +257,8 @@ class SessionBase(Condensing):
                 f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
                 f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
             )
+            if self._weighed and not self._deferred_tokens and last.reason is not GCTriggerReason.CONTEXT_LIMIT:
+                lines.append(f"its break of the prompt cache: {self._weighed}")
         with self.plugins.guarded("ledger", "accounts"):  # the rest is known all the same
             lines.extend(self.cache.words())
         lines.extend(str(failure) for failure in self.plugins.failures)
@@ -319,4 +321,4 @@ class SessionBase(Condensing):
             return f"the last collection was not worth a break; it is tried again above {self._waits_above:,} tokens"
         percent = self._config.target_percent if self._config.continuous else self._config.threshold_percent
         mode = "after each call" if self._config.continuous else "when reached"
-        return f"collects at {percent:g} % ({mode}) down to {self._config.target_percent:g} %"
+        return f"collects at {percent:g} % ({mode}) down to {self._scheduler.target_percent:g} %"

@@ -223,9 +223,13 @@ def _bare(item: Item) -> Item:
     if item.form is Form.WHOLE or item.reference is None:
         return item
     line = item.reference.stub_text()
-    if item.kind is ItemKind.TOOL_CALL:
-        line = _json(line)[1:-1]  # it stands inside a value
-    return attrs.evolve(item, text=item.text.replace(line, ""))
+    if _arguments(item) is not None:
+        text = item.text.replace(_json(line)[1:-1], "")  # it stands inside a value
+    else:
+        kept, _, last = item.text.rpartition("\n")
+        # Where nothing else was kept, the line tells how the text began, which the reference itself does not.
+        text = kept if last.startswith(line.partition(item.reference.first)[0]) else item.text.replace(line, "")
+    return attrs.evolve(item, text=text, scan=scan(text))
 
 
 def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) -> str:

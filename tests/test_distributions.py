@@ -79,7 +79,8 @@ def done(*command, cwd):
 def declared(site):
     """Other people's distributions that those in a directory need, and what these need in turn, as installed here."""
     there = {canonicalize_name(each.name): each for each in importlib.metadata.distributions(path=[str(site)])}
-    waiting, seen, found = [Requirement(f"{name}[cli,test]") for name in there], set(), {}
+    ours = [name for name in there if name.startswith("gc-")]
+    waiting, seen, found = [Requirement(f"{name}[cli,test]") for name in ours], set(), {}
     while waiting:
         needed = waiting.pop()
         name = canonicalize_name(needed.name)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, Item, ItemKind
-from gc_core.actions import GAP
-from gc_core.items import Part
+from gc_core.actions import GAP, SNIPPED
+from gc_core.items import Form, Part
 from gc_core.references import ByteRange
 from gc_core.scan import scan
 from gc_core.stubs import reference_to, smallest_stub, write_stub
@@ -149,3 +149,97 @@ def test_a_result_says_what_its_call_asked_for_and_that_it_failed():
     failed = attrs.evolve(item_of("x", name="read"), is_error=True, logged=ByteRange(120, 156))
     assert reference_to(failed, call).stub_text().endswith("left out: i7 read src/login.py, failed]")
     assert reference_to(failed, call, cites=True).stub_text().endswith("failed; master.jsonl:120-156]")
+
+
+# --- a stub of a stub -------------------------------------------------------------------------------------------------
+
+
+def as_stub(item, written):
+    """The item with its stub in the window."""
+    found = scan(written.text)
+    return attrs.evolve(
+        item, text=written.text, tokens=written.tokens, form=Form.STUB, reference=written.reference, scan=found
+    )
+
+
+def again(item, written, keep, shown=(), **more):
+    """A shorter stub in the place of a stub, as a plan asks for it: a share of what the item had when it arrived."""
+    stubbed = as_stub(item, written)
+    limit = int(keep * item.original_tokens)
+    return stubbed, write_stub(stubbed, limit, COUNTER, set(shown), reference=stubbed.reference, **more)
+
+
+def is_in_order(kept, of):
+    """Whether each line stands among the others, in their order."""
+    rest = iter(of)
+    return all(line in rest for line in kept)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    pieces=st.lists(words, min_size=1, max_size=120), keep=st.floats(0.05, 0.9), share=st.floats(0, 1),
+    shown=st.sets(words), gap=st.sampled_from([GAP, SNIPPED]),
+)  # fmt: skip
+def test_a_shorter_stub_of_a_stub_keeps_some_of_its_lines_in_order(pieces, keep, share, shown, gap):
+    item, first = stub("\n".join(pieces), keep, shown)
+    stubbed, second = again(item, first, keep * share, shown, gap=gap)
+    *before, reference = first.text.split("\n")
+    *after, last = second.text.split("\n")
+    assert last.startswith("[gc: ")
+    assert second.text.count("[gc: ") == 1
+    whole = [line for line in after if line != gap and gap not in line]
+    assert is_in_order(whole, [line for line in before if line != GAP])
+    limit = max(int(keep * share * item.original_tokens), smallest_stub(stubbed, COUNTER, stubbed.reference))
+    assert second.tokens <= limit
+    assert second.reference == first.reference
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    arguments=st.dictionaries(st.text(max_size=8), values, min_size=1, max_size=6), keep=st.floats(0.05, 0.9),
+    share=st.floats(0, 1),
+)  # fmt: skip
+def test_stubs_of_stubbed_arguments_stay_a_json_object_with_one_reference(arguments, keep, share):
+    item, first = stub(json.dumps(arguments), keep, kind=ItemKind.TOOL_CALL, name="write")
+    stubbed, second = again(item, first, keep * share)
+    assert isinstance(json.loads(second.text), dict)
+    assert second.text.count("left out: i7") == 1
+    smallest = smallest_stub(stubbed, COUNTER, stubbed.reference)
+    assert second.tokens <= max(int(keep * share * item.original_tokens), smallest)
+
+
+def test_a_stub_that_told_how_its_text_began_is_not_told_of_by_the_next():
+    """The line of a stub that keeps nothing has a preview, which the reference does not know."""
+    item, first = stub('the "first" thing [of all]\n' + "and so on and so forth\n" * 80)
+    assert first.text.endswith('and so on and"]')
+    _, second = again(item, first, 0.02)
+    assert "(gc:" not in second.text
+    assert second.text.count("left out") == 1
+
+
+def test_the_hint_of_a_stub_is_no_line_that_is_alive():
+    """The line at its end names the path that the call asked for; nothing of it may take the place of other lines."""
+    reader = item_of('{"path": "src/login_page.py"}', kind=ItemKind.TOOL_CALL, name="read")
+    item = item_of(f"{LOG}\nfound alpha_one\n{LOG}\nfound beta_two\n{LOG}", name="read")
+    first = write_stub(item, 90, COUNTER, set(), reference=reference_to(item, reader))
+    assert "src/login_page.py" in first.text.split("\n")[-1]
+    stubbed, second = again(item, first, 60 / item.tokens)
+    assert second.text.split("\n")[-1] == first.text.split("\n")[-1]
+    assert second.text.split("\n").count("[...]") <= 3
+
+
+def test_free_text_arguments_with_backslashes_keep_one_reference():
+    caller = item_of("*** Begin Patch\n" + LOG * 20, kind=ItemKind.TOOL_CALL, name="C:\\apply\\patch")
+    first = write_stub(caller, 400, COUNTER, {"alpha"}, ends=True)
+    _, second = again(caller, first, 0.05, ends=True)
+    assert second.text.count("[gc: ") == 1
+    assert second.text.endswith(first.text.split("\n")[-1])
+
+
+@pytest.mark.parametrize("gap", [GAP, SNIPPED])
+def test_the_marks_of_an_earlier_stub_run_together(gap):
+    item, first = stub("\n".join(f"{LOG}\nfound name_{number}" for number in range(8)), 0.2)
+    _, second = again(item, first, 0.04, gap=gap)
+    lines = second.text.split("\n")
+    assert all(one != two for one, two in zip(lines, lines[1:], strict=False))
+    assert {line for line in lines if line.startswith("[...")} == {gap}

@@ -526,7 +526,7 @@ class Awaited(AsyncGCSession):
         return self.runner.run(super().post_turn(reply, usage))
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid"])
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"])
 @pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
 def test_in_an_event_loop_a_real_session_keeps_the_promises_and_sends_the_same(strategy, pressure):
     require_corpus()
@@ -534,7 +534,7 @@ def test_in_an_event_loop_a_real_session_keeps_the_promises_and_sends_the_same(s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["gc_summarize", "gc_hybrid"])
+@pytest.mark.parametrize("strategy", ["gc_summarize", "gc_hybrid", "gc_rolling"])
 def test_in_an_event_loop_every_real_session_keeps_the_promises_and_sends_the_same(strategy):
     require_corpus()
     for path in openai_sessions():
@@ -636,7 +636,7 @@ def test_a_summarizer_that_is_not_async_serves_an_event_loop_too_and_one_that_ha
 # --- exact to the token -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid"])
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"])
 def test_whatever_tools_are_called_a_met_goal_is_really_met(strategy):
     """A trace that names such tools is longer than any that a plan reckons with beforehand."""
     names = [f"mcp__{letter * 3}-Ünïcödé_{letter}{letter}42" for letter in "qxzwvk"]

@@ -18,8 +18,8 @@ _ASKED_CHARS = 60
 _MOST = 6
 """Things that a fold names of one kind at most, the newest."""
 
-# A fold is one line in brackets: what it quotes can neither break the line nor close the bracket.
-_PLAIN = str.maketrans({"[": "(", "]": ")", "\n": " ", "\r": " "})
+# A fold is one line in brackets: what it quotes cannot close the bracket.
+_PLAIN = str.maketrans({"[": "(", "]": ")"})
 
 
 def fold_line(request: SummaryRequest) -> str:
@@ -30,13 +30,18 @@ def fold_line(request: SummaryRequest) -> str:
     calls = {item.id: call_of(item) for item in request.items if item.kind is ItemKind.TOOL_CALL}
     ended = _ended(request.items, calls)
     for most in range(_MOST, 0, -1):
-        line = "; ".join(filter(None, (*_done(calls.values(), most), ended))).translate(_PLAIN)
+        line = _plain("; ".join(filter(None, (*_done(calls.values(), most), ended))))
         if request.count(line) <= request.max_tokens:
             return line
-    short = ended.translate(_PLAIN)
+    short = _plain(ended)
     while short and request.count(short) > request.max_tokens:
         short = short[: len(short) * 3 // 4].rstrip()
     return short
+
+
+def _plain(text: str) -> str:
+    """On one line, whatever a reader takes for the end of one: there are more such letters than line feeds."""
+    return " ".join(text.translate(_PLAIN).split())
 
 
 def _done(calls: Iterable[Call], most: int) -> Iterator[str]:

@@ -184,7 +184,8 @@ class StrategyContract(Contract):
             offered = {unit.number for unit in (*case.context.collectable, *case.context.preservable)}
             refused = [unit.number for unit in case.units(removal) if unit.number not in offered]
             item = case.item(removal)
-            if item is not None and item.id not in [each.id for each in case.context.stubbable]:
+            stubs = (*case.context.stubbable, *case.context.condensed)
+            if item is not None and item.id not in [each.id for each in stubs]:
                 refused.append(item.unit)
             assert not refused, f"{case}: {_short(removal)} touches unit {refused}, which is not offered; {_ALLOWED}"
 
@@ -430,7 +431,7 @@ class StrategyContract(Contract):
             assert not broken, f"run of seed {seed}, {found.collections} collections: {broken[0]}"
 
 
-_ALLOWED = "drop units of context.collectable and .preservable, stub items of context.stubbable"
+_ALLOWED = "drop units of context.collectable and .preservable, stub items of context.stubbable and .condensed"
 
 
 @functools.lru_cache(maxsize=256)

@@ -60,10 +60,14 @@ def schema(name, format_name="openai", description="Does it."):
 
 
 def small(window=4_000, *, plugins=None, **more):
-    """A session with a small window; keywords go to the configuration or, where it knows them, the session."""
+    """
+    A session with a small window; keywords go to the configuration or, where it knows them, the session.
+
+    Nobody watches for circles: what is made here repeats itself.
+    """
     own = {key: more.pop(key) for key in ("format", "directory", "model", "counter", "on_event") if key in more}
     strategy = more.pop("strategy", "gc_truncate")
-    config = GCConfig(context_limit=window, **{"output_reservation": 0, **more})
+    config = GCConfig(context_limit=window, **{"output_reservation": 0, "reread_guard": False, **more})
     return GCSession(config, strategy=strategy, plugins=plugins or Plugins.discover(), **own)
 
 

@@ -1,11 +1,26 @@
-"""gc_hybrid keeps the rules of every strategy."""
+"""gc_rolling keeps the rules of every strategy."""
 
-from gc_hybrid import Hybrid
+from gc_rolling import Rolling
 
 from gc_core.testing import StrategyContract
 
 
-class TestHybrid(StrategyContract):
-    strategy = Hybrid
-    name = "gc_hybrid"
-    bad_options = ({"middle_turns": 0}, {"keep": 0}, {"keep": 1}, {"max_summary_tokens": 100})
+class TestRolling(StrategyContract):
+    strategy = Rolling
+    name = "gc_rolling"
+    bad_options = (
+        {"snip_after": -1},
+        {"snip_after": 1.5},
+        {"snip_least": 0},
+        {"keep": 1},
+        {"keep": "much"},
+        {"nursery_tokens": -1},
+        {"nursery_on_bound_thinking": "yes"},
+        {"target_percent": 101},
+        {"conversation_percent": -1},
+        {"shares": (0.1, 0.5)},
+        {"shares": (1.0,)},
+        {"fold": 1},
+        {"autocompact_percent": 200},
+        {"max_summary_tokens": 100},
+    )

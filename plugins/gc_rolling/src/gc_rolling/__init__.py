@@ -30,8 +30,9 @@ def _whole(least: int) -> Any:
     return [attrs.validators.instance_of(int), attrs.validators.ge(least)]
 
 
-_SHARE: Any = [attrs.validators.ge(0), attrs.validators.lt(1)]
-_PERCENT: Any = [attrs.validators.ge(0), attrs.validators.le(100)]
+_NUMBER = attrs.validators.instance_of((int, float))
+_SHARE: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.lt(1)]
+_PERCENT: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.le(100)]
 _FLAG = attrs.validators.instance_of(bool)
 
 

@@ -1,0 +1,323 @@
+"""The scheduler is arithmetic: the same moment gives the same goal, by room, by money and by what was declared."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gc_core import GCConfig
+from gc_core.cache.economics import Economics
+from gc_core.calibration import Calibration
+from gc_core.errors import ConfigError
+from gc_core.results import GCTriggerReason, Goal
+from gc_core.scheduler import CLIFF_PERCENT, LEAST_CALLS, WORTH_PERCENT, Break, Moment, Scheduler
+from gc_core.triggers import Major, Young
+
+EXACT = Calibration(exact=True)
+CLAUDE = Economics(read=0.1, write=1.25, ttl_seconds=300.0)
+CLIFFS = (100_000, 200_000, 272_000)
+YOUNG, MAJOR = Young(tokens=4_000, steps=2, least=200), Major(target_percent=50.0, conversation_percent=76.0)
+REASON = GCTriggerReason
+
+
+def scheduler(window=100_000, *, economics=CLAUDE, triggers=(YOUNG, MAJOR), **config):
+    return Scheduler(
+        config=GCConfig(context_limit=window, output_reservation=0, **config), economics=economics, triggers=triggers
+    )
+
+
+def at(tokens, **more):
+    return Moment(tokens=tokens, calibration=EXACT, **more)
+
+
+def young_goal(**more):
+    return Goal(target_tokens=0, reason=REASON.YOUNG, **more)
+
+
+moments = st.builds(
+    Moment,
+    tokens=st.integers(0, 300_000),
+    calibration=st.builds(Calibration, exact=st.booleans()),
+    turn_tokens=st.lists(st.integers(0, 9_000), max_size=5).map(tuple),
+    waits_above=st.integers(0, 300_000),
+    conversation_tokens=st.integers(0, 300_000),
+    young_tokens=st.integers(0, 30_000),
+    young_after=st.integers(0, 500),
+    young_waits=st.integers(0, 30_000),
+    calls=st.integers(0, 5_000),
+    idle_seconds=st.floats(0, 10_000),
+    broken=st.booleans(),
+)
+economics = st.builds(
+    Economics,
+    read=st.floats(0, 1),
+    write=st.floats(0, 3),
+    cliffs=st.sampled_from([(), CLIFFS[:1], CLIFFS]),
+    ttl_seconds=st.sampled_from([300.0, 3600.0]),
+)
+schedulers = st.builds(
+    scheduler,
+    st.sampled_from([4_000, 100_000, 1_000_000]),
+    economics=economics,
+    triggers=st.lists(st.sampled_from([YOUNG, MAJOR]), unique=True, max_size=2).map(tuple),
+    pressure_percent=st.sampled_from([90, 0]),
+    defer=st.booleans(),
+    max_turns=st.sampled_from([None, 2]),
+)
+breaks = st.builds(Break, freed=st.integers(0, 200_000), behind=st.integers(0, 200_000))
+
+
+# --- what a break costs -----------------------------------------------------------------------------------------------
+
+
+@given(
+    read=st.floats(0.01, 1), more=st.floats(0, 2), freed=st.integers(1, 10**6), behind=st.integers(0, 10**6),
+    calls=st.integers(0, 1_000),
+)  # fmt: skip
+def test_a_break_pays_after_as_many_calls_as_save_what_writing_again_costs(read, more, freed, behind, calls):
+    prices = Economics(read=read, write=read + more, ttl_seconds=300.0)
+    needed = Break(freed=freed, behind=behind).calls_to_pay(prices)
+    assert needed == pytest.approx((prices.write - read) * behind / (read * freed))
+    saved, cost = calls * read * freed, (prices.write - read) * behind
+    if abs(saved - cost) > 1e-6 * max(1.0, cost):
+        assert (calls >= needed) == (saved >= cost)
+
+
+def test_what_frees_nothing_never_pays():
+    assert Break(freed=0, behind=0).calls_to_pay(CLAUDE) == float("inf")
+
+
+def test_where_writing_is_no_dearer_than_reading_a_break_is_free():
+    assert Break(freed=1, behind=90_000).calls_to_pay(Economics(read=0.1, write=0.1, ttl_seconds=1.0)) == 0
+    assert Break(freed=1, behind=90_000).calls_to_pay(Economics(read=0.1, write=0.0, ttl_seconds=1.0)) == 0
+
+
+def test_where_reading_is_free_only_a_free_break_pays():
+    """What is not read any more saves nothing there."""
+    assert Break(freed=500, behind=9).calls_to_pay(Economics(read=0.0, write=1.0, ttl_seconds=1.0)) == float("inf")
+    assert Break(freed=500, behind=9).calls_to_pay(Economics(read=0.0, write=0.0, ttl_seconds=1.0)) == 0
+
+
+@given(made=schedulers, moment=moments, one=breaks, freed=st.integers(0, 9_000), nearer=st.integers(0, 9_000))
+def test_more_freed_or_less_behind_is_never_worth_less(made, moment, one, freed, nearer):
+    better = Break(freed=one.freed + freed, behind=max(0, one.behind - nearer))
+    for goal in (young_goal(), Goal(target_tokens=1_000, reason=REASON.THRESHOLD)):
+        assert made.is_worth(moment, better, goal) or not made.is_worth(moment, one, goal)
+
+
+def test_a_session_is_expected_to_last_as_long_again():
+    found = Break(freed=1_000, behind=2_000)  # (1.25 - 0.1) * 2,000 / (0.1 * 1,000) = 23 calls
+    made = scheduler()
+    assert not made.is_worth(at(20_000, calls=22), found, young_goal())
+    assert made.is_worth(at(20_000, calls=23), found, young_goal())
+    early = Break(freed=1_150, behind=1_000)  # 10 calls
+    assert early.calls_to_pay(CLAUDE) == pytest.approx(LEAST_CALLS)
+    assert made.is_worth(at(20_000, calls=0), attrs.evolve(early, freed=1_151), young_goal())
+
+
+def test_the_arithmetic_is_told_in_words():
+    told = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, behind=2_000))
+    assert told == (
+        "a break writes 2,000 tokens again (1.25 instead of 0.1 of the input price) and saves 1,000 a call (0.1): it"
+        " pays after 23.0 calls, and 40 are expected"
+    )
+    cold = scheduler().arithmetic(at(20_000, idle_seconds=301.0), Break(freed=1_000, behind=2_000))
+    assert cold == "1,000 tokens less to read in every call; the cache is cold, so the break costs nothing"
+
+
+# --- a break that costs nothing ---------------------------------------------------------------------------------------
+
+
+def test_the_cache_is_cold_after_its_life_and_when_the_head_breaks():
+    made = scheduler()
+    assert not made.is_cold(at(1, idle_seconds=300.0))
+    assert made.is_cold(at(1, idle_seconds=300.1))
+    assert made.is_cold(at(1, broken=True))
+
+
+def test_a_cold_cache_is_used_for_what_would_be_due_before_long():
+    made = scheduler()
+    assert made.before_send(at(56_000, idle_seconds=301.0)).reason is REASON.COLD_CACHE
+    assert made.before_send(at(56_000, broken=True)).target_tokens == 50_000
+    assert made.before_send(at(54_000, idle_seconds=301.0)) is None
+    assert made.before_send(at(56_000)) is None
+    assert made.before_send(at(54_000, idle_seconds=301.0, young_tokens=200)).reason is REASON.YOUNG
+
+
+def test_a_strategy_without_triggers_is_not_asked_because_the_cache_is_cold():
+    assert scheduler(triggers=()).before_send(at(79_000, broken=True, young_tokens=50_000)) is None
+
+
+def test_what_is_not_worth_a_warm_break_is_worth_a_cold_one():
+    far = Break(freed=10, behind=50_000)
+    assert not scheduler().is_worth(at(60_000), far, young_goal())
+    assert scheduler().is_worth(at(60_000, broken=True), far, young_goal())
+    assert scheduler().is_worth(at(60_000), far, Goal(target_tokens=0, reason=REASON.COLD_CACHE))
+    assert not scheduler().is_worth(at(60_000), Break(freed=0, behind=0), Goal(target_tokens=0, reason=REASON.YOUNG))
+
+
+# --- room -------------------------------------------------------------------------------------------------------------
+
+
+@given(made=schedulers, moment=moments)
+def test_the_same_moment_gives_the_same_goal(made, moment):
+    assert made.before_send(moment) == made.before_send(moment)
+    assert made.after_turn(moment, crossed=True) == attrs.evolve(made).after_turn(moment, crossed=True)
+
+
+@given(made=schedulers, moment=moments, crossed=st.booleans())
+def test_nothing_is_due_where_the_host_collects_by_itself(made, moment, crossed):
+    made = attrs.evolve(made, config=attrs.evolve(made.config, auto_trigger=False))
+    assert made.before_send(moment) is None
+    assert made.after_turn(moment, crossed=crossed) is None
+
+
+@given(made=schedulers, moment=moments)
+def test_no_goal_is_negative_and_only_pressure_lets_preservable_content_go(made, moment):
+    goal = made.before_send(moment)
+    if goal is None:
+        return
+    assert goal.target_tokens >= 0
+    if made.config.continuous or made.usage(moment) < made.config.pressure_percent or goal.is_young:
+        assert not goal.pressure
+
+
+@given(made=schedulers, moment=moments)
+def test_over_the_threshold_a_collection_is_due_unless_the_last_one_waits(made, moment):
+    if made.crossed(moment) and moment.tokens >= moment.waits_above:
+        goal = made.before_send(moment)
+        assert goal.reason in {REASON.THRESHOLD, REASON.CONTINUOUS}
+        assert goal.target_tokens <= moment.tokens
+
+
+def test_before_a_call_nothing_is_looked_at_where_the_host_says_so():
+    assert scheduler(check_before_send=False).before_send(at(99_000)) is None
+
+
+def test_a_reply_that_crossed_the_threshold_while_it_streamed_is_enough():
+    assert scheduler().after_turn(at(70_000), crossed=False) is None
+    assert scheduler().after_turn(at(70_000), crossed=True).reason is REASON.THRESHOLD
+
+
+def test_crumbs_are_not_worth_a_break_unless_they_reach_the_target():
+    made, moment = scheduler(), at(85_000)
+    goal = made.before_send(moment)
+    least = int(made.config.usable * WORTH_PERCENT / 100.0)
+    assert not made.is_worth(moment, Break(freed=least - 1, behind=0), goal)
+    assert made.is_worth(moment, Break(freed=least, behind=80_000), goal)
+    assert made.is_worth(moment, Break(freed=10, behind=80_000), attrs.evolve(goal, target_tokens=84_990))
+    assert made.next_try(moment) == 85_000 + least
+
+
+def test_what_would_not_fit_is_always_worth_it():
+    made = scheduler()
+    assert made.is_worth(at(100_001), Break(freed=1, behind=99_000), Goal(target_tokens=0, reason=REASON.THRESHOLD))
+
+
+def test_a_conversation_that_reaches_its_cap_is_collected_below_the_threshold():
+    made = scheduler(threshold_percent=90, pressure_percent=95)
+    assert made.before_send(at(80_000, conversation_tokens=75_999)) is None
+    goal = made.before_send(at(80_000, conversation_tokens=76_000))
+    assert (goal.reason, goal.target_tokens) == (REASON.THRESHOLD, 50_000)
+    assert (goal.window_percent, goal.conversation_percent) == (80.0, 76.0)
+
+
+def test_the_deeper_of_two_targets_holds():
+    assert scheduler().before_send(at(85_000)).target_tokens == 50_000
+    assert scheduler(target_percent=30).before_send(at(85_000)).target_tokens == 30_000
+    assert scheduler(triggers=(MAJOR, Major(target_percent=20.0))).before_send(at(85_000)).target_tokens == 20_000
+
+
+def test_a_target_that_is_no_percentage_is_refused():
+    with pytest.raises(ConfigError, match="target_percent"):
+        scheduler().manual(at(10), 101)
+    assert scheduler().manual(at(90_000), 0).target_tokens == 0
+
+
+# --- continuous mode --------------------------------------------------------------------------------------------------
+
+
+@given(moment=moments, found=breaks)
+def test_in_continuous_mode_everything_above_the_target_goes_unless_the_host_lets_it_wait(moment, found):
+    made = scheduler(pressure_percent=0)
+    moment = attrs.evolve(moment, waits_above=0)
+    goal = made.after_turn(moment, crossed=False)
+    if made.usage(moment) > 60:
+        assert goal.reason is REASON.CONTINUOUS
+        assert made.is_worth(moment, found, goal)
+
+
+@given(found=breaks, calls=st.integers(0, 1_000), tokens=st.integers(60_001, 100_000))
+def test_what_may_wait_waits_below_the_threshold_until_it_pays(found, calls, tokens):
+    made, moment = scheduler(pressure_percent=0, defer=True), at(tokens, calls=calls)
+    goal = made.after_turn(moment, crossed=False)
+    pays = found.freed > 0 and found.calls_to_pay(CLAUDE) <= max(LEAST_CALLS, calls)
+    assert made.is_worth(moment, found, goal) == (pays or tokens >= 80_000)
+
+
+# --- price cliffs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cliff", CLIFFS)
+def test_just_below_a_price_cliff_a_collection_goes_under_it(cliff):
+    made = scheduler(1_000_000, economics=attrs.evolve(CLAUDE, cliffs=CLIFFS))
+    near = int(cliff * CLIFF_PERCENT / 100)
+    goal = made.before_send(at(near))
+    assert (goal.reason, goal.target_tokens) == (REASON.PRICE, cliff // 2)
+    below = made.before_send(at(near - 1))
+    assert below is None or below.target_tokens < cliff // 2  # of the cliff before this one
+
+
+def test_a_price_cliff_that_the_window_never_reaches_is_none():
+    made = scheduler(200_000, economics=attrs.evolve(CLAUDE, cliffs=(200_000,)))
+    assert made.before_send(at(159_000)) is None
+
+
+def test_a_collection_that_stays_over_the_cliff_is_not_worth_its_break():
+    made = scheduler(1_000_000, economics=attrs.evolve(CLAUDE, cliffs=(200_000,)))
+    moment = at(210_000)
+    goal = made.before_send(moment)
+    assert not made.is_worth(moment, Break(freed=10_000, behind=100_000), goal)
+    assert made.is_worth(moment, Break(freed=20_000, behind=200_000), goal)
+    assert made.before_send(attrs.evolve(moment, waits_above=260_000)) is None
+
+
+# --- young content ----------------------------------------------------------------------------------------------------
+
+
+def test_young_content_is_due_when_enough_was_served_and_waits_when_it_was_not_worth_it():
+    made = scheduler()
+    assert made.before_send(at(30_000, young_tokens=3_999)) is None
+    goal = made.before_send(at(30_000, young_tokens=4_000, young_after=17))
+    assert (goal.reason, goal.young_after, goal.target_tokens) == (REASON.YOUNG, 17, 0)
+    assert goal.is_young
+    assert made.before_send(at(30_000, young_tokens=4_999, young_waits=5_000)) is None
+    assert made.before_send(at(30_000, young_tokens=5_000, young_waits=5_000)).is_young
+
+
+def test_without_a_nursery_nothing_is_young():
+    assert scheduler(triggers=(MAJOR,)).before_send(at(30_000, young_tokens=90_000)) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Young, {"tokens": 0}),
+        (Young, {"tokens": 1, "steps": -1}),
+        (Young, {"tokens": 1, "least": -1}),
+        (Major, {"target_percent": 101}),
+        (Major, {"target_percent": 1, "conversation_percent": -1}),
+    ],
+)
+def test_a_trigger_that_cannot_be_is_refused(kind, values):
+    with pytest.raises(ValueError, match=next(reversed(values))):
+        kind(**values)
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_too_many_lets_the_oldest_go():
+    goal = scheduler(max_turns=3).before_send(at(30_000, turn_tokens=(1_000, 2_000, 3_000)))
+    assert (goal.reason, goal.target_tokens) == (REASON.TURN_LIMIT, 29_000)
+    assert scheduler(max_turns=4).before_send(at(30_000, turn_tokens=(1_000, 2_000, 3_000))) is None

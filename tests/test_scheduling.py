@@ -1,0 +1,396 @@
+"""Sessions collect when it pays: young content near the end, old content rarely, what waits is a debt that one sees."""
+
+import json
+
+import pytest
+
+from gc_core import (
+    CollectionDeferred,
+    CollectionFinished,
+    CollectionStarted,
+    GCConfig,
+    GCRemovalItem,
+    GCSession,
+    GCTriggerReason,
+    ItemKind,
+    Major,
+    Young,
+)
+from gc_core.errors import PluginError
+from gc_core.items import Form
+from tests.support.say import call, lines, rendered, result, schema, user
+
+REASON = GCTriggerReason
+
+
+class Clock:
+    """Shows the time that a test says."""
+
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Nursery:
+    """Snips what is young, or all that is served when the whole window is looked at."""
+
+    def __init__(self, *triggers, keep=0.2):
+        self.triggers = triggers or (Young(tokens=1_000, steps=2, least=100), Major(target_percent=40.0))
+        self.keep = keep
+        self.asked = 0
+
+    def collect(self, context, goal):
+        self.asked += 1
+        for item in context.young if goal.is_young else context.stubbable:
+            yield GCRemovalItem.snip(item, keep=self.keep, reason="served")
+
+
+def session(strategy=None, *, window=40_000, directory=None, model="claude-opus-4-5", events=None, **more):
+    config = GCConfig(context_limit=window, output_reservation=0, **more)
+    made = GCSession(
+        config, format="openai", model=model, strategy=strategy or Nursery(), directory=directory,
+        on_event=None if events is None else events.append,
+    )  # fmt: skip
+    made._clock = Clock()
+    return made
+
+
+def step(made, place, size=40):
+    """One model call and the result that comes back; returns the request."""
+    request = made.pre_send()
+    made.post_turn(call((f"c{place}", "read", {"path": f"f{place}.py"})))
+    made.append(result(f"c{place}", lines(size, f"row{place}")))
+    return request
+
+
+def run(made, number, *, first=0, size=40):
+    if first == 0:
+        made.append(user("Look at all of it."))
+    return [step(made, place, size) for place in range(first, first + number)]
+
+
+def reasons(events):
+    return [event.result.reason for event in events if isinstance(event, CollectionFinished)]
+
+
+def first_difference(before, after):
+    pairs = zip(before.messages, after.messages, strict=False)
+    return next((place for place, (old, new) in enumerate(pairs) if old != new), None)
+
+
+# --- young content ----------------------------------------------------------------------------------------------------
+
+
+def test_young_results_are_collected_near_the_end_in_one_break():
+    events = []
+    with session(events=events) as made:
+        requests = [*run(made, 20), made.pre_send()]
+        breaks = [
+            place for one, two in zip(requests, requests[1:], strict=False)
+            if (place := first_difference(one, two)) is not None
+        ]  # fmt: skip
+        assert len(breaks) == len(reasons(events)) > 1
+        assert set(reasons(events)) == {REASON.YOUNG}
+        # Each is behind the one before: what has been snipped stays as it is.
+        assert breaks == sorted(set(breaks))
+        snipped = [item for item in made.items() if item.form is Form.STUB]
+        assert all(item.text.startswith("[...snipped...]\n") or "\n" not in item.text for item in snipped)
+
+
+def test_a_second_young_collection_with_the_same_goal_is_empty():
+    events = []
+    with session(events=events) as made:
+        run(made, 20)
+        goals = [event.goal for event in events if isinstance(event, CollectionStarted)]
+        assert goals
+        assert not made.plan(goal=goals[-1]).result.changed
+
+
+def test_the_newest_steps_are_never_young():
+    """Also where a strategy says that no step has to be taken, and where a break costs nothing."""
+    with session(Nursery(Young(tokens=1, steps=0, least=1)), preserve_recent_steps=3) as made:
+        run(made, 12)
+        made._clock.now += 301
+        made.pre_send()
+        results = [item for item in made.items() if item.kind is ItemKind.TOOL_RESULT]
+        assert [item.form for item in results[-4:]] == [Form.STUB] + [Form.WHOLE] * 3
+
+
+def test_a_strategy_is_not_asked_before_as_many_steps_as_it_says():
+    strategy = Nursery(Young(tokens=300, steps=6, least=100))
+    with session(strategy) as made:
+        run(made, 6)
+        assert (strategy.asked, made.debt.served_tokens) == (0, 0)
+        run(made, 1, first=6)
+        assert strategy.asked == 1
+
+
+def test_a_nursery_in_which_nothing_can_go_is_not_asked_again_and_again():
+    class Idle(Nursery):
+        def collect(self, context, goal):  # noqa: ARG002 - the contract
+            self.asked += 1
+            return ()
+
+    idle = Idle()
+    with session(idle) as made:
+        run(made, 40, size=20)
+        # A thousand tokens each time, not with every call.
+        assert 0 < idle.asked <= 8
+        asked = idle.asked
+        for _ in range(5):
+            made.pre_send()
+        assert idle.asked == asked
+
+
+def test_what_is_not_worth_its_break_waits_until_a_quarter_more_has_come():
+    class Oldest(Nursery):
+        def collect(self, context, goal):
+            yield from list(super().collect(context, goal))[:1]
+
+    strategy = Oldest()
+    with session(strategy) as made:
+        run(made, 30)
+        # 1,000 tokens, then a quarter more each time, up to 11,000.
+        assert 5 < strategy.asked <= 12
+        assert made.last_result is None
+        assert made.debt.served_tokens > 10_000
+        assert made.debt.deferred_tokens > 0
+
+
+def test_what_came_behind_a_trace_is_young_all_the_same():
+    """A trace gets its id when something is dropped, later than the newest results: its number says nothing."""
+
+    class Dropping(Nursery):
+        def collect(self, context, goal):
+            if goal.is_young:
+                yield from super().collect(context, goal)
+                return
+            for unit in context.collectable[:3]:
+                yield GCRemovalItem.drop(unit, reason="oldest")
+
+    with session(Dropping(Young(tokens=1_000, steps=2, least=100))) as made:
+        run(made, 5)
+        before = {item.id for item in made.items() if item.form is Form.WHOLE and item.kind is ItemKind.TOOL_RESULT}
+        made.collect_now(target_percent=0)
+        whole = [item.id for item in made.items() if item.id in before and item.form is Form.WHOLE]
+        run(made, 12, first=5)
+        forms = {item.id: item.form for item in made.items()}
+        assert {forms[key] for key in whole[-2:]} == {Form.STUB}
+
+
+def test_what_undo_brought_back_is_pinned_and_not_young():
+    with session() as made:
+        run(made, 20)
+        stubs = [item.id for item in made.items() if item.form is Form.STUB]
+        while made.undo():
+            pass
+        run(made, 12, first=20)
+        forms = {item.id: item.form for item in made.items()}
+        assert {forms[key] for key in stubs} == {Form.WHOLE}
+        assert Form.STUB in {item.form for item in made.items()}
+        made.release()
+        made.collect_now(target_percent=0)
+        assert {item.form for item in made.items() if item.id in stubs} == {Form.STUB}
+
+
+def test_after_a_rewind_young_content_is_collected_as_before():
+    with session() as made:
+        run(made, 14)
+        made.append(user("Another task."))
+        run(made, 14, first=20)
+        made.rewind(1)
+        made.append(user("Yet another task."))
+        run(made, 20, first=40)
+        newest = [item for item in made.items() if item.kind is ItemKind.TOOL_RESULT][-18:-8]
+        assert {item.form for item in newest} == {Form.STUB}
+        assert made.plugins.failures == []
+
+
+# --- a break that happens anyway --------------------------------------------------------------------------------------
+
+
+def test_a_cold_cache_collects_what_is_due():
+    events = []
+    with session(Nursery(Young(tokens=9_000, steps=2), Major(target_percent=40.0)), events=events) as made:
+        run(made, 10, size=30)
+        assert reasons(events) == []
+        made._clock.now += 299
+        made.pre_send()
+        assert reasons(events) == []
+        made._clock.now += 301
+        made.pre_send()
+        assert reasons(events) == [REASON.YOUNG]
+
+
+def test_a_cold_cache_collects_the_whole_window_when_that_is_half_due():
+    events = []
+    with session(Nursery(Major(target_percent=40.0)), events=events) as made:
+        run(made, 34, size=60)
+        assert (reasons(events), made.budget.total > 18_000) == ([], True)
+        made._clock.now += 301
+        made.pre_send()
+        assert reasons(events) == [REASON.COLD_CACHE]
+        assert made.budget.total <= 16_000
+
+
+def test_a_clock_that_goes_backwards_counts_as_no_time_passed():
+    events = []
+    with session(Nursery(Young(tokens=9_000, steps=2)), events=events) as made:
+        run(made, 10)
+        made._clock.now -= 10_000
+        assert made._moment().idle_seconds == 0
+        made.pre_send()
+        assert reasons(events) == []
+
+
+@pytest.mark.parametrize("how", ["system", "tools", "model"])
+def test_a_break_at_the_head_takes_along_what_is_due(how):
+    events = []
+    with session(Nursery(Young(tokens=9_000, steps=2)), events=events) as made:
+        made.system(base="Be careful.")
+        made.tools([schema("read")])
+        run(made, 8)
+        if how == "system":
+            made.system(base="Be very careful.", refresh="now")
+        elif how == "tools":
+            made.tools([schema("read"), schema("write")], refresh="now")
+        else:
+            made.switch(model="claude-sonnet-4-5")
+        assert reasons(events) == []
+        made.pre_send()
+        assert reasons(events) == [REASON.YOUNG]
+        made.pre_send()
+        assert reasons(events) == [REASON.YOUNG]
+
+
+def test_what_waits_at_the_head_waits_on_while_young_content_is_collected():
+    with session() as made:
+        made.system(base="Be careful.")
+        run(made, 6)
+        made.system(base="Be very careful.")
+        requests = run(made, 12, first=6)
+        assert Form.STUB in {item.form for item in made.items()}
+        assert {json.dumps([*request.system]) for request in requests} == {json.dumps([*requests[0].system])}
+        made.collect_now(target_percent=0)
+        assert "very careful" in rendered(made)
+
+
+# --- debt -------------------------------------------------------------------------------------------------------------
+
+
+def test_deferred_removals_are_a_debt_that_one_sees():
+    with session(pressure_percent=0, defer=True, target_percent=10, threshold_percent=80, strategy=Nursery(
+        Major(target_percent=10.0), keep=0.95
+    )) as made:  # fmt: skip
+        run(made, 12)
+        debt = made.debt
+        assert debt
+        assert debt.deferred_tokens > 0
+        assert "it pays after" in debt.why
+        assert f"{debt.deferred_tokens:,} could go and were left" in made.explain()
+        assert made.last_result is None
+
+
+def test_without_leave_to_wait_continuous_mode_owes_nothing():
+    with session(pressure_percent=0, target_percent=10, strategy=Nursery(Major(target_percent=10.0), keep=0.95)) as made:
+        run(made, 12)
+        assert made.debt.deferred_tokens == 0
+        assert made.last_result is not None
+
+
+def test_a_debt_is_paid_by_the_next_collection():
+    with session(Nursery(Young(tokens=9_000, steps=2, least=100))) as made:
+        run(made, 8)
+        assert made.debt.served_tokens > 1_000
+        assert f"{made.debt.served_tokens:,} tokens have been served and stand whole" in made.explain()
+        made.collect_now(target_percent=0)
+        assert not made.debt
+        assert "debt" not in made.explain()
+
+
+def test_the_reason_of_a_debt_is_gone_with_it():
+    with session() as made:
+        run(made, 20)
+        assert made.last_result is not None
+        assert (made.debt.deferred_tokens, made.debt.why) == (0, "")
+        told = made.explain()
+        assert "its break of the prompt cache: a break writes" in told
+        assert "down to 40 %" in told
+
+
+def test_young_content_stays_due_when_the_whole_window_was_not_worth_a_break():
+    """In continuous mode the one may wait below the threshold; the other is near the end, where a break is cheap."""
+
+    class Far(Nursery):
+        def collect(self, context, goal):
+            yield from super().collect(context, goal) if goal.is_young else list(super().collect(context, goal))[:1]
+
+    strategy = Far(Young(tokens=3_000, steps=2, least=100), Major(target_percent=10.0))
+    events = []
+    with session(strategy, pressure_percent=0, defer=True, target_percent=10, events=events) as made:
+        run(made, 13)
+        deferred = [event.result.reason for event in events if isinstance(event, CollectionDeferred)]
+        assert REASON.CONTINUOUS in deferred
+        results = [item for item in made.items() if item.kind is ItemKind.TOOL_RESULT]
+        assert {item.form for item in results[:8]} == {Form.STUB}
+
+
+# --- across processes, and against rubbish ----------------------------------------------------------------------------
+
+
+def test_a_reopened_session_goes_on(tmp_path):
+    strategy = Nursery()
+    with session(strategy, directory=tmp_path) as made:
+        run(made, 11)
+        sent = rendered(made)
+    with GCSession.open(tmp_path, strategy=strategy) as again:
+        assert rendered(again) == sent
+        run(again, 12, first=11)
+        assert again.plugins.failures == []
+        results = [item for item in again.items() if item.kind is ItemKind.TOOL_RESULT]
+        assert {item.form for item in results[:14]} == {Form.STUB}
+
+
+@pytest.mark.parametrize(
+    "rubbish", [5, "young", [Young(tokens=5)], (Young(tokens=5), "x"), {"young": 1}, object()], ids=repr
+)
+def test_rubbish_in_triggers_is_a_recorded_failure_and_breaks_nothing(rubbish):
+    class Odd(Nursery):
+        def __init__(self):
+            super().__init__()
+            self.triggers = rubbish
+
+    with session(Odd()) as made:
+        run(made, 12)
+        (failure,) = made.plugins.failures
+        assert isinstance(failure.error, PluginError)
+        assert "triggers = " in str(failure.error)
+        assert "expected a tuple of Young and Major" in str(failure.error)
+        assert made.collect_now(target_percent=0).changed
+
+
+def test_triggers_that_raise_are_a_recorded_failure():
+    class Raising(Nursery):
+        def __init__(self):
+            pass
+
+        @property
+        def triggers(self):
+            raise ZeroDivisionError("no triggers today")
+
+        def collect(self, context, goal):  # noqa: ARG002 - the contract
+            return ()
+
+    with session(Raising()) as made:
+        run(made, 3)
+        assert [type(failure.error) for failure in made.plugins.failures] == [ZeroDivisionError]
+
+
+def test_where_the_model_binds_thinking_the_nursery_is_off_unless_the_strategy_wants_it():
+    for wanted in (False, True):
+        strategy = Nursery(Young(tokens=1_000, steps=2, least=100, on_bound_thinking=wanted))
+        with session(strategy, model="claude-opus-5-5") as made:
+            run(made, 14)
+            assert (strategy.asked > 0) == wanted

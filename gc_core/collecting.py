@@ -192,7 +192,8 @@ class Collecting(Scheduling):
         with contextlib.ExitStack() as stack:
             stack.push(functools.partial(self._tell_failure, goal))
             ready, held = self._ahead.ready(), self._held
-            collected = yield from self._collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
+            collector = self._collector_for(goal)
+            collected = yield from collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
             if collected.of is not self._context or held != self._held:
                 return attrs.evolve(collected, stale=True)
             if collected.context is collected.of:
@@ -333,6 +334,9 @@ class Collecting(Scheduling):
             read=self._original,
             thinking=self._thinking_rule,
         )
+
+    def _collector_for(self, goal: Goal) -> Collector:
+        return attrs.evolve(self._collector, strategies=self._strategies_for(goal))
 
     @property
     def _thinking_rule(self) -> ThinkingRule:

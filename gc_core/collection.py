@@ -171,7 +171,7 @@ class Collector:
                 planner.offer(removal, rights)
             self._ask_all(planner, asked)
             yield from self._answered(planner, asked)
-        all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies)
+        all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies) and not asked.goal.is_young
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
         return planner
@@ -179,10 +179,11 @@ class Collector:
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
         """
         Summaries that were written beforehand, if what they stand for still stands there and may go; none of them for
-        a focus that they know nothing of.
+        a focus that they know nothing of, and none for a young collection, which spares what is old.
         """
-        rights = attrs.evolve(_rights(asked.goal), whole=True)
-        for prepared in asked.prepared if not asked.goal.focus else ():
+        rights = attrs.evolve(_rights(asked), whole=True)
+        fits = not asked.goal.focus and not asked.goal.is_young
+        for prepared in asked.prepared if fits else ():
             if planner.met:
                 break
             with contextlib.suppress(RemovalError):  # it names what has left since, and is of no use any more
@@ -215,7 +216,7 @@ class Collector:
 
     def _ask_all(self, planner: Planner, asked: _Asked) -> None:
         """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
-        rights = _rights(asked.goal)
+        rights = _rights(asked)
         for place, (name, strategy) in enumerate(self.strategies):
             if planner.met:
                 break
@@ -362,7 +363,11 @@ class _Asked:
 _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True, whole=True)
 
 
-def _rights(goal: Goal) -> Rights:
+def _rights(asked: _Asked) -> Rights:
+    """What strategies may take; where only what is young is to shrink, nothing that stands before it changes."""
+    goal = asked.goal
+    if goal.is_young:
+        return Rights(zones=frozenset(), stub_only=frozenset(item.id for item in asked.view.young))
     zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
     return Rights(zones=frozenset(zones), preservable_above=goal.pressure_tokens or 0)
 
@@ -375,6 +380,8 @@ def _unanswerable(plan: Plan) -> tuple[str, ...]:
 
 def _note(plan: Plan, after: int) -> str:
     missing = after - plan.goal.target_tokens
+    if plan.goal.is_young and plan.removals:  # its target is no number that anybody wants to reach
+        return ""
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
     if plan.removals:

@@ -273,7 +273,7 @@ class Context:
         """The request: every message as it stands, in the provider's shape."""
         request = self._intake.format.request(
             system=[item.text for item in self._system.values()],
-            tools=[schema.payload for schema in self._tools],
+            tools=self._marked_tools(),
             messages=[message.payload for message in self._messages],
             tokens=self.budget.total,
         )
@@ -351,6 +351,7 @@ class Context:
         for tool in tools:
             self.budget.add(_budget_item(tool.item))
         self._tools = tools
+        self._keep_newest_marks()
         self._name_left_out(())
 
     # -- a collection's copy -------------------------------------------------------------------------------------
@@ -581,6 +582,16 @@ class Context:
                 self._messages[place] = attrs.evolve(message, payload=payload, as_logged=False)
             room -= format_.marks(payload)
         self._marked = [place for place in self._marked if format_.marks(self._messages[place].payload)]
+
+    def _marked_tools(self) -> list[Payload]:
+        """The schemas as they are sent: of more marks than the provider takes, the last stay."""
+        format_, payloads = self._intake.format, [schema.payload for schema in self._tools]
+        over = sum(map(format_.marks, payloads)) - format_.most_marks
+        for place, payload in enumerate(payloads if over > 0 else ()):
+            marks = format_.marks(payload)
+            payloads[place] = format_.unmarked(payload, max(0, marks - max(0, over)))
+            over -= marks
+        return payloads
 
     def _hold(self, key: str) -> None:
         item = self.find(key)

@@ -49,6 +49,10 @@ QUIET: Final = 10
 MOST_SEEN: Final = 10_000
 """Calls with their results, and texts, that are remembered, the latest used; some 16 bytes each."""
 
+PROVISIONAL: Final = "[gc: {name} was started, id {call_id}, and is still running; its result comes later, by that id]"
+"""What answers a call that goes on beside the model; each names its own id, and none of them says anything new."""
+
+_STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
 _SHOWN = 120  # letters of a call that a notice names
@@ -182,9 +186,12 @@ class RereadGuard:
         """The same call with the same result is no progress, whatever stood between."""
         known = self._calls.pop(item.call, None)
         if known is None:
+            # A late result, behind a line that names its call: what it says may be new all the same.
+            if self._is_new(_digest(item.text.partition("\n")[2])):
+                self._circles.clear()
             return
         call, shown, looks_back = known
-        pair = _digest(call, item.text)
+        pair = _digest(call, _STILL_RUNS if item.text.endswith(_STILL_RUNS) else item.text)
         if self._is_new(pair):
             self._circles.clear()
         elif not collected:

@@ -22,6 +22,7 @@ class Rights:
         stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
         preservable_above: PRESERVABLE units only while the request has at least this many tokens.
         whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
+        stub_only: If given, items that it may stub at all, by id: a young collection takes nothing else.
 
     """
 
@@ -30,11 +31,14 @@ class Rights:
     stub_any_kind: bool = False
     preservable_above: int = 0
     whole: bool = False
+    stub_only: frozenset[str] | None = None
 
     def why_never(self, unit: Unit, zone: Zone) -> str:
         """Why the unit of this zone may not be taken out, or ""."""
         if zone in self.zones:
             return ""
+        if self.stub_only is not None:
+            return f"unit {unit.number} stays: a young collection only stubs what is young"
         if unit.pinned:
             return f"unit {unit.number} is pinned"
         if unit.pending:

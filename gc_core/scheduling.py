@@ -80,17 +80,34 @@ class Scheduling(Elsewhere):
         return Debt(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
     @functools.cached_property
-    def _triggers(self) -> tuple[Trigger, ...]:
-        declared: list[Trigger] = []
+    def _declared(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
+        """The strategies, each with its triggers; none for one whose triggers are rubbish."""
+        declared = []
         for name, strategy in self._strategies:
+            triggers: tuple[Trigger, ...] = ()
             with self.plugins.guarded(name, "triggers"):
-                declared.extend(_checked(getattr(strategy, "triggers", ())))
+                triggers = _checked(getattr(strategy, "triggers", ()))
+            declared.append(((name, strategy), triggers))
         return tuple(declared)
+
+    def _strategies_for(self, goal: Goal) -> tuple[Named, ...]:
+        """The strategies that a goal is for: a young collection asks nobody who knows nothing of young content."""
+        if not goal.is_young:
+            return self._strategies
+        return tuple(
+            strategy
+            for strategy, triggers in self._declared
+            if any(isinstance(trigger, Young) and self._holds(trigger) for trigger in triggers)
+        )
 
     @property
     def _scheduler(self) -> Scheduler:
         economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
-        return Scheduler(config=self._config, economics=economics, triggers=tuple(filter(self._holds, self._triggers)))
+        return Scheduler(config=self._config, economics=economics, triggers=self._triggers)
+
+    @property
+    def _triggers(self) -> tuple[Trigger, ...]:
+        return tuple(trigger for _, triggers in self._declared for trigger in triggers if self._holds(trigger))
 
     def _holds(self, trigger: Trigger) -> bool:
         return not (isinstance(trigger, Young) and self._state.binds_thinking) or trigger.on_bound_thinking

@@ -233,7 +233,7 @@ class SessionBase(Condensing):
         asked: summaries in it are extracts.
         """
         goal = goal or self._scheduler.manual(self._moment(), target_percent)
-        collector = attrs.evolve(self._collector, answering=self._answering.offline)
+        collector = attrs.evolve(self._collector_for(goal), answering=self._answering.offline)
         return collector.collect(self._context, goal, self._protection)
 
     @serialised

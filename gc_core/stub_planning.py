@@ -84,8 +84,14 @@ class Stubs:
         if not (is_cuttable(item) if rights.stub_any_kind else is_stubbable(item) or is_condensed(item)):
             form = "fixed" if item.fixed else item.form.value
             return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {form})"
+        return self._not_by_right(item, unit, place, rights)
+
+    def _not_by_right(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
+        """Why the proposer may not stub the item, or ""."""
         if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
             return f"item {item.id} belongs to the newest steps"
+        if rights.stub_only is not None and item.id not in rights.stub_only:
+            return f"item {item.id} is not young"
         return ""
 
     def _estimate(self, item: Item, limit: int, rights: Rights) -> int:

@@ -15,6 +15,7 @@ import attrs
 from gc_core.async_session import AsyncGCSession
 from gc_core.errors import ConfigError, MessageError
 from gc_core.formats import format_named
+from gc_core.guard import PROVISIONAL
 from gc_core.intake import OpenCall
 from gc_core.messages import Payload
 from gc_core.protocols import AsyncSummarizer, Summarizer
@@ -22,7 +23,6 @@ from gc_core.worker_calls import Outcome, Tool, ToolCall, calls_of, carried_out,
 from gc_core.worker_notes import Awaited, Notes, named
 from gc_core.worker_stream import StreamedCalls
 
-_PROVISIONAL: Final = "[gc: {name} was started, id {call_id}, and is still running; its result comes later, by that id]"
 _NOTE_PART: Final = 4  # parts of what counts as long of which a note has at most one
 _LEAST_NOTE: Final = 80  # tokens of a note, at least: fewer would hold little beside its reference
 
@@ -111,6 +111,7 @@ class ToolResultWorker:
         self._streamed = StreamedCalls()
         self._early: list[_Work] = []
         self._late: list[_Work] = []
+        self._batch: list[_Work] = []
 
     async def __aenter__(self) -> Self:
         """The worker itself."""
@@ -146,6 +147,7 @@ class ToolResultWorker:
         form = format_named(self._session.format)
         calls = calls_of(form.reply(reply), form)
         batch = [self._taken_over(call) for call in calls]
+        self._batch += batch
         early, self._early = self._early, []
         try:
             await _stopped(early)
@@ -156,6 +158,8 @@ class ToolResultWorker:
         except (asyncio.CancelledError, MessageError):
             await _stopped(batch)
             raise
+        finally:
+            self._batch = [work for work in self._batch if work not in batch]
         return (*await self._entered(batch), *await self.deliver())
 
     async def deliver(self, *, wait: bool = False) -> tuple[str, ...]:
@@ -177,8 +181,11 @@ class ToolResultWorker:
         return tuple(ids)
 
     async def close(self) -> None:
-        """Stop everything that still runs; no task is left."""
-        left = [*self._early, *self._late]
+        """
+        Stop everything that still runs; no task is left. An ``answer`` that another task waits for ends: what it had
+        no outcome of is told as cancelled.
+        """
+        left = [*self._early, *self._late, *self._batch]
         self._early, self._late = [], []
         await _stopped(left)
 
@@ -267,7 +274,7 @@ def _answers(waiting: OpenCall, call: ToolCall) -> bool:
 def _text_of(work: _Work) -> str:
     if work.outcome is not None:
         return work.outcome.text
-    return _PROVISIONAL.format(name=work.call.name, call_id=work.call.call_id)
+    return PROVISIONAL.format(name=work.call.name, call_id=work.call.call_id)
 
 
 def _flagged(payloads: Iterable[Payload], failed: set[int]) -> tuple[Payload, ...]:

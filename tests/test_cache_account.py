@@ -5,6 +5,7 @@ import pytest
 from gc_core import GCConfig, GCSession, RateExceeded
 from gc_core.accounts import followed
 from gc_core.cache.account import CacheAccount, MissCause
+from gc_core.cache.minute import Minute
 from gc_core.cache.sent import SentPrefix
 from gc_core.cache.simulator import CacheSimulator
 from gc_core.cache.terms import terms_of
@@ -142,7 +143,7 @@ def test_a_collection_that_changed_nothing_sent_explains_no_miss():
 def test_a_clock_that_goes_backwards_counts_as_no_time_passed():
     assert missed(sent=1e9 - 500).cause is MissCause.UNEXPLAINED
     books = account(tpm_budget=100)
-    for time in (1e9, 1e9 - 500, 1e9 + 1):
+    for time in (1e9, 1e9 - 500, 1e9 - 499):
         books.called(usage(fresh=50), time=time)
     assert books.report().minute_tokens == 150
 
@@ -352,3 +353,11 @@ def test_an_entry_reads_as_it_was_written():
         line = Entry(at=1, time=2.0, record=record).line()
         assert Entry.read(line).record == record
         assert json.loads(line)["kind"] in {"observed", "booked"}
+
+
+def test_a_clock_that_was_put_back_does_not_stop_the_minute():
+    minute = Minute(terms_of("gpt-5"))
+    minute.add(100_000.0, Usage(input_tokens=1_000))
+    for call in range(10):
+        minute.add(10.0 + 100.0 * call, Usage(input_tokens=1_000))
+    assert minute.tokens == 1_000

@@ -1,4 +1,4 @@
-"""A fold is one line for steps that are done with; a compaction is one summary behind which the conversation goes on."""
+"""A fold is one line for steps that are done with; a compaction one summary behind which the conversation goes on."""
 
 import itertools
 
@@ -282,10 +282,13 @@ def test_a_fold_asks_no_summarizer():
 def test_folds_of_made_sessions_are_exact_valid_and_recoverable(format_name, data, by, compact, percent):
     makes = openai_sessions_strategy if format_name == "openai" else anthropic_sessions_strategy
     told = data.draw(makes(max_turns=4, max_steps=4, pending=False))
-    with session(Folding(by, compact=compact), format=format_name, context_limit=3_000, preserve_recent_turns=1) as made:
+    with session(
+        Folding(by, compact=compact), format=format_name, context_limit=3_000, preserve_recent_turns=1
+    ) as made:
         for message in told:
             made.append(grown(message))
-        before = {item.id: made.recall(item.id) for item in made.items() if item.id.startswith("i")}
+        # A result that gc-core wrote for a dead call was never logged.
+        before = {item.id: made.recall(item.id) for item in made.items() if not item.synthetic}
         done = made.collect_now(target_percent=percent)
         assert done.tokens_after == made.budget.total
         assert made.plugins.failures == []

@@ -1,23 +1,28 @@
 """The re-read guard: words that ask for what was collected, calls that go in circles, and an end to both."""
 
 import ast
+import functools
 import json
 import re
 from pathlib import Path
 
+import attrs
 import pytest
 
 import gc_core
-from gc_core import AgentTools, GCConfig, GCSession
+from gc_core import AgentTools, GCConfig, GCPolicy, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.formats import format_named
-from gc_core.guard import FURTHER, NOTICED_AT, POLLED, RereadGuard
+from gc_core.guard import FURTHER, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
 from gc_core.guard_words import FORBIDDEN, asks_to_reread
-from gc_core.items import ItemKind
+from gc_core.items import Item, ItemKind
 from gc_core.transcripts import read_transcript
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
-from tests.support.say import answer, call, result, rounds, schema, small, text_of, user
+from tests.support.say import answer, call, result, rounds, schema, text_of, user
+from tests.support.say import small as unwatched
+
+small = functools.partial(unwatched, reread_guard=True)
 
 ROOT = Path(__file__).parents[1]
 CIRCLES = "concat-intercode-sql.jsonl"
@@ -363,3 +368,27 @@ def circles_in(paths, messages=None):
                 if notice is not None:
                     circles.setdefault(path.name, []).append(notice.what)
     return circles
+
+
+def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_progress():
+    def seen(news):
+        guard, ended = RereadGuard(), None
+        for place in range(NOTICED_AT + POLLED + 5):
+            asked = Item(
+                id=f"i{3 * place + 1}", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL,
+                tokens=1, original_tokens=1, text="{}", unit=place, turn=0, step=place, name="build",
+            )  # fmt: skip
+            told = PROVISIONAL.format(name="build", call_id=f"call_{place}")
+            running = attrs.evolve(asked, id=f"i{3 * place + 2}", kind=ItemKind.TOOL_RESULT, text=told, call=asked.id)
+            late = f"[gc: this result came without its call call_{place}]\nbuilt {place if news else 0}"
+            came = attrs.evolve(running, id=f"i{3 * place + 3}", text=late, call="", synthetic=True)
+            for item in (asked, running, came):
+                guard.see([item], collected=True)
+            notice = guard.look()
+            if notice is not None and notice.ends:
+                ended = place
+                break
+        return ended
+
+    assert seen(news=False) is not None
+    assert seen(news=True) is None

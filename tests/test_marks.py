@@ -238,8 +238,34 @@ def test_behind_a_collection_the_deepest_position_that_still_holds_is_marked():
         messages += batch(first, 12)
     messages[7] = {"role": "assistant", "content": [*messages[7]["content"], said("Collected.")]}
     sent = placing.placed(request(*messages))
-    assert places(sent) == [("messages", 6, 11), ("messages", 20, 11)]
+    assert places(sent) == [("messages", 6, 11), ("messages", 7, 12), ("messages", 20, 11)]
     assert read_by(cache, sent).read == before_tokens(sent.kwargs(), 7)
+
+
+def test_a_change_right_behind_the_last_one_reads_up_to_there():
+    """So young collections follow one another, each where the one before ended."""
+    placing, cache = marks(), PrefixCache()
+    messages = [user("Do it. " * 400)]
+    for first in range(0, 240, 12):
+        read_by(cache, placing.placed(request(*messages, tokens=60_000)))
+        messages += batch(first, 12)
+        if first in {96, 192}:  # the results that came since the last such change
+            for place in range(2 if first == 96 else 16, len(messages) - 4, 2):
+                messages[place] = results((f"toolu_{6 * (place - 2)}", "Collected."))
+            if first == 192:
+                sent = placing.placed(request(*messages, tokens=60_000))
+                assert read_by(cache, sent).read == before_tokens(sent.kwargs(), 15)
+
+
+def test_what_seals_thinking_does_not_take_the_mark_of_the_system_text():
+    placing = marks("claude-opus-4-5")
+    sealed = {"type": "thinking", "thinking": "", "signature": "c2Vh" * 100}
+    messages = [user("Do it.")]
+    for first in range(30):
+        reply, answers = batch(first, 1)
+        messages += [{**reply, "content": [sealed, *reply["content"]]}, answers]
+    sent = placing.placed(request(*messages, system=system("Rule. " * 6_000), tokens=16_000))
+    assert ("system", 0, None) in places(sent)
 
 
 def test_a_window_that_is_another_one_is_marked_without_a_memory():
@@ -249,7 +275,8 @@ def test_a_window_that_is_another_one_is_marked_without_a_memory():
     assert len(places(placing.placed(request(*messages)))) == 2
     placing.forget()
     assert len(places(placing.placed(request(*messages)))) == 1
-    assert places(placing.placed(request(user("Another. " * 400), *messages[1:]))) == [("messages", 2, 29)]
+    other = placing.placed(request(user("Another. " * 400), *messages[1:]))
+    assert places(other) == [("messages", 0, 0), ("messages", 2, 29)]
 
 
 def test_tools_in_another_order_are_another_prefix():
@@ -409,3 +436,12 @@ def test_another_model_has_a_cache_of_its_own():
         assert places(session.pre_send()) == []
         session.switch(model=CLAUDE)
         assert places(session.pre_send())[-1] == ("messages", 0, 0)
+
+
+def test_of_more_marks_on_tools_than_pass_the_last_stay():
+    with GCSession(GCConfig(context_limit=100_000), format="anthropic", model=CLAUDE) as session:
+        session.append({"role": "user", "content": [said("Do it.", cache_control=MARK)]})
+        session.tools([{**schema(name, "anthropic"), "cache_control": MARK} for name in "abcdef"])
+        sent = session.pre_send()
+        assert places(sent) == [("tools", at, None) for at in range(2, 6)]
+        assert complaints("anthropic", sent.kwargs()) == []

@@ -1,5 +1,6 @@
 """Sessions collect when it pays: young content near the end, old content rarely, what waits is a debt that one sees."""
 
+import itertools
 import json
 
 import pytest
@@ -88,7 +89,7 @@ def test_young_results_are_collected_near_the_end_in_one_break():
     with session(events=events) as made:
         requests = [*run(made, 20), made.pre_send()]
         breaks = [
-            place for one, two in zip(requests, requests[1:], strict=False)
+            place for one, two in itertools.pairwise(requests)
             if (place := first_difference(one, two)) is not None
         ]  # fmt: skip
         assert len(breaks) == len(reasons(events)) > 1
@@ -294,7 +295,9 @@ def test_deferred_removals_are_a_debt_that_one_sees():
 
 
 def test_without_leave_to_wait_continuous_mode_owes_nothing():
-    with session(pressure_percent=0, target_percent=10, strategy=Nursery(Major(target_percent=10.0), keep=0.95)) as made:
+    with session(
+        pressure_percent=0, target_percent=10, strategy=Nursery(Major(target_percent=10.0), keep=0.95)
+    ) as made:
         run(made, 12)
         assert made.debt.deferred_tokens == 0
         assert made.last_result is not None
@@ -354,7 +357,7 @@ def test_a_reopened_session_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "rubbish", [5, "young", [Young(tokens=5)], (Young(tokens=5), "x"), {"young": 1}, object()], ids=repr
+    "rubbish", [5, "young", [Young(tokens=5)], (Young(tokens=5), "x"), {"young": 1}, 5.5], ids=repr
 )
 def test_rubbish_in_triggers_is_a_recorded_failure_and_breaks_nothing(rubbish):
     class Odd(Nursery):
@@ -394,3 +397,46 @@ def test_where_the_model_binds_thinking_the_nursery_is_off_unless_the_strategy_w
         with session(strategy, model="claude-opus-5-5") as made:
             run(made, 14)
             assert (strategy.asked > 0) == wanted
+
+
+# --- what a young collection may take ---------------------------------------------------------------------------------
+
+
+class Greedy:
+    """Drops all that it may, whatever the goal."""
+
+    def __init__(self, *triggers):
+        self.triggers = triggers
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        for unit in context.collectable:
+            yield GCRemovalItem.drop(unit, reason="oldest")
+        for item in context.stubbable:
+            yield GCRemovalItem.stub(item, keep=0.0, reason="all of it")
+
+
+def young_forms(strategy):
+    with session(strategy) as made:
+        run(made, 20)
+        return [item.form for item in made.items() if item.kind is ItemKind.TOOL_RESULT], len(made._context.messages)
+
+
+def test_a_strategy_that_declares_nothing_young_is_not_asked_for_it():
+    assert young_forms([Nursery(), Greedy()]) == young_forms([Nursery()])
+
+
+def test_a_young_collection_drops_nothing_whatever_a_strategy_proposes():
+    forms, messages = young_forms([Greedy(Young(tokens=1_000, steps=2, least=100))])
+    assert len(forms) == 20
+    assert Form.STUB in forms
+    assert messages == 41
+
+
+def test_a_young_collection_that_fails_leaves_the_window_as_it_is():
+    class Failing(Greedy):
+        def collect(self, context, goal):  # noqa: ARG002 - the contract
+            raise ZeroDivisionError("not today")
+
+    forms, messages = young_forms([Failing(Young(tokens=1_000, steps=2, least=100))])
+    assert set(forms) == {Form.WHOLE}
+    assert messages == 41

@@ -1,5 +1,6 @@
 """Stubs keep what is alive, in whole lines and in order, and are never larger than what they replace."""
 
+import itertools
 import json
 
 import attrs
@@ -183,7 +184,7 @@ def is_in_order(kept, of):
 def test_a_shorter_stub_of_a_stub_keeps_some_of_its_lines_in_order(pieces, keep, share, shown, gap):
     item, first = stub("\n".join(pieces), keep, shown)
     stubbed, second = again(item, first, keep * share, shown, gap=gap)
-    *before, reference = first.text.split("\n")
+    *before, _ = first.text.split("\n")
     *after, last = second.text.split("\n")
     assert last.startswith("[gc: ")
     assert second.text.count("[gc: ") == 1
@@ -223,7 +224,7 @@ def test_the_hint_of_a_stub_is_no_line_that_is_alive():
     item = item_of(f"{LOG}\nfound alpha_one\n{LOG}\nfound beta_two\n{LOG}", name="read")
     first = write_stub(item, 90, COUNTER, set(), reference=reference_to(item, reader))
     assert "src/login_page.py" in first.text.split("\n")[-1]
-    stubbed, second = again(item, first, 60 / item.tokens)
+    _, second = again(item, first, 60 / item.tokens)
     assert second.text.split("\n")[-1] == first.text.split("\n")[-1]
     assert second.text.split("\n").count("[...]") <= 3
 
@@ -241,5 +242,5 @@ def test_the_marks_of_an_earlier_stub_run_together(gap):
     item, first = stub("\n".join(f"{LOG}\nfound name_{number}" for number in range(8)), 0.2)
     _, second = again(item, first, 0.04, gap=gap)
     lines = second.text.split("\n")
-    assert all(one != two for one, two in zip(lines, lines[1:], strict=False))
+    assert all(one != two for one, two in itertools.pairwise(lines))
     assert {line for line in lines if line.startswith("[...")} == {gap}

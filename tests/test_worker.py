@@ -828,3 +828,27 @@ async def test_a_real_session_through_the_worker_keeps_the_promises(name):
                 watch._note_locked(message)
         assert watch.seen.collections["manual"]
         assert session.plugins.failures == []
+
+
+async def _closed_while_answering():
+    async def slow():
+        await asyncio.sleep(60)
+
+    async with AsyncGCSession(GCConfig(context_limit=20_000)) as session:
+        session.append(user("Do it."))
+        await session.pre_send()
+        reply = call(("c1", "slow", {}), ("c2", "slow", {}))
+        await session.post_turn(reply)
+        async with ToolResultWorker(session, {"slow": slow}) as worker:
+            answering = asyncio.create_task(worker.answer(reply))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        left = [task for task in asyncio.all_tasks() if task.get_name().startswith("gc-core")]
+        await answering
+        return left, [item.text for item in session.items() if item.kind is ItemKind.TOOL_RESULT]
+
+
+def test_a_worker_that_is_closed_while_calls_run_leaves_no_task_and_no_open_call():
+    left, told = asyncio.run(_closed_while_answering())
+    assert left == []
+    assert told == ["failed: slow was cancelled"] * 2

@@ -24,10 +24,11 @@ _SELF = -1
 _SYSTEM = frozenset({"system", "developer"})
 _KEYED = frozenset({"openai", "responses"})
 
-_SEALED = frozenset({"signature", "data", "encrypted_content"})
-"""Fields whose length says nothing about tokens."""
-
-_SEALED_LETTERS = 4_000
+_SEALED = {"signature": 0, "encrypted_content": 0, "data": 4_000}
+"""
+Fields whose length says nothing about tokens, and for how many letters they stand. What seals thinking stands for none,
+so that what is before it is rather taken for too long: a mark too many costs nothing, one too few the whole prefix.
+"""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -97,9 +98,10 @@ class Marks:
     The breakpoints of one session, and what its earlier requests wrote.
 
     It sets at most the provider's number of marks, the caller's own counted: one on the last markable block, one where
-    an earlier request wrote and a look-back would not reach, one at the end of the system text and one at the end of
-    the tool schemas; when there is less room, the first of these go first. A prefix below the model's minimum gets
-    none, as it would not be cached; its length is an estimate, shared out by letters.
+    an earlier request wrote and a look-back would not reach, one at the end of what the last change wrote, behind which
+    the next one may begin, one at the end of the system text and one at the end of the tool schemas; when there is less
+    room, the first of these go first. A prefix below the model's minimum gets none, as it would not be cached; its
+    length is an estimate, shared out by letters.
 
     Args:
         config: ``cache_marks``, ``cache_ttl``, ``stable_cache_ttl``, ``prompt_cache_key`` and ``betas`` are used.
@@ -123,6 +125,7 @@ class Marks:
         self._last: _Layout | None = None
         self._sent: frozenset[_Place] = frozenset()
         self._written: list[_Place] = []
+        self._settled: Payload | None = None
 
     def placed(self, request: Request) -> Request:
         """
@@ -153,6 +156,8 @@ class Marks:
         change = _first_change(self._last, layout, shape)
         if change is None:
             return
+        if change.piece < len(self._last.pieces):
+            self._settled = _last_new(self._last, layout, change.piece) or self._settled
         for place in self._sent:
             at = bisect.bisect_left(self._written, place)
             if place not in self._written[at : at + 1]:
@@ -163,7 +168,8 @@ class Marks:
         """The places of our own marks, the most useful first."""
         newest = _newest(layout, shape)
         bridge = None if newest is None else self._bridge(layout, newest, own)
-        wanted = [place for place in (newest, bridge, *_stable_ends(layout, shape)) if place is not None]
+        settled = self._settled_end(layout, shape)
+        wanted = [place for place in (newest, bridge, settled, *_stable_ends(layout, shape)) if place is not None]
         fit = (place for place in dict.fromkeys(wanted) if place not in own and _may_carry(layout, place, shape))
         return [place for place in fit if self._is_cached(layout, place)]
 
@@ -176,6 +182,17 @@ class Marks:
         position, reach = layout.position(place), max(1, self._terms.look_back)
         reached = any(0 <= layout.position(mark) - position < reach for mark in (newest, *own))
         return None if reached else place
+
+    def _settled_end(self, layout: _Layout, shape: MarkShape) -> _Place | None:
+        """The last block of what the last change wrote, while it stands: the next change may begin right behind it."""
+        if self._settled is None:
+            return None
+        number = next((at for at, piece in enumerate(layout.pieces) if piece.payload is self._settled), None)
+        if number is None:
+            return None
+        blocks = shape.blocks(self._settled)
+        fit = (at for at in range(len(blocks) - 1, -1, -1) if shape.may_carry(self._settled, blocks[at]))
+        return next((_Place(number, at) for at in fit), None)
 
     def _is_cached(self, layout: _Layout, place: _Place) -> bool:
         return layout.tokens(place) >= self._terms.least_tokens
@@ -291,6 +308,17 @@ def _first_change(before: _Layout, after: _Layout, shape: MarkShape) -> _Place |
     return None if len(before.pieces) == len(after.pieces) else _Place(shorter, _SELF)
 
 
+def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:
+    """What changed last, where something of the request before stands behind it: that was not touched."""
+    known = {id(piece.payload) for piece in before.pieces[start:]}
+    there = [id(piece.payload) in known for piece in after.pieces[start:]]
+    if True not in there:
+        return None
+    last = len(there) - 1 - there[::-1].index(True)
+    new = [at for at in range(last) if not there[at]]
+    return after.pieces[start + new[-1]].payload if new else None
+
+
 def _common(old: Payload, new: Payload, shape: MarkShape) -> int:
     """How many blocks at the head of a message are as they were: results join those that came before."""
     field = field_of(old)
@@ -338,7 +366,7 @@ def _letters(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        return sum([_SEALED_LETTERS if key in _SEALED else len(key) + _letters(part) for key, part in value.items()])
+        return sum([_SEALED[key] if key in _SEALED else len(key) + _letters(part) for key, part in value.items()])
     return sum(map(_letters, value)) if isinstance(value, list | tuple) else 1
 
 

@@ -22,10 +22,13 @@ class Minute:
         self._terms = terms
         self._calls: collections.deque[tuple[float, int]] = collections.deque()
         self._now = 0.0
+        self._at: float | None = None
 
     def add(self, time: float, usage: Usage) -> int:
         """One more call, at this second; returns the tokens of the minute that it ends."""
-        self._now = max(self._now, time)
+        # Steps of the clock, not its time: after one back it would stand still until it is as late again.
+        self._now += 0.0 if self._at is None else max(0.0, time - self._at)
+        self._at = time
         free = usage.cache_read_tokens if self._terms.writes_at_marks else 0
         tokens = max(0, usage.input_tokens - free) + usage.output_tokens
         tokens += sum(each.input_tokens + each.output_tokens for each in usage.iterations)

@@ -12,7 +12,8 @@ _MOST_STEPS = 8
 
 _ENDED_WELL = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? )?pass(?:ed|ing)\b|\ball tests pass|\bexit(?:ed)?(?: with)?(?: code| status)[: ]{1,2}0\b"
-    r"|^(?:ok|OK|PASS)\b|\bBUILD SUCCESS|\[[\w./-]{1,80} [0-9a-f]{7,40}\]",
+    r"|^ok[ \t]+\S{1,200}[ \t]+(?:\(cached\)|\d[\d.]{0,9}s)|^OK(?: \(.{1,80}\))?$|^PASS\b"
+    r"|\bBUILD SUCCESS|\[[\w./-]{1,80} [0-9a-f]{7,40}\]",
     re.MULTILINE,
 )
 _FAILED = re.compile(r"\b[1-9]\d{0,6} (?:tests? )?(?:fail(?:ed|ing|ures?)|errors?)\b|^FAIL", re.MULTILINE)

@@ -184,15 +184,16 @@ class Marks:
         return None if reached else place
 
     def _settled_end(self, layout: _Layout, shape: MarkShape) -> _Place | None:
-        """The last block of what the last change wrote, while it stands: the next change may begin right behind it."""
+        """
+        The last block that can carry a mark of what the last change wrote, or before it, while that stands: the next
+        change may begin right behind it.
+        """
         if self._settled is None:
             return None
         number = next((at for at, piece in enumerate(layout.pieces) if piece.payload is self._settled), None)
         if number is None:
             return None
-        blocks = shape.blocks(self._settled)
-        fit = (at for at in range(len(blocks) - 1, -1, -1) if shape.may_carry(self._settled, blocks[at]))
-        return next((_Place(number, at) for at in fit), None)
+        return next(_markable_up_to(layout, number, shape), None)
 
     def _is_cached(self, layout: _Layout, place: _Place) -> bool:
         return layout.tokens(place) >= self._terms.least_tokens
@@ -306,6 +307,14 @@ def _first_change(before: _Layout, after: _Layout, shape: MarkShape) -> _Place |
             return _Place(number, _common(old.payload, new.payload, shape) if number >= after.head else _SELF)
     shorter = min(len(before.pieces), len(after.pieces))
     return None if len(before.pieces) == len(after.pieces) else _Place(shorter, _SELF)
+
+
+def _markable_up_to(layout: _Layout, number: int, shape: MarkShape) -> Iterator[_Place]:
+    """Blocks of this piece and those before it that can carry a mark, the last first."""
+    for place in range(number, -1, -1):
+        payload = layout.pieces[place].payload
+        blocks = shape.blocks(payload)
+        yield from (_Place(place, at) for at in range(len(blocks) - 1, -1, -1) if shape.may_carry(payload, blocks[at]))
 
 
 def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:

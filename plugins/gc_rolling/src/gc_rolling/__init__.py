@@ -82,7 +82,8 @@ class Rolling:
         for unit in context.collectable:
             yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
         if goal.pressure:
-            for unit in context.preservable:
+            # The oldest summaries go before anything that a user said.
+            for unit in sorted(context.preservable, key=lambda unit: not unit.is_summary):
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
 
     def _is_full(self, goal: gc.Goal) -> bool:

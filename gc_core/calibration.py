@@ -16,6 +16,10 @@ LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 LEAST_SHARE = 0.1
 """A report below this share of the own count is nonsense: often the input without what was read from the cache."""
 
+MOST_HIDDEN = 200_000
+"""Tokens that a provider adds at most by itself. A report that is larger by more, beyond the most of ratios, is nonsense:
+it would close the window for good."""
+
 LEARNING = 0.4
 """How much of a large difference's ratio enters the learned ratio."""
 
@@ -73,9 +77,10 @@ class Calibration:
         """
         The calibration after the provider reported its input tokens, cache reads and writes included.
 
-        A report of nothing, or far below the own count, is ignored: the same calibration comes back.
+        A report of nothing, or far below or above the own count, is ignored: the same calibration comes back.
         """
-        if raw_sent <= 0 or reported < max(1, LEAST_SHARE * raw_sent):
+        believed = max(1, LEAST_SHARE * raw_sent) <= reported <= MOST_RATIO * raw_sent + MOST_HIDDEN
+        if raw_sent <= 0 or not believed:
             return self
         return attrs.evolve(
             self, ratio=self._learned(raw_sent, reported), anchor_raw=raw_sent, anchor_reported=reported

@@ -156,6 +156,11 @@ class Scheduling(Elsewhere):
         """What the cached prefix begins with: a model's cache is its own."""
         return (self._state.model, *self._context.head_items())
 
+    def _goes_on(self, last_used: float) -> None:
+        """An opened session goes on from a moment, in seconds: its prompt cache is as old as that."""
+        self._last_call = last_used
+        self._calls_made = sum(unit.is_step for unit in self._context.units())
+
     def _call_goes_out(self) -> None:
         """A request has been rendered: from now on the provider knows its prefix."""
         self._calls_made += 1

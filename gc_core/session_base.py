@@ -31,6 +31,7 @@ from gc_core.events import (
 from gc_core.guard import RereadGuard
 from gc_core.items import Item
 from gc_core.ledger import Booked
+from gc_core.log import FILE_NAME
 from gc_core.messages import Usage
 from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, reopened, with_names
 from gc_core.past import serialised
@@ -98,6 +99,7 @@ class SessionBase(Condensing):
         ConfigError when it was run with strategies or a summarizer that were given as objects, and none is given now.
         """
         store = reopened(Path(directory))
+        last_used = (Path(directory) / FILE_NAME).stat().st_mtime
         with contextlib.ExitStack() as undo:
             undo.callback(store.close)
             settings = Settings.of(store.settings(), config, counter)
@@ -110,6 +112,7 @@ class SessionBase(Condensing):
             host = Host(strategy=chosen, summarizer=summarizer, validator=validator, plugins=plugins, on_event=on_event)
             session = cls.__new__(cls)
             session._start(settings, lambda: store, host)
+            session._goes_on(last_used)
             undo.pop_all()
         if config is not None:
             session._configure(config)

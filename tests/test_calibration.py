@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gc_core.calibration import LEAST_RATIO, MOST_RATIO, Calibration
+from gc_core.calibration import LEAST_RATIO, MOST_HIDDEN, MOST_RATIO, Calibration
 
 tokens = st.integers(min_value=0, max_value=2_000_000)
 reports = st.lists(st.tuples(st.integers(-10, 2_000_000), st.integers(-10, 2_000_000)), max_size=6)
@@ -105,10 +105,17 @@ def test_a_target_is_the_largest_that_fits(calibration, raw):
 
 @given(calibrations(), st.integers(1, 2_000_000), st.integers(1, 2_000_000))
 def test_answers_the_last_credible_report_whatever_came_before(calibration, raw, reported):
-    assume(reported >= raw)
+    assume(raw <= reported <= MOST_RATIO * raw + MOST_HIDDEN)
     assert calibration.observed(raw, reported).estimate(raw) == reported
 
 
 def test_refuses_a_ratio_out_of_bounds():
     with pytest.raises(ValueError, match="ratio"):
         Calibration(ratio=9.0)
+
+
+@pytest.mark.parametrize("reported", [10**12, 2 * 5_000 + 200_001])
+def test_one_absurd_report_does_not_close_the_window(reported):
+    before = Calibration().observed(5_000, 5_400)
+    assert before.observed(5_000, reported) is before
+    assert Calibration().observed(100, 20_000).estimate(100) == 20_000  # what a provider adds by itself is believed

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 
 import pytest
 
@@ -354,6 +355,20 @@ def test_a_reopened_session_goes_on(tmp_path):
         assert again.plugins.failures == []
         results = [item for item in again.items() if item.kind is ItemKind.TOOL_RESULT]
         assert {item.form for item in results[:14]} == {Form.STUB}
+
+
+def test_a_session_that_is_opened_the_next_day_finds_a_cold_cache(tmp_path):
+    strategy = Nursery(Young(tokens=9_000, steps=2), Major(target_percent=40.0))
+    with session(strategy, directory=tmp_path / "s") as made:
+        run(made, 10, size=30)
+    log = tmp_path / "s" / "master.jsonl"
+    day_before = log.stat().st_mtime - 86_400
+    os.utime(log, (day_before, day_before))
+    events = []
+    with GCSession.open(tmp_path / "s", strategy=strategy, on_event=events.append) as again:
+        again.pre_send()
+        assert again._moment().calls == 11
+    assert reasons(events) == [REASON.YOUNG]
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ class Spend:
 
     @property
     def hit_percent(self) -> float:
-        """Input tokens read from the cache, in percent of all; 0 before the first call."""
-        return 100.0 * self.read_tokens / self.input_tokens if self.input_tokens else 0.0
+        """Input tokens read from the cache, in percent of all, at most 100; 0 before the first call."""
+        return min(100.0, 100.0 * self.read_tokens / self.input_tokens) if self.input_tokens else 0.0
 
     @property
     def usd(self) -> float | None:

@@ -17,8 +17,8 @@ LEAST_SHARE = 0.1
 """A report below this share of the own count is nonsense: often the input without what was read from the cache."""
 
 MOST_HIDDEN = 200_000
-"""Tokens that a provider adds at most by itself. A report that is larger by more, beyond the most of ratios, is nonsense:
-it would close the window for good."""
+"""Tokens that a provider adds at most by itself. A report that is larger by more, beyond the most of ratios, is
+nonsense, and would close the window for good."""
 
 LEARNING = 0.4
 """How much of a large difference's ratio enters the learned ratio."""

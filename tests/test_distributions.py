@@ -152,6 +152,7 @@ def test_a_new_strategy_is_selected_in_toml_and_replays_a_session(environment):
     assert_it_collects(environment, ROOT / "examples" / "session.jsonl")
 
 
+@pytest.mark.slow
 def test_a_new_strategy_replays_a_session_of_the_corpus(environment):
     require_corpus()
     large = [path for path in openai_sessions() if path.stat().st_size > 200_000]
@@ -169,6 +170,7 @@ def assert_it_collects(environment, session):
     assert {name: document["pooled"][name] for name in wrong} == dict.fromkeys(wrong, 0)
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_new_strategy_pass_as_they_are_written(environment):
     told = environment.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "gc_tidy")
     assert " passed" in told

@@ -78,7 +78,7 @@ records = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(records, max_size=5))
 def test_a_place_gives_back_the_same_record(written):
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +150,7 @@ def shaped(plan):
     return made, number
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(shapes)
 def test_every_item_is_found_where_a_scan_finds_it_and_no_other_is(plan):
     made, last = shaped(plan)

@@ -91,7 +91,7 @@ def assert_well_marked(sent, own):
     assert bare(sent) == bare(own)
 
 
-made = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+made = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
 @settings(made, max_examples=8)

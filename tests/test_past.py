@@ -42,7 +42,6 @@ from tests.support.say import answer, call, lines, result, results, rounds, smal
 STRATEGIES = ["gc_truncate", "gc_budget"]
 SAMPLE = [
     "entire--1c341e47-b281-4cb7-82da-3ad6d3013b7f.jsonl",
-    "concat-tau2-retail.jsonl",
 ]
 made = settings(
     max_examples=10,

@@ -80,7 +80,7 @@ def test_every_real_session_longer_than_the_window_keeps_the_promises(strategy, 
     assert lines
 
 
-made = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+made = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -244,7 +244,7 @@ def test_what_another_program_wrote_by_number_is_found(tmp_path):
         assert not any("unter" in item.text for item in session.items())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(secret=st.text(min_size=4, max_size=12))
 def test_a_secret_of_any_letters_is_gone(tmp_path, secret):
     shutil.rmtree(tmp_path)

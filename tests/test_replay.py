@@ -355,6 +355,7 @@ def test_times_are_medians_and_what_99_of_100_stay_within():
     assert (timing.calls, timing.median_ms, timing.p99_ms) == (200, pytest.approx(100.5), pytest.approx(198.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["gc_rolling"])
 def test_a_replay_is_the_same_in_every_process(strategy):
     """Sets have another order in every process; nothing that is sent may depend on it."""

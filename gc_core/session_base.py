@@ -320,8 +320,12 @@ class SessionBase(Condensing):
     def _next_step(self, moment: Moment) -> str:
         if not self._config.auto_trigger:
             return "collects only when asked"
+        if self._kept_at:
+            return "collects nothing"
         if self._waits_above > moment.tokens:
             return f"the last collection was not worth a break; it is tried again above {self._waits_above:,} tokens"
         percent = self._config.target_percent if self._config.continuous else self._config.threshold_percent
         mode = "after each call" if self._config.continuous else "when reached"
-        return f"collects at {percent:g} % ({mode}) down to {self._scheduler.target_percent:g} %"
+        young = self._scheduler.young
+        served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
+        return f"collects at {percent:g} % ({mode}) down to {self._scheduler.target_percent:g} %{served}"

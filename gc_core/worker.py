@@ -13,7 +13,7 @@ from typing import Final, Self
 import attrs
 
 from gc_core.async_session import AsyncGCSession
-from gc_core.errors import ConfigError, MessageError
+from gc_core.errors import ConfigError, MessageError, SessionClosedError
 from gc_core.formats import format_named
 from gc_core.guard import PROVISIONAL
 from gc_core.intake import OpenCall
@@ -112,6 +112,7 @@ class ToolResultWorker:
         self._early: list[_Work] = []
         self._late: list[_Work] = []
         self._batch: list[_Work] = []
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         """The worker itself."""
@@ -142,8 +143,11 @@ class ToolResultWorker:
         Carry out the calls of a reply that ``post_turn`` has taken; returns the ids of the results in the window.
 
         Behind them stand the results of earlier calls that have come since. When it is cancelled, the calls of this
-        reply are, and none of them has a result. Raises MessageError for a reply that the session does not wait for.
+        reply are, and none of them has a result. Raises MessageError for a reply that the session does not wait for,
+        SessionClosedError after ``close``.
         """
+        if self._closed:
+            raise SessionClosedError("answer() on a closed worker; make another one")
         form = format_named(self._session.format)
         calls = calls_of(form.reply(reply), form)
         batch = [self._taken_over(call) for call in calls]
@@ -185,6 +189,7 @@ class ToolResultWorker:
         Stop everything that still runs; no task is left. An ``answer`` that another task waits for ends: what it had
         no outcome of is told as cancelled.
         """
+        self._closed = True
         left = [*self._early, *self._late, *self._batch]
         self._early, self._late = [], []
         await _stopped(left)

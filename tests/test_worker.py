@@ -31,6 +31,7 @@ from gc_core import (
     MessageError,
     Plugins,
     Refusal,
+    SessionClosedError,
     SourceError,
     ToolResultWorker,
     hookimpl,
@@ -615,6 +616,8 @@ async def test_closing_leaves_no_task():
             assert worker.running == ("c1",)
         assert worker.running == ()
         assert at.ended == ["a"]
+        with pytest.raises(SessionClosedError, match=r"answer\(\) on a closed worker"):
+            await worker.answer(reply)
 
 
 @in_a_loop

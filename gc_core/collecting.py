@@ -373,6 +373,8 @@ class Collecting(Scheduling):
             self._recorder.configure(wanted)
         if wanted.model != known.model:
             self._marks = self._fresh_marks()
+            if self._state.changes:
+                self._recorder.take_effect()
         self._waits_above = 0
 
     def _allow(self, tokens: int) -> None:

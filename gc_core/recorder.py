@@ -355,6 +355,15 @@ class Recorder:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    @_whole
+    def take_effect(self) -> None:
+        """What waits at the head of the request waits no more: the prefix that it would break is lost already."""
+        state = self.state
+        payload = {PARTS: {}, "policy": GCPolicy.LOCKED.value, "refresh": "now"}
+        changed = state.changed(state.changes, state.context)
+        self.store.log.append([self._source_record(SYSTEM.name, payload, state.context.cursor.items)])
+        state.change(state.changes, changed, now=True)
+
     def _change(
         self, given: Changes, source: str, payload: Mapping[str, Any], *, now: bool
     ) -> tuple[LayerChanged, ...] | None:

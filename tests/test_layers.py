@@ -802,3 +802,17 @@ def test_what_is_told_after_a_change_is_the_budget_too():
     with session:
         session.system(rules="R", refresh="now")
         assert [type(event) for event in events] == [LayerChanged, BudgetUpdated]
+
+
+def test_another_model_has_a_cache_of_its_own_so_what_waits_takes_effect(tmp_path):
+    with GCSession(directory=tmp_path / "s", model="gpt-5") as session:
+        session.system(base="You fix bugs.")
+        session.append({"role": "user", "content": "Do it."})
+        session.pre_send()
+        session.system(base="You write tests.")
+        assert "You fix bugs." in str(session.pre_send().messages[0])
+        session.switch(model="gpt-4o")
+        sent = session.pre_send().messages
+        assert "You write tests." in str(sent[0])
+    with GCSession.open(tmp_path / "s") as again:
+        assert again.pre_send().messages == sent

@@ -1,0 +1,75 @@
+"""What a session reads of what left its window: originals for digests and stubs, and what may come back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from gc_core.cold import ColdTier
+from gc_core.items import Form, Item, Part
+from gc_core.log import text_of
+from gc_core.originals import items_of, originals
+from gc_core.past import serialised
+from gc_core.profiles import GENERAL_PROFILE, CompressionProfile, ProfileChoice
+from gc_core.references import Reference
+from gc_core.results import ColdText
+from gc_core.sources import CONVERSATION
+from gc_core.spending import Spending
+
+
+class Archive(Spending):
+    """The part of a session that looks things up in its log. Nothing here collects."""
+
+    _profile_choice: ProfileChoice
+
+    @property
+    @serialised
+    def profile(self) -> CompressionProfile:
+        """
+        What the session holds for important when it shortens texts: the profile that ``compression_profile`` names.
+
+        For "auto" the one that its first steps speak for, decided once, from the log; the general one until then.
+        """
+        with self.plugins.guarded("profile", "detection"):  # a log that cannot be read is told, and costs a preference
+            return self._profile_choice.among(self._parts())
+        return GENERAL_PROFILE
+
+    def _parts(self) -> Iterator[Part]:
+        """What was said, called and answered, from the beginning."""
+        for _, record in self._store.log.records():
+            if record.source == CONVERSATION.name:
+                yield from self._format.read(self._format.normalise(record.payload))
+
+    @property
+    def _cold(self) -> ColdTier | None:
+        """What left the window, where a strategy says that it ``promotes``."""
+        if not any(getattr(strategy, "promotes", False) is True for _, strategy in self._strategies):
+            return None
+        share = self._config.tier_ratios[2]
+        threshold = self._config.promote_threshold
+        return ColdTier(search=self._search_cold, read=self._cold_item, threshold=threshold, share=share)
+
+    def _search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
+        whole = {item.id for item in self._context.items() if item.form is Form.WHOLE}
+        hits = (hit for hit in self.search(query, limit=limit + len(whole) // 8) if hit.item not in whole)
+        found = ((hit.item, self._cold_item(hit.item)) for hit in hits if hit.source == CONVERSATION.name)
+        texts = (ColdText(item=key, text=item.text, query=query) for key, item in found if item is not None)
+        return tuple(itertools.islice(texts, limit))
+
+    def _cold_item(self, key: str) -> Item | None:
+        """An item that left the window, or of which a stub stands there, as it arrived; None for any other."""
+        resident = self._context.find(key)
+        known = None if resident is not None and resident.form is Form.WHOLE else self._store.log.find(int(key[1:]))
+        if known is None:
+            return None
+        return next((item for item in items_of([known[1]], self._format, self._counter) if item.id == key), None)
+
+    def _original(self, item: Item) -> str:
+        """The text with which an item arrived, from the log."""
+        known = self._store.log.find(int(item.id[1:]))
+        return item.text if known is None else text_of(known[1], item.id, self._format)
+
+    def _span(self, reference: Reference) -> tuple[Item, ...]:
+        """What a summary stands for, as it arrived."""
+        resident = frozenset(item.id for item in self._context.items())
+        return originals(self._store.log, reference, self._format, self._counter, resident)

@@ -1,0 +1,216 @@
+"""
+Ten thousand steps at four levels of detail: verbatim, condensed, summarised, digested.
+
+Use it for agents that run for thousands of steps. The older a step is, the less it tells: results shrink to their live
+lines, segments of steps to summaries of decisions and outcomes, summaries to entries of one digest that never grows
+beyond its cap. It loses the wording of what is old; the state of the task stays beside it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+import gc_core as gc
+from gc_progressive.segments import segments
+
+_ROOM = 150
+"""Tokens that every condensed item may have, if that is no more than ``_MOST`` of the original."""
+_MOST = 0.7
+
+_LEAST_SUMMARY = 250
+"""Tokens that a summary may have however short its segment was: its frame takes sixty."""
+
+_LEAST_DIGEST = 1_000
+"""Tokens that the digest may have in the smallest of windows."""
+
+_MOST_NAMES = 5
+"""Names of the objective that are looked for in the log: each is a search."""
+
+_HUNDRED = 100
+
+
+def _rising(_: object, field: "attrs.Attribute[Any]", values: tuple[int, ...]) -> None:
+    if len(values) != 3 or not all(type(value) is int and value >= 0 for value in values):  # noqa: PLR2004 - the levels
+        raise ValueError(f"{field.name} = {values!r}: expected three whole numbers, one for each level below the first")
+    if list(values) != sorted(values):
+        raise ValueError(f"{field.name} = {values!r}: expected the smallest first")
+
+
+def _falling(_: object, field: "attrs.Attribute[Any]", shares: tuple[float, ...]) -> None:
+    if not all(isinstance(share, (int, float)) and 0 <= share < 1 for share in shares):
+        raise ValueError(f"{field.name} = {shares!r}: expected shares from 0 to below 1")
+    if list(shares) != sorted(shares, reverse=True):
+        raise ValueError(f"{field.name} = {shares!r}: expected the largest share first")
+
+
+def _whole(least: int) -> Any:
+    return [attrs.validators.instance_of(int), attrs.validators.ge(least)]
+
+
+_NUMBER = attrs.validators.instance_of((int, float))
+_SHARE: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.lt(1)]
+_PERCENT: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.le(_HUNDRED)]
+_FLAG = attrs.validators.instance_of(bool)
+_RATIO: Any = [_NUMBER, attrs.validators.ge(1)]
+
+
+@attrs.frozen(kw_only=True)
+class Progressive:
+    """Every step becomes less with its age, from its originals at each level, and the least important leaves first."""
+
+    ages: tuple[int, int, int] = attrs.field(default=(10, 50, 200), converter=tuple, validator=_rising)
+    least: int = attrs.field(default=200, validator=_whole(1))
+    keep: float = attrs.field(default=0.9, validator=_SHARE)
+    shares: tuple[float, ...] = attrs.field(default=(0.45, 0.3, 0.15), converter=tuple, validator=_falling)
+    summary_ratio: float = attrs.field(default=10.0, validator=_RATIO)
+    digest_ratio: float = attrs.field(default=60.0, validator=_RATIO)
+    digest_percent: float = attrs.field(default=15.0, validator=_PERCENT)
+    segment_steps: int = attrs.field(default=50, validator=_whole(1))
+    nursery_steps: int = attrs.field(default=2, validator=_whole(0))
+    nursery_tokens: int = attrs.field(default=4_000, validator=_whole(0))
+    nursery_on_bound_thinking: bool = attrs.field(default=False, validator=_FLAG)
+    target_percent: float = attrs.field(default=45.0, validator=_PERCENT)
+    conversation_percent: float = attrs.field(default=76.0, validator=_PERCENT)
+    relief_percent: float = attrs.field(default=60.0, validator=_PERCENT)
+    spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
+    task_state_percent: float = attrs.field(default=5.0, validator=_PERCENT)
+    promotes: bool = attrs.field(default=True, validator=_FLAG)
+
+    @property
+    def triggers(self) -> tuple[gc.Trigger, ...]:
+        """When it wants to be asked: the nursery, the cap, and the good times that the core weighs by their price."""
+        declared: list[gc.Trigger] = [
+            gc.Major(
+                target_percent=self.target_percent,
+                conversation_percent=self.conversation_percent,
+                relief_percent=self.relief_percent,
+            ),
+            gc.Hot(),
+            gc.Steps(),
+            gc.ObjectiveChange(),
+        ]
+        if self.nursery_tokens:
+            young = gc.Young(
+                tokens=self.nursery_tokens,
+                steps=self.nursery_steps,
+                least=self.least,
+                on_bound_thinking=self.nursery_on_bound_thinking,
+            )
+            declared.append(young)
+        if self.spend_tokens is not None:
+            declared.append(gc.Spend(tokens=self.spend_tokens))
+        return tuple(declared)
+
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """Propose every level in its turn, the oldest and the least important first."""
+        condensed, summarised, digested = self.ages
+        if goal.is_young:
+            yield from self._condense(context, context.young, self.nursery_steps)
+            return
+        yield from _stale(context)
+        yield from self._condense(context, context.stubbable, condensed)
+        if context.can_summarize:
+            yield from self._digest(context, goal, digested)
+            yield from self._summarize(context, summarised)
+        yield from self._smaller(context, condensed)
+        yield from self._condense(context, context.stubbable, self.nursery_steps)
+        yield from self._smaller(context, self.nursery_steps)
+        if context.can_summarize:
+            yield from self._summarize(context, condensed)
+            yield from self._digest(context, goal, summarised)
+        yield from _evictions(context, goal)
+        if goal.pressure:
+            # What the digest tells goes last: nothing else tells it.
+            for unit in sorted(context.preservable, key=lambda unit: (unit.is_digest, not unit.is_summary)):
+                yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
+
+    def _condense(self, context: gc.ContextView, items: Sequence[gc.Item], age: int) -> Iterator[gc.GCRemovalItem]:
+        """L1: results, long arguments and texts shrink to their live lines, what is superseded first."""
+        ages = {unit.number: context.age(unit) for unit in context.units}
+        served = [item for item in items if item.tokens >= self.least and ages[item.unit] >= age]
+        stale = {item.id for item in served if context.liveness.superseded(item)}
+        for item in sorted(served, key=lambda item: item.id not in stale):
+            reason = "superseded" if item.id in stale else f"older than {age} steps"
+            # A short text may keep more of it: below some size only the reference would be left.
+            keep = max(self.keep, min(_MOST, _ROOM / item.tokens))
+            yield gc.GCRemovalItem.stub(item, keep=keep, reason=reason, phase="L1")
+
+    def _smaller(self, context: gc.ContextView, age: int) -> Iterator[gc.GCRemovalItem]:
+        """L1: what is condensed shrinks further, the oldest first, all of it by one step before any by the next."""
+        offered = {item.id for item in (*context.condensed, *context.stubbable)}
+        items = [
+            item
+            for unit in context.units
+            if context.age(unit) >= age
+            for item in unit.items
+            if item.id in offered and item.original_tokens >= 2 * self.least
+        ]
+        for share in self.shares:
+            for item in items:
+                yield gc.GCRemovalItem.stub(item, keep=share, reason="older", phase=f"L1 {share:g}")
+
+    def _summarize(self, context: gc.ContextView, age: int) -> Iterator[gc.GCRemovalItem]:
+        """L2: whole segments of old steps, each once, the oldest first."""
+        for segment in segments(context, age=age, steps=self.segment_steps):
+            room = max(_LEAST_SUMMARY, int(sum(unit.original_tokens for unit in segment) / self.summary_ratio))
+            yield gc.GCRemovalItem.summarize(
+                segment, max_tokens=room, keep=_MOST, whole=True, reason=f"older than {age} steps", phase="L2"
+            )
+
+    def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int) -> Iterator[gc.GCRemovalItem]:
+        """L3: everything that is older, summaries and the digest itself among it, becomes one digest."""
+        old = [unit for unit in context.units if unit.is_summary and context.age(unit) >= age]
+        old += [unit for unit in context.collectable if unit.is_step and context.age(unit) >= age]
+        if goal.pressure:
+            old += [unit for unit in context.preservable if not unit.is_summary and context.age(unit) >= age]
+        if any(not unit.is_digest for unit in old):
+            yield gc.GCRemovalItem.digest(
+                sorted(old, key=lambda unit: unit.number),
+                max_tokens=max(_LEAST_DIGEST, int(goal.usable_tokens * self.digest_percent / _HUNDRED)),
+                keep=1 / self.digest_ratio,
+                reason=f"older than {age} steps",
+                phase="L3",
+            )
+
+
+def _evictions(context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+    """What the packer would not take into the window, the least important first; then the oldest of what it would."""
+    units = [unit for unit in context.collectable if unit.number > 0]
+    if not units:
+        return
+    budget = goal.target_tokens - context.tokens + sum(unit.tokens for unit in units)
+    packed = gc.ContextPacker(ratios=goal.tier_ratios).pack(
+        hot=[unit for unit in units if unit.level is gc.Level.VERBATIM],
+        warm=[unit for unit in units if unit.level is not gc.Level.VERBATIM],
+        budget=max(0, budget),
+        importance=lambda unit: max(context.importance(item) for item in unit.items),
+    )
+    for unit in packed.left_out:
+        yield gc.GCRemovalItem.drop(unit, reason="least important", phase="evict")
+    for unit in (*packed.kept, *(unit for unit in context.collectable if unit.number < 0)):
+        yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
+
+
+def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
+    """Enrichment, and older versions of memory blocks: they are told anew."""
+    told = {"enrichment", "task_state"}
+    units = [unit for unit in context.collectable if all(item.source in told for item in unit.items)]
+    if units:
+        yield gc.GCRemovalItem.drop(*units, reason="told anew", phase="stale")
+
+
+@gc.hookimpl
+def gc_register_strategies(register: gc.RegisterStrategy) -> None:
+    """Offer Progressive as ``progressive``."""
+    register("progressive", Progressive)
+
+
+@gc.hookimpl
+def gc_promote(context: gc.ContextView) -> Iterator[gc.ColdItem]:
+    """What the objective names and the window tells nothing of any more: for each name what tells most of them."""
+    wanted = context.missing[:_MOST_NAMES]
+    for name in wanted:
+        for found in context.search(name, 1):
+            told = sum(1 for each in wanted if each in found.text)
+            yield gc.ColdItem(item=found.item, relevance=told / len(wanted), reason=f"tells of {name}")

@@ -1,0 +1,296 @@
+"""A state that is being extracted: its entries by what they are looked up by; frozen again at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeVar
+
+import attrs
+
+from gc_core.task import values
+from gc_core.task.subjects import Subject, subject_of, supersedes
+from gc_core.task.values import (
+    COMPLETED,
+    Constraint,
+    Decision,
+    EntityState,
+    ErrorPattern,
+    OpenQuestion,
+    Reason,
+    Relation,
+    Resolution,
+    StateCursor,
+    SubGoal,
+    TaskState,
+    ToolStats,
+    WaitingCall,
+    number_of,
+)
+
+_HUNDRED = 100
+_FEW_LETTERS = 12
+_CHANGES = frozenset({"edited", "created", "deleted"})
+
+STRONG = re.compile(
+    r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
+    r"|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t|prefer"
+    r"|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
+    re.IGNORECASE,
+)
+
+Demand = Constraint | Decision
+D = TypeVar("D", Constraint, Decision)
+E = TypeVar("E")
+
+
+@attrs.define
+class Draft:
+    """
+    What an extraction works on: loaded once, changed item by item in O(1) but for contradictions, and frozen once.
+
+    Lists hold the oldest entry first. What a contradiction looks through is what is in force, and that is bounded.
+    """
+
+    constraints: list[Constraint]
+    decisions: list[Decision]
+    sub_goals: list[SubGoal]
+    questions: list[OpenQuestion]
+    errors: dict[tuple[str, str], ErrorPattern]
+    entities: dict[str, EntityState]
+    tools: dict[str, ToolStats]
+    waiting: dict[str, WaitingCall]
+    left_out: dict[str, int]
+    cursor: StateCursor
+
+    @classmethod
+    def of(cls, state: TaskState) -> Draft:
+        """A draft that begins with a state."""
+        return cls(
+            constraints=list(state.constraints),
+            decisions=list(state.decisions_made),
+            sub_goals=list(state.sub_goals),
+            questions=list(state.open_questions),
+            errors={error_key(error): error for error in state.error_patterns},
+            entities=dict(state.entities),
+            tools=dict(state.tool_usage_stats),
+            waiting={call.item: call for call in state.cursor.waiting},
+            left_out=dict(state.left_out),
+            cursor=state.cursor,
+        )
+
+    def frozen(self, objective: str) -> TaskState:
+        """The state that came of it, within its bounds."""
+        waiting = tuple(self.waiting.values())[-values.MOST_WAITING :]
+        constraints = self._within("constraint", self.constraints, values.MOST_CONSTRAINTS)
+        decisions = self._within("decision", self.decisions, values.MOST_DECISIONS)
+        sub_goals = self._within("sub_goal", self.sub_goals, values.MOST_SUB_GOALS)
+        return TaskState(
+            objective=objective,
+            sub_goals=sub_goals,
+            decisions_made=decisions,
+            entities={entity.name: entity for entity in self._entities()},
+            constraints=constraints,
+            open_questions=self._within("question", self.questions, values.MOST_QUESTIONS),
+            progress_percentage=progress(sub_goals),
+            error_patterns=self._errors(),
+            tool_usage_stats=self._tools(),
+            left_out=self.left_out,
+            cursor=attrs.evolve(self.cursor, waiting=waiting),
+        )
+
+    # -- demands and decisions -----------------------------------------------------------------------------------
+
+    def demand(self, new: Constraint) -> None:
+        """A demand of the user: it takes back what it contradicts, also what was decided."""
+        subject = subject_of(new.text)
+        known = _said_before(self.constraints, new)
+        if known is not None:
+            self.constraints[known] = _again(self.constraints[known], new)
+            return
+        also = self.take_back(new.text, new.item)
+        if not _only_takes_back(subject, new.text):
+            self.constraints.append(attrs.evolve(new, also=also))
+
+    def correct(self, new: Constraint) -> None:
+        """What may take something back: a demand only where it does, and says what holds instead."""
+        also = self.take_back(new.text, new.item)
+        if also and not _only_takes_back(subject_of(new.text), new.text):
+            self.constraints.append(attrs.evolve(new, also=also))
+
+    def decide(self, new: Decision) -> None:
+        """A decision: the user's takes back what it contradicts; the assistant's, no demand of the user."""
+        known = _said_before(self.decisions, new)
+        if known is not None:
+            self.decisions[known] = _again(self.decisions[known], new)
+            return
+        also = self.take_back(new.text, new.item, demands=new.by == "user", of=new.by)
+        self.decisions.append(attrs.evolve(new, also=also))
+
+    def take_back(self, text: str, item: str, *, demands: bool = True, of: str = "user") -> tuple[str, ...]:
+        """
+        Mark what a sentence contradicts as superseded by its item; returns the items of that.
+
+        Where it is not certain, the likeliest one alone is meant, and of equal ones the newest.
+        """
+        subject = subject_of(text)
+        found = [*(_contradicted(subject, self.constraints, item) if demands else ())]
+        mine = [decision for decision in self.decisions if of in {"user", decision.by}]
+        found += _contradicted(subject, mine, item)
+        certain = [entry for score, entry in found if score >= 1]
+        if not certain and found:
+            certain = [max(found, key=lambda pair: (pair[0], number_of(pair[1].item)))[1]]
+        for entry in certain:
+            _mark(self.constraints, entry, item)
+            _mark(self.decisions, entry, item)
+        return tuple(dict.fromkeys(entry.item for entry in certain))
+
+    # -- entities ------------------------------------------------------------------------------------------------
+
+    def touch(self, name: str, kind: str, state: str, item: str, turn: int) -> None:
+        """Something was done to an entity."""
+        known = self.entities.pop(name, None)  # the newest stands last
+        if known is None:
+            known = EntityState(name=name, kind=kind, state=state, item=item, turn=turn, first=item, times=0)
+        self.entities[name] = attrs.evolve(
+            known,
+            state=state,
+            item=item,
+            turn=turn,
+            times=known.times + 1,
+            changed=item if state in _CHANGES else known.changed,
+        )
+
+    def mark(self, name: str, state: str, item: str, turn: int) -> None:
+        """What was being done to an entity came out so."""
+        known = self.entities.get(name)
+        if known is not None:
+            self.entities[name] = attrs.evolve(known, state=state, item=item, turn=turn)
+
+    def relate(self, name: str, kind: str, target: str, item: str) -> None:
+        """An entity that is known has to do with another one; what is known already keeps its first item."""
+        known = self.entities.get(name)
+        if known is None or any(each.kind == kind and each.target == target for each in known.relations):
+            return
+        relations = (*known.relations, Relation(kind=kind, target=target, item=item))[-values.MOST_RELATIONS :]
+        self.entities[name] = attrs.evolve(known, relations=relations)
+
+    # -- errors ----------------------------------------------------------------------------------------------------
+
+    def fail(self, new: ErrorPattern) -> None:
+        """A call failed; the same failure again is one entry, which is unresolved again."""
+        key = error_key(new)
+        known = self.errors.pop(key, None)  # the newest stands last
+        self.errors[key] = new if known is None else attrs.evolve(new, times=known.times + 1)
+
+    def resolve(self, key: tuple[str, str], text: str, item: str, itself: Reason | None) -> None:
+        """A failure was overcome: by what was done since, else by the call ``itself``, where that was another one."""
+        known, done = self.errors[key], self.cursor.done
+        if done is None or number_of(done.item) <= number_of(known.item):
+            done = itself
+        self.errors[key] = attrs.evolve(
+            known,
+            resolution=Resolution(
+                text=text,
+                item=item,
+                after=done.text if done else "",
+                after_item=done.item if done else "",
+            ),
+        )
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _within(self, kind: str, entries: list[E], most: int) -> tuple[E, ...]:
+        """As many as there is room for: superseded ones leave first, then the oldest and least referenced."""
+        over = len(entries) - most
+        if over <= 0:
+            return tuple(entries)
+        order = sorted(range(len(entries)), key=lambda place: _worth(entries[place], place))
+        gone = frozenset(order[:over])
+        self._leave(kind, over)
+        return tuple(entry for place, entry in enumerate(entries) if place not in gone)
+
+    def _errors(self) -> tuple[ErrorPattern, ...]:
+        return self._within("error", list(self.errors.values()), values.MOST_ERRORS)
+
+    def _entities(self) -> Iterable[EntityState]:
+        return self._within("entity", list(self.entities.values()), values.MOST_ENTITIES)
+
+    def _tools(self) -> dict[str, ToolStats]:
+        over = len(self.tools) - values.MOST_TOOLS
+        if over <= 0:
+            return self.tools
+        self._leave("tool", over)
+        kept = sorted(self.tools, key=lambda name: -self.tools[name].calls)[: values.MOST_TOOLS]
+        return {name: self.tools[name] for name in self.tools if name in set(kept)}
+
+    def _leave(self, kind: str, number: int) -> None:
+        self.left_out[kind] = self.left_out.get(kind, 0) + number
+
+
+def error_key(error: ErrorPattern) -> tuple[str, str]:
+    """By what an error is known again: its tool and its words, where these are few what was asked; not by numbers."""
+    text = error.text if len(error.text) > _FEW_LETTERS else f"{error.text} {error.asked}"
+    return error.tool, "".join("0" if letter.isdigit() else letter for letter in text)
+
+
+def progress(sub_goals: Iterable[SubGoal]) -> float:
+    """Percent of the sub-goals in force that are completed; 0 without any."""
+    done = [goal.status == COMPLETED for goal in sub_goals if goal.in_force]
+    return round(_HUNDRED * sum(done) / len(done), 1) if done else 0.0
+
+
+def with_reasons(decision: Decision, reasons: Iterable[Reason]) -> Decision:
+    """The decision with its chain of reasons, each once, and none that is the decision itself."""
+    chain = dict.fromkeys(reason for reason in reasons if reason.text != decision.text)
+    return attrs.evolve(decision, reasons=tuple(chain)[: values.MOST_REASONS])
+
+
+def _said_before(entries: list[D], new: D) -> int | None:
+    """The place of the entry in force that says the same."""
+    plain = new.text.casefold().rstrip(".! ")
+    for place in range(len(entries) - 1, -1, -1):
+        if entries[place].in_force and entries[place].text.casefold().rstrip(".! ") == plain:
+            return place
+    return None
+
+
+def _only_takes_back(subject: Subject, text: str) -> bool:
+    """Whether a sentence demands nothing itself."""
+    if subject.topic:
+        return not subject.chosen
+    return subject.permits and not subject.negative and STRONG.search(text) is None
+
+
+def _again(known: D, new: D) -> D:
+    return attrs.evolve(known, times=known.times + 1, last=new.item)
+
+
+def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
+    """Entries in force that are contradicted, each with how surely; none of the same item, which says both."""
+    scored = (
+        (supersedes(subject, subject_of(entry.text)), entry)
+        for entry in entries
+        if entry.in_force and entry.item != item
+    )
+    return [(score, entry) for score, entry in scored if score]
+
+
+def _mark(entries: list[D], gone: Demand, item: str) -> None:
+    for place, entry in enumerate(entries):
+        if entry is gone:
+            entries[place] = attrs.evolve(entry, superseded_by=item)
+
+
+def _worth(entry: object, place: int) -> tuple[bool, bool, int, int]:
+    """The least worthy first."""
+    times = entry.times if isinstance(entry, Constraint | Decision | EntityState | ErrorPattern) else 1
+    strong = is_strong(entry) if isinstance(entry, Constraint | Decision) else True
+    return getattr(entry, "in_force", True), strong, min(times, 3), place
+
+
+def is_strong(entry: Demand) -> bool:
+    """Whether it says so in strong words, or the user decided it."""
+    if isinstance(entry, Decision) and entry.by == "user":
+        return True
+    return STRONG.search(entry.text) is not None

@@ -1,0 +1,307 @@
+"""The state of the task as a text for the window: bounded, the most important first, each entry with its reference."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from gc_core.summaries.kept import coded, quoted
+from gc_core.task.draft import is_strong
+from gc_core.task.values import (
+    ACTIVE,
+    COMPLETED,
+    Constraint,
+    Decision,
+    EntityState,
+    ErrorPattern,
+    OpenQuestion,
+    Relation,
+    SubGoal,
+    TaskState,
+    number_of,
+)
+
+CONSTRAINTS, DECISIONS, QUESTIONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES = KINDS = (
+    *("constraints", "decisions", "questions", "unresolved errors", "resolved errors", "sub-goals"),
+    "entities",
+)
+"""What a text may leave out, the most important first."""
+
+BINDING: Final = (CONSTRAINTS, DECISIONS)
+"""Kinds of which everything that is in force should stand in the window."""
+
+OTHERS_SHARE: Final = 0.25
+"""Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
+
+_HEADS: Final = {
+    CONSTRAINTS: "Demanded by the user, and in force:",
+    DECISIONS: "Decided, and in force:",
+    QUESTIONS: "Asked, and not answered:",
+    ERRORS: "Failed, and not overcome:",
+    RESOLVED: "Failed, and overcome:",
+    SUB_GOALS: "Planned:",
+    ENTITIES: "Touched:",
+}
+_TEXT_CHARS = 600
+_REASON_CHARS = 160
+_MOST_SHOWN_REASONS = 2
+_MOST_SHOWN_RELATIONS = 3
+_MOST_MISSES = 12
+_SEAM = 1
+"""Tokens that a line may have more among others than alone."""
+
+
+@attrs.frozen(kw_only=True)
+class StateText:
+    """
+    What of a state stands in the window.
+
+    Attributes:
+        text: The lines; "" when there is nothing to tell, or no room.
+        tokens: What it costs.
+        left_out: Entries that would have belonged there, by kind: see ``KINDS``.
+
+    """
+
+    text: str
+    tokens: int
+    left_out: Mapping[str, int] = attrs.field(factory=dict)
+
+    @property
+    def cut(self) -> Mapping[str, int]:
+        """What of it is in force and binds: demands and decisions."""
+        return {kind: self.left_out[kind] for kind in BINDING if self.left_out.get(kind)}
+
+
+@attrs.frozen(slots=False, eq=False)
+class _Line:
+    """An entry that belongs into the text; its words are made when somebody wants them."""
+
+    kind: str
+    place: int
+    tell: Callable[[], str]
+    rank: tuple[int, ...]
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self.tell()
+
+
+def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -> StateText:
+    """
+    The state in at most ``max_tokens`` tokens by ``count``; the same state gives the same text.
+
+    Demands and decisions in force come first, then open questions, errors, sub-goals, and what was touched, the newest
+    first where not all fit; inside a kind they stand in the order of time. What is superseded is not shown. The last
+    line says how many entries were left out. Nothing in it can pose as an instruction or a frame.
+    """
+    lines = list(_lines(state))
+    top = _top(state)
+    if not lines and not top:
+        return StateText(text="", tokens=0)
+    chosen = _chosen(lines, max_tokens - _reserved(top, lines, count), count)
+    while True:
+        text = _text(top, lines, chosen)
+        tokens = count(text)
+        if tokens <= max_tokens:
+            return StateText(text=text, tokens=tokens, left_out=_left_out(lines, chosen))
+        if not chosen:
+            return StateText(text="", tokens=0, left_out=_left_out(lines, ()))
+        chosen = chosen[: -max(1, (tokens - max_tokens) // 40)]
+
+
+# -- which -----------------------------------------------------------------------------------------------------------
+
+
+def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> list[_Line]:
+    """The lines that fit, the most welcome first: what binds leaves a share to the rest, and takes what is left."""
+    filling = _Filling(count=count, left=room)
+    by_kind = {kind: [line for line in lines if line.kind == kind] for kind in KINDS}
+    for own in by_kind.values():
+        own.sort(key=lambda line: line.rank)
+    for kind in BINDING:
+        filling.take(by_kind[kind], filling.left - int(room * OTHERS_SHARE))
+    for kind in KINDS[len(BINDING) :]:  # no kind takes all of it before each had a look
+        filling.take(by_kind[kind], filling.left // 2)
+    for kind in KINDS:
+        filling.take(by_kind[kind], filling.left)
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return sorted(filling.taken, key=lambda line: (order[line.kind], line.rank))
+
+
+@attrs.define
+class _Filling:
+    """Takes lines for as long as they fit; each is counted once."""
+
+    count: Callable[[str], int]
+    left: int
+    taken: dict[_Line, None] = attrs.field(factory=dict)
+    _costs: dict[_Line, int] = attrs.field(factory=dict)
+
+    def take(self, lines: Sequence[_Line], room: int) -> None:
+        """Those of one kind, in this order, in so many tokens; the first costs the head of its kind too."""
+        misses = 0
+        head = 0 if any(line in self.taken for line in lines) or not lines else self._cost_of(_HEADS[lines[0].kind])
+        for line in lines:
+            if misses > _MOST_MISSES or room <= head:
+                return
+            if line in self.taken:
+                continue
+            if line not in self._costs:
+                self._costs[line] = self._cost_of(line.text)
+            cost = self._costs[line] + head
+            if cost > room:
+                misses += 1
+                continue
+            self.taken[line] = None
+            room, self.left, head = room - cost, self.left - cost, 0
+
+    def _cost_of(self, text: str) -> int:
+        return self.count(f"{text}\n") + _SEAM
+
+
+def _reserved(top: str, lines: Sequence[_Line], count: Callable[[str], int]) -> int:
+    return count(_text(top, lines, ())) + _SEAM
+
+
+def _left_out(lines: Sequence[_Line], chosen: Iterable[_Line]) -> dict[str, int]:
+    shown = set(chosen)
+    left = {kind: sum(line.kind == kind and line not in shown for line in lines) for kind in KINDS}
+    return {kind: number for kind, number in left.items() if number}
+
+
+# -- how -------------------------------------------------------------------------------------------------------------
+
+
+def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
+    shown = list(chosen)
+    parts = [top] if top else []
+    for kind in KINDS:
+        own = sorted((line for line in shown if line.kind == kind), key=lambda line: line.place)
+        if own:
+            parts += [_HEADS[kind], *(line.text for line in own)]
+    left = _left_out(lines, shown)
+    if left:
+        told = ", ".join(f"{number:,} {kind}" for kind, number in left.items())
+        parts.append(f"[gc: left out here: {told}; all were kept, and can be searched and recalled by their item]")
+    return "\n".join(parts)
+
+
+def _top(state: TaskState) -> str:
+    told = []
+    if state.objective.strip():
+        told.append(f"The task as it stood at {state.cursor.newest or 'its beginning'}: {_short(state.objective)}.")
+    if state.progress_percentage:
+        told.append(f"{state.progress_percentage:g} % of the sub-goals were completed.")
+    return " ".join(told)
+
+
+def _lines(state: TaskState) -> Iterator[_Line]:
+    for place, demand in enumerate(state.constraints):
+        if demand.in_force:
+            yield _Line(
+                CONSTRAINTS, place, functools.partial(_constraint, demand), (not is_strong(demand), -_newest(demand))
+            )
+    for place, decision in enumerate(state.decisions_made):
+        if decision.in_force:
+            rank = (not is_strong(decision), decision.by != "user", -_newest(decision))
+            yield _Line(DECISIONS, place, functools.partial(_decision, decision), rank)
+    for place, question in enumerate(state.open_questions):
+        if question.in_force:
+            yield _Line(QUESTIONS, place, functools.partial(_question, question), (-number_of(question.item),))
+    yield from _what_happened(state)
+
+
+def _what_happened(state: TaskState) -> Iterator[_Line]:
+    for place, error in enumerate(sorted(state.error_patterns, key=lambda error: number_of(error.item))):
+        yield _Line(
+            ERRORS if error.in_force else RESOLVED, place, functools.partial(_error, error), (-number_of(error.item),)
+        )
+    for place, goal in enumerate(state.sub_goals):
+        if goal.in_force:
+            yield _Line(
+                SUB_GOALS,
+                place,
+                functools.partial(_sub_goal, goal),
+                (goal.status == COMPLETED, goal.status != ACTIVE, place),
+            )
+    entities = (entity for entity in state.entities.values() if entity.kind != "request")
+    ordered = sorted(entities, key=lambda entity: (number_of(entity.item), entity.name))
+    for place, entity in enumerate(ordered):
+        yield _Line(
+            ENTITIES, place, functools.partial(_entity, entity), (entity.kind == "symbol", not entity.changed, -place)
+        )
+
+
+def _newest(entry: Constraint | Decision) -> int:
+    return number_of(entry.last or entry.item)
+
+
+def _short(text: str, most: int = _TEXT_CHARS) -> str:
+    if len(text) > most:
+        cut = text.rfind(" ", most // 2, most)
+        text = f"{text[: cut if cut > 0 else most]} ..."
+    return quoted(text)
+
+
+def _also(entry: Constraint | Decision) -> str:
+    return f", in place of {', '.join(entry.also)}" if entry.also else ""
+
+
+def _constraint(entry: Constraint) -> str:
+    return f"- ({entry.item}{_also(entry)}) {_short(entry.text)}"
+
+
+def _decision(entry: Decision) -> str:
+    shown = entry.reasons[:_MOST_SHOWN_REASONS]
+    reasons = "; ".join(f"{_short(reason.text, _REASON_CHARS)} ({reason.item})" for reason in shown)
+    why = f" The reasons were: {reasons}" if reasons else ""
+    return f"- ({entry.item}, by the {_who(entry.by)}{_also(entry)}) {_short(entry.text)}{why}"
+
+
+def _question(entry: OpenQuestion) -> str:
+    return f"- ({entry.item}, by the {_who(entry.by)}) {_short(entry.text)}"
+
+
+def _who(by: str) -> str:
+    """An extractor that was plugged in may say anything."""
+    return "user" if by == "user" else "assistant"
+
+
+def _error(entry: ErrorPattern) -> str:
+    tool = f" {coded(entry.tool)}" if entry.tool else ""
+    times = f", {entry.times} times" if entry.times > 1 else ""
+    line = f"- ({entry.item}{times}){tool} {_short(entry.text, _REASON_CHARS * 2)}"
+    if entry.resolution is None:
+        return line
+    found = entry.resolution
+    after = f"; {_short(found.after, _REASON_CHARS)} came before ({found.after_item})" if found.after else ""
+    same = found.text == entry.text
+    told = "" if same else f" was overcome ({found.item}): {_short(found.text, _REASON_CHARS * 2)}"
+    return f"{line}{told}{after}"
+
+
+def _sub_goal(entry: SubGoal) -> str:
+    status = {"active": "begun"}.get(entry.status, entry.status)
+    return f"- ({entry.since or entry.item}, {status}) {_short(entry.text, _REASON_CHARS)}"
+
+
+def _entity(entry: EntityState) -> str:
+    item, state = entry.item, entry.state
+    if entry.changed and entry.changed != entry.item and state == "read":
+        item, state = entry.changed, "edited"
+    shown = ", ".join(map(_relation, entry.relations[-_MOST_SHOWN_RELATIONS:]))
+    name = coded(entry.name)
+    return f"- ({item}) {name}: {_plain(state)}{'; ' + shown if shown else ''}"
+
+
+def _relation(relation: Relation) -> str:
+    return f"{relation.kind} {coded(relation.target)} ({relation.item})"
+
+
+def _plain(state: str) -> str:
+    """A state is one of few words, but where an extractor was plugged in."""
+    return state if state.replace(" ", "").isalpha() and len(state) <= 40 else quoted(state)  # noqa: PLR2004

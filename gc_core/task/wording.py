@@ -1,0 +1,280 @@
+"""
+Words by which demands, decisions, errors and their ends are known in sentences: read off recorded sessions.
+
+Every pattern is made of fixed words and bounded repeats, and is only asked about a sentence, so all of it is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+SENTENCE_CHARS: Final = 560
+"""Characters of a sentence at most: a longer one is cut at a blank."""
+
+MOST_SENTENCES: Final = 120
+"""Sentences of a text that are looked at, half of them from either end: what is between was pasted."""
+
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|(?=\n)|\Z)")
+_BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text, each once, in their order; verbatim but for white space and bullets."""
+    found: dict[str, None] = {}
+    long = len(text) > SENTENCE_CHARS * MOST_SENTENCES
+    half = SENTENCE_CHARS * MOST_SENTENCES // 2
+    for part in (text[:half], text[-half:]) if long else (text,):
+        for sentence in _SENTENCE.findall(part):
+            line = _BULLET.sub("", " ".join(sentence.split()), count=1)
+            for piece in _pieces(line):
+                found[piece] = None
+    every = tuple(found)
+    half = MOST_SENTENCES // 2
+    return every if len(every) <= MOST_SENTENCES else (*every[:half], *every[-half:])
+
+
+def straight(sentence: str) -> str:
+    """A sentence as the patterns read it: with straight apostrophes."""
+    return sentence.replace("’", "'") if "’" in sentence else sentence
+
+
+def asks(sentence: str) -> bool:
+    """Whether a sentence is a question."""
+    return sentence.rstrip("\"'”*_) ").endswith("?")
+
+
+def demands(sentence: str) -> bool:
+    """Whether a user's sentence demands something that holds for more than the next step."""
+    if asks(sentence):
+        return False
+    if _DEMANDS.search(sentence) or _LASTING.search(sentence):
+        told = _NO_DEMAND.search(sentence) is not None
+        return not told or (_BINDING.search(sentence) is not None and " you " in f" {sentence.lower()} ")
+    return False
+
+
+def user_chooses(sentence: str) -> bool:
+    """Whether a user's sentence settles on one of several."""
+    return not asks(sentence) and (_SETTLED.search(sentence) or _USER_CHOOSES.search(sentence)) is not None
+
+
+def binds(sentence: str) -> bool:
+    """Whether it says so in words that allow nothing else: a choice in such words is a demand."""
+    return _BINDING.search(sentence) is not None
+
+
+def corrects(sentence: str) -> bool:
+    """Whether a sentence may take something back."""
+    return not asks(sentence) and _CORRECTING.search(sentence) is not None
+
+
+def assistant_decides(sentence: str) -> bool:
+    """Whether a sentence of an assistant settles how something is done; what it looks at next does not."""
+    if asks(sentence) or _TO_SOMEBODY.search(sentence):
+        return False
+    if any(pattern.search(sentence) for pattern in _ASSISTANT_CHOOSES):
+        return True
+    return _WILL_DO.search(sentence) is not None and _FOR_A_REASON.search(sentence) is not None
+
+
+def says_why(sentence: str) -> bool:
+    """Whether a sentence gives a reason."""
+    return _WHY.search(sentence) is not None
+
+
+def tells_failure(sentence: str) -> bool:
+    """Whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
+    return not asks(sentence) and _FAILS.search(sentence) is not None and _NO_FAILURE.search(sentence) is None
+
+
+def tells_fix(sentence: str) -> bool:
+    """Whether a sentence says how something was overcome, or what had caused it."""
+    return not asks(sentence) and _FIXED.search(sentence) is not None and _NO_FIX.search(sentence) is None
+
+
+def tells_success(sentence: str) -> bool:
+    """Whether a sentence says that what failed goes well now."""
+    return not asks(sentence) and _WORKS.search(sentence) is not None and _NO_FIX.search(sentence) is None
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _pieces(line: str) -> Iterator[str]:
+    while len(line) > SENTENCE_CHARS:
+        cut = line.rfind(" ", SENTENCE_CHARS // 2, SENTENCE_CHARS)
+        cut = cut if cut > 0 else SENTENCE_CHARS
+        yield line[:cut]
+        line = line[cut:].lstrip()
+    if line:
+        yield line
+
+
+def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> re.Pattern[str]:
+    return re.compile(f"{start}(?:{'|'.join(words)}){end}", re.IGNORECASE)
+
+
+_DEMANDS = _any(
+    "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "prefer", "make sure", "ensure",
+    "instead of", "rather than", "should(?:n't)?", "cannot", "can't", "ha(?:ve|s) to", "needs? to", "requires?",
+    "required", "not allowed", "forbidden", "no longer", "please stop", "at least", "at most", "no more than",
+    "want", "wanted", "without", "i'?d (?:like|love|prefer|suggest)", "(?:i |we )would (?:like|prefer|suggest|love)",
+    "no need (?:to|for)", "nothing less", "i need (?:you|it|this|them|the|a|an|my)",
+    r"please (?:also |just |then )?(?:keep|use|remove|add|do|make|refund|cancel|return|change|replace|put|charge|stop"
+    r"|include|exclude|leave|follow|write|limit|update|upgrade|downgrade|exchange|modify|book|rename|move|create)",
+)  # fmt: skip
+_LASTING = re.compile(
+    r"^(?:\W*(?:please|actually|also|and|then|instead|ok(?:ay)?|so|but|correction|on second thought|change of plans?"
+    r"|from now on|wait|no|sorry|let'?s)\b[,:;.]?\s*)*\W*"
+    r"(?:use|keep|stick (?:with|to)|set(?! up)|limit|cap|name|call|store|target|follow|leave|stay|switch|prefer"
+    r"|default to|assume|treat)\b"
+    r"|\bfrom now on\b",
+    re.IGNORECASE,
+)
+_NO_DEMAND = re.compile(
+    r"^(?:but |and |so |well,? )?i (?:don'?t|do not|can'?t|cannot|couldn'?t|didn'?t|should|always|must"
+    r"|have to|had to|never)\b(?!.*\bwant\b)"
+    r"|\bi (?:\w+ )?(?:don'?t|do not|can'?t|cannot) (?:remember|know|have|recall|see|understand|think|find)\b"
+    r"|^(?:but |and |so |well,? )?i need to\b(?! (?:also )?(?:change|cancel|modify|add|upgrade|update|return|exchange"
+    r"|book|remove|move|switch|make|get)\b)"
+    r"|^(?:hint|fatal|error|warning|info|debug|usage|note):",
+    re.IGNORECASE,
+)
+_BINDING = _any(
+    "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "make sure", "ensure", "required?",
+    "requires", "not allowed", "forbidden", "no longer", "at least", "at most", "no more than", "instead of",
+    "rather than", "ha(?:ve|s) to", "should(?: not|n't)", "from now on",
+)  # fmt: skip
+_CORRECTING = _any(
+    "forget", "ignore", "drop", "scrap", "disregard", "discard", "lift", "never ?mind", "scratch", "no longer",
+    "any ?more", "may", "can now", "feel free", "(?:is|it's) (?:fine|ok)", "allowed", "do(?:es not|esn't) apply",
+    "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
+)  # fmt: skip
+_SETTLED = re.compile(
+    r"\b(?:decided|the decision|chose|chosen|settled on|agreed|opted|opting|ruled out|my choice)\b", re.IGNORECASE
+)
+_USER_CHOOSES = re.compile(
+    r"\blet'?s (?:also |just |rather |instead |first )*(?:go|do|use|implement|start|stick|keep|try|focus|make|add|move"
+    r"|switch|skip|leave|drop|remove|take|pick|choose|proceed|continue|put|call|rename|split|have|create|fix|merge)\b"
+    r"|\b(?:go(?:ing)?|went|stick|proceed|go ahead|move forward) with\b|\b(?:we|i)(?:'ll| will) (?:use|take|go|keep)\b"
+    r"|\b(?:implement|use|take|choose|pick|prefer|do|with|like) (?:the )?options? (?:\d|[a-d]\b)|^option \w\b"
+    r"|\bis (?:the )?(?:right|best|better|way to go|correct)\b.{0,20}\b(?:approach|way|option|choice|go)\b"
+    r"|\bi(?:'d| would) (?:rather|replace|go|pick|choose|use|do|keep|drop|remove|suggest|opt)\b"
+    r"|\bi (?:choose|pick|opt for)\b|\bi(?:'d| would) like to (?:use|do|go|take|proceed|choose)\b"
+    r"|^(?:yes|yeah|yep|sure|ok(?:ay)?|perfect|great)\b[,.! ]*(?:please |then |let'?s |go ahead and )*"
+    r"(?:do|proceed|go|use|cancel|book|change|update|upgrade|downgrade|keep|remove|make|apply|implement|add|fix"
+    r"|exchange|return|refund|send|charge|pay|switch|drop|commit|create|modify)\b"
+    r"|^please (?:go ahead|proceed|use)\b|^(?:implement|do|fix|apply|address|take) (?:#|all\b|both\b|\d)",
+    re.IGNORECASE,
+)
+_TO_SOMEBODY = re.compile(
+    r"\b(?:should|shall|could|would) (?:i|we) |^if you\b|\bwould you\b|\blet me know\b|\byou(?:'d| would) (?:like|prefer)"
+    r"|\bplease (?:confirm|provide|let|note|follow|check|try|reply|tell)\b|\bcontact(?:ing)?\b"
+    r"|\byou (?:can|could|may|might|need to|will need)\b|\bwant me to\b"
+    r"|\b(?:use|using)\s+(?:the |a |my )?[`'\"]?[\w-]+[`'\"]?\s+(?:tool|command|agent|skill|subagent)s?\b",
+    re.IGNORECASE,
+)
+_PARTS = "best|right|simplest|cleanest|correct|better|proper|easiest|safest|cleaner|simpler|only"
+_WAYS = "approach|way|fix|option|solution|choice|strategy|design|plan|place|move|idea"
+_ASSISTANT_CHOOSES = (
+    _SETTLED,
+    re.compile(
+        r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept|prefer)\b"
+        r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
+        r"|\b(?:i|we)(?:'ll| will|'m going to|'re going to) (?:use|go with|stick with|stay with|switch to|keep)\b"
+        r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|moving|moved) (?:to|from)\b"
+        r"|^(?:using|use) .{2,80}\b(?:instead|rather than)\b|^switch(?:ing)? (?:to|from)\b|\bi'm using\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is|here|should be) "
+        r"(?!wrong|not\b|correct\.|simple|complete|ready|done|targeted|in place|working|now\b|already)"
+        r".{8,}|^\W*(?:recommendation|decision|approach|strategy|recommended)\b\W{1,6}\w.{12,}"
+        r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding|removing)"
+        r"|\b(?:it's|it is|it would be|would be|is) (?:better|best|simpler|cleaner|safer|easier) to\b"
+        r"|\bmakes? (?:more |most )?sense to\b(?!.*\bwhat\b)|\b(?:no need for|there's no need to)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^instead of\b.{4,}|\binstead,? (?:i|we|let)\b"
+        r"|\bfor now,? (?:let me|let's|i'll|i will|we'll|we|skip|keep|use|just)\b"
+        r"|^(?:skip|keep|leave|option \w)\b.{3,}\b(?:until|for now|as[- ]is|unchanged)\b"
+        r"|^\W*option \w\b.{0,40}\bfor now\b"
+        r"|\b(?:try|take) (?:a different|another) (?:approach|way|tack|strategy)\b",
+        re.IGNORECASE,
+    ),
+)
+_WILL_DO = re.compile(
+    r"\b(?:i'll|i will|i'm going to|let me|let's|we'll|we will|we should|i should|i need to|we need to|i can|we can)"
+    r"(?: (?:actually|just|simply|instead|also|now|first|then|not|only|therefore|keep it|try to))* "
+    r"(?:use|reuse|skip|keep|leave|revert|replace|convert|switch|stick|remove|drop|treat|store|follow|mirror|extract|"
+    r"split|create|add|make|put|take|refactor|delegate|change|move|rename|define|implement|rewrite|write|update|set|"
+    r"pass|return|wrap|apply|simplify|inline|avoid|restore|fix|clear|modify|adjust|include|exclude|combine|merge|undo)\b"
+    r"|^\W*(?:updated|changed|replaced|used|moved|renamed|converted|kept|removed|simplified)\b"
+    r"|^(?:should|need to|needs to) (?:use|be|set|return|check)\b",
+    re.IGNORECASE,
+)
+_FOR_A_REASON = re.compile(
+    r"\b(?:instead|rather than|because|since|so that|to avoid|in order to|given that|following the same"
+    r"|the same pattern|as (?:the|it|this|they|we|requested|you)|to prevent|without|so (?:it|they|we|the|this|i|both)"
+    r"|for now|no longer|not to|to ensure|consistent with|to match|to keep)\b",
+    re.IGNORECASE,
+)
+_WHY = _any(
+    "because", "so that", "since", "due to", "the reason", "in order to", "this avoids", "that avoids", "to avoid",
+    "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",
+    "as it", "as the", "thus", "hence", "so we", "so the", "so it(?:'s)?", "to prevent", "to ensure", "this makes",
+)  # fmt: skip
+_THING = "issue|problem|bug|root cause|cause|error|culprit|failure|reason"
+_FAILS = re.compile(
+    rf"\b(?:the|a|another|this|main|real|new|critical|subtle|only) (?:\w+ ){{0,2}}(?:{_THING})s?(?: here)?"
+    r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says|trace shows)\b"
+    rf"|\bthere(?:'s| is| are| was| were) (?:still |also )?(?:an?|\d+|some|several)? ?(?:\w+ ){{0,2}}(?:{_THING}|test "
+    r"failures?|lint (?:errors?|issues?))s?\b"
+    r"|\b(?:i found|found|i see|we have|there's|hit|got|getting|shows?|showing) (?:an?|one|the|this|some|\d+)"
+    rf" (?:\w+ ){{0,2}}(?:{_THING})s?\b.{{12,}}"
+    r"|\b(?:is|are|still|now|keeps?|tests?|build|call|request|command) (?:\w+ ){0,2}(?:fail(?:s|ed|ing)|broken|crash\w*)\b"
+    r"|\bfail(?:s|ed)? (?:to|because|with|due|since|when|as|on)\b|\bhas failed\b|\bfailed\b.{0,30}\berror\b"
+    r"|\b(?:unable|not able) to\b.{3,80}\b(?:due to|because|since|as)\b|\bcomplains?\b|\btimed out\b|\bgot stuck\b"
+    r"|\b(?:do(?:es)?n't|do not|does not|did(?:n't| not)|isn't|is not|aren't|not) work(?:ing)?\b"
+    r"|\b(?:return(?:s|ed)|throw(?:s|n)?|raise[sd]?|gave|gives|shows?|showing) (?:an? |some )?(?:\w+ ){0,2}"
+    r"(?:errors?|exceptions?|[45]\d\d)\b"
+    r"|\b(?:incorrectly|wrongly|mistakenly|silently ignored)\b"
+    r"|\b(?:is|are|was|were) (?:wrong|missing|incorrect|not found|out of date|stale|undefined)\b"
+    r"|\b(?:not|isn't|aren't|no) (?:enough|available|found)\b|\bcannot find\b|\bcould not (?:find|be)\b"
+    r"|\bends up (?:not )?\w+ing\b|\bstill (?:display|show|see|get|happen|appear)\w*\b"
+    r"|\b\w+(?:Error|Exception)\b|^error\b|\berror:|\btraceback\b|\b(?:HTTP |status )?[45]\d\d (?:error|response|status)\b",
+    re.IGNORECASE,
+)
+_NO_FAILURE = re.compile(
+    r"\b(?:no|any|without|zero|0|avoid|prevent|handle|handles|handling|in case of) (?:\w+ ){0,2}"
+    r"(?:errors?|issues?|problems?|bugs?|failures?|exceptions?)\b"
+    r"|^(?:no problem|if|when|whether|in case|once|unless)\b|\b(?:let me|let's|i'll|i will|i need to|now|to) "
+    r"(?:\w+ ){0,2}(?:check|see|look|verify|find|understand|investigate|debug|figure|fix|address|resolve|reproduce|test"
+    r"|read|examine|determine|confirm)\b"
+    r"|\b(?:might|may|could|would|should|can) (?:\w+ ){0,2}(?:fail|be|cause|break|occur|happen|crash|error)\b"
+    r"|\bapologi[sz]e\b|\bif (?:you|there|the|it|any|they|this)\b|\b(?:tests?|verif\w+|checks?) (?:that|if|whether|for)\b"
+    r"|\byour (?:phone|device)\b|\breturns? (?:an? )?error (?:if|when)\b|\bexpected\b.{0,20}\bfail"
+    r"|\bfixed\b|\bresolved\b|\bno longer\b",
+    re.IGNORECASE,
+)
+_FIXED = re.compile(
+    r"(?<![\w-])(?:fixed|resolved|solved|the fix|root cause|caused by|workaround|worked around|fixes|resolution"
+    r"|(?:the|this|that|real|actual|main) (?:\w+ )?(?:issue|problem|bug|cause|error|reason|culprit) was"
+    r"|solution was|turned out|turns out|was because|was due to|this was)(?![\w(-])",
+    re.IGNORECASE,
+)
+_WORKS = re.compile(
+    r"\b(?:all|the|both|these|those)? ?(?:\w+ ){0,2}(?:tests?|checks?|lint(?:ing|er)?|build|suite|code|types?) (?:\w+ )?"
+    r"(?:pass(?:es|ed|ing)?|succeeds?|succeeded|compiles?|is clean|are green)\b"
+    r"|\b(?:is|are|it's|now) (?:\w+ )?(?:working|works|fixed|resolved|passing)\b|\bworks? (?:now|as expected|correctly)\b"
+    r"|\ball pass(?:es|ing)?\b|\bno more (?:errors|failures)\b|^(?:\W*)(?:fixed|resolved|solved)\b",
+    re.IGNORECASE,
+)
+_NO_FIX = re.compile(
+    r"\b(?:let me|i'll|will|needs?|should|if|not|until|to be fixed|but|however|except|may|might|would|to (?:verify|check"
+    r"|see|make sure|ensure|confirm))\b|n't\b",
+    re.IGNORECASE,
+)

@@ -1,0 +1,141 @@
+"""
+How a session scores its items: with the scorer that its configuration names, at the plugin border.
+
+A scorer that fails is told, and for that collection the composite scores instead, of what the core itself knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import attrs
+
+from gc_core.bm25 import Bag, bag_of
+from gc_core.config import GCConfig
+from gc_core.embedding import Embeddings
+from gc_core.errors import PluginError
+from gc_core.importance import CompositeScorer, ImportanceWeights, ScoringWindow
+from gc_core.items import Item, Unit
+from gc_core.outcomes import Outcome, Outcomes, verdict_lines
+from gc_core.per_text import PerText
+from gc_core.plugins import SCORE, Plugins
+from gc_core.protocols import ImportanceScorer
+
+COMPOSITE = "composite"
+"""The scorer that gc-core brings itself; its options are keys of the configuration."""
+
+Domain = Callable[[Item], float]
+"""What a compression profile says of an item, from 0 to 1."""
+
+
+@attrs.frozen(kw_only=True)
+class Scoring:
+    """
+    Who scores, and what is remembered of texts from one collection to the next.
+
+    Attributes:
+        plugins: Where a scorer fails in isolation.
+        name: The scorer's name.
+        scorer: Who scores.
+        composite: Who scores instead.
+        domain: What the compression profile says of an item, or None.
+        outcomes: What the host said of turns and steps.
+        embeddings: How near texts are in meaning, or None.
+        words: The words of texts.
+        lines: The lines of results that say how a run ended.
+
+    """
+
+    plugins: Plugins
+    name: str = COMPOSITE
+    scorer: ImportanceScorer
+    composite: CompositeScorer
+    domain: Domain | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    embeddings: Embeddings | None = None
+    words: PerText[Bag] = attrs.field(factory=lambda: PerText(bag_of), repr=False, eq=False)
+    lines: PerText[tuple[str, ...]] = attrs.field(factory=lambda: PerText(verdict_lines), repr=False, eq=False)
+
+    @classmethod
+    def of(cls, config: GCConfig, plugins: Plugins) -> Scoring:
+        """As a configuration says. Raises ConfigError for a scorer that nothing offers, and for an extra that lacks."""
+        composite = CompositeScorer(
+            weights=ImportanceWeights.of(config.importance_weights), half_life_steps=config.half_life_steps
+        )
+        name = config.importance_scorer
+        scorer: ImportanceScorer = composite if name == COMPOSITE else plugins.scorer(name)
+        embeddings = Embeddings() if config.importance_embeddings else None
+        return cls(plugins=plugins, name=name, scorer=scorer, composite=composite, embeddings=embeddings)
+
+    def __call__(self, units: Sequence[Unit], objective: str) -> Scored:
+        """The scores of these units for an objective; what is remembered of other texts is forgotten."""
+        texts = [item.text for unit in units for item in unit.items]
+        self.words.keep([*texts, objective])
+        self.lines.keep(texts)
+        if self.embeddings is not None:
+            self.embeddings.vectors.keep([*texts, objective])
+        return Scored(self, units, objective)
+
+
+class Scored:
+    """The scores of one collection; nothing is computed before the first is asked for."""
+
+    def __init__(self, scoring: Scoring, units: Sequence[Unit], objective: str) -> None:
+        self._scoring = scoring
+        self._units = units
+        self._objective = objective
+
+    def __call__(self, item: Item) -> float:
+        """How much an item matters, from 0 to 1."""
+        known = self._scores.get(item.id)
+        return self._instead(item) if known is None else known
+
+    @cached_property
+    def _scores(self) -> dict[str, float]:
+        """All at once: those of two scorers could not be compared. Empty where the scorer failed."""
+        scoring, scores = self._scoring, dict[str, float]()
+        if scoring.plugins.is_quarantined(scoring.name, SCORE):
+            return scores
+        window = self._window
+        with scoring.plugins.guarded(scoring.name, SCORE) as attempt:
+            for item in window.items:
+                scores[item.id] = self._checked(item, scoring.scorer.score(item, window))
+        if attempt.failure is not None:
+            return {}
+        scoring.plugins.forgive(scoring.name, SCORE)
+        return scores
+
+    def _checked(self, item: Item, score: object) -> float:
+        """The score. Raises PluginError for what is none."""
+        if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 1:
+            raise PluginError(f"scorer {self._scoring.name!r} scored item {item.id} {score!r:.100}; expected 0 to 1")
+        return float(score)
+
+    @cached_property
+    def _window(self) -> ScoringWindow:
+        scoring = self._scoring
+        similarity = None if scoring.embeddings is None else scoring.embeddings.similarity
+        return ScoringWindow(
+            self._units,
+            objective=self._objective,
+            success=self._success,
+            domain=scoring.domain,
+            similarity=similarity,
+            words=scoring.words,
+        )
+
+    @cached_property
+    def _bare(self) -> ScoringWindow:
+        """What the core itself knows: nobody else's code is asked."""
+        return ScoringWindow(self._units, objective=self._objective, success=self._success, words=self._scoring.words)
+
+    def _success(self, item: Item) -> float | None:
+        return self._outcomes.success(item)
+
+    @cached_property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self._units, self._scoring.outcomes, self._scoring.lines)
+
+    def _instead(self, item: Item) -> float:
+        return self._scoring.composite.score(item, self._bare)

@@ -1,0 +1,49 @@
+"""The profiles that plugins offer, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gc_core.errors import PluginError
+from gc_core.profiles.profile import CompressionProfile
+
+AUTO = "auto"
+"""Instead of a profile's name: the one that the session's first steps speak for."""
+
+Offers = dict[str, tuple[str, Any]]
+"""Each with the plugin that offers it."""
+
+
+class ProfileOffers:
+    """What is on offer, by the profiles' own names."""
+
+    def __init__(self) -> None:
+        self._offers: Offers = {}
+
+    def copy(self) -> Offers:
+        """What is on offer now, to put back."""
+        return dict(self._offers)
+
+    def put_back(self, offers: Offers) -> None:
+        """Have again what ``copy`` gave."""
+        self._offers = offers
+
+    def offer(self, plugin: str, profile: object) -> None:
+        """Take an offer. Raises PluginError for a name that is taken, and for what is no profile."""
+        if not isinstance(profile, CompressionProfile):
+            raise PluginError(f"offered {profile!r:.200}; expected a CompressionProfile")
+        if profile.name == AUTO:
+            raise PluginError(f"profile {AUTO!r} is the word for detection; expected another name")
+        if profile.name in self._offers:
+            raise PluginError(f"profile {profile.name!r} is offered already by {self._offers[profile.name][0]!r}")
+        self._offers[profile.name] = (plugin, profile)
+
+    @property
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._offers)
+
+    def find(self, name: str) -> CompressionProfile | None:
+        """The profile of a name, or None."""
+        found: CompressionProfile | None = self._offers.get(name, ("", None))[1]
+        return found

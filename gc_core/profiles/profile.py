@@ -1,0 +1,190 @@
+"""What a session's domain holds for important: classes of lines, and how much of a tool's output stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+
+from gc_core.errors import ConfigError
+from gc_core.items import Item, ItemKind
+from gc_core.profiles.classes import LINES, PARAGRAPHS
+from gc_core.profiles.reading import Line, Reading
+from gc_core.profiles.tool_kinds import TOOL_KINDS
+from gc_core.scan import scan
+
+IMPORTANCE_CLASSES = tuple(sorted((*LINES, *PARAGRAPHS)))
+"""Every class that a profile may name."""
+
+NEUTRAL = 0.5
+"""The weight of an item in which nothing is of importance, or as much as not."""
+
+_MOST_KNOWN = 16_384
+"""Items whose weights are remembered."""
+
+_SAMPLED = 3_000
+"""Characters at each end by which the weight of a long item is judged."""
+
+
+@attrs.frozen(kw_only=True)
+class ClassedLine:
+    """
+    A line, or a piece of a very long one, and the classes of a profile that it belongs to.
+
+    Attributes:
+        start: Where it begins in the text, in characters.
+        end: Where it ends, its line break left out.
+        classes: Their names, sorted.
+
+    """
+
+    start: int
+    end: int
+    classes: tuple[str, ...]
+
+
+def _classes(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _known(profile: CompressionProfile, field: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
+    for name in value:
+        if name not in LINES and name not in PARAGRAPHS:
+            where = f"profile {profile.name!r}, {field.name}"
+            raise ConfigError(f"{where}: there is no importance class {name!r}; known: {list(IMPORTANCE_CLASSES)}")
+
+
+def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: Mapping[str, int]) -> None:
+    for kind, most in value.items():
+        where = f"profile {profile.name!r}, {field.name}"
+        if kind not in TOOL_KINDS:
+            raise ConfigError(f"{where}: there is no tool kind {kind!r}; known: {list(TOOL_KINDS)}")
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise ConfigError(f"{where}.{kind} = {most!r}: expected a whole number of characters of at least 1")
+
+
+def _name(profile: CompressionProfile, field: attrs.Attribute[Any], value: object) -> None:  # noqa: ARG001 - attrs'
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"name = {value!r}: expected the name of a profile")
+
+
+@attrs.frozen(kw_only=True)
+class CompressionProfile:
+    """
+    Says which lines of long texts stay first, which go first, and which are not cut in the middle.
+
+    It weighs and does not replace: which lines are alive is found as without it. A profile without classes and trims
+    changes nothing. Raises ConfigError, naming it and what is known, for an unknown class or tool kind, and for a
+    class in two lists.
+
+    Attributes:
+        name: What ``compression_profile`` in a configuration calls it.
+        high_importance: Classes of lines that stay before others of the same worth.
+        low_importance: Classes of lines that go before others.
+        preserve_verbatim: Classes that are kept whole or not at all, as far as there is room. Those of lines are of
+            high importance too.
+        tool_output_trim: Characters of lines which are not of high importance that a stub of a result may have, by the
+            kind of the tool (``TOOL_KINDS``). What is of high importance stays as far as the stub has room.
+
+    """
+
+    name: str = attrs.field(validator=_name)
+    high_importance: tuple[str, ...] = attrs.field(default=(), converter=_classes, validator=_known)
+    low_importance: tuple[str, ...] = attrs.field(default=(), converter=_classes, validator=_known)
+    preserve_verbatim: tuple[str, ...] = attrs.field(default=(), converter=_classes, validator=_known)
+    tool_output_trim: Mapping[str, int] = attrs.field(factory=dict, validator=_trims, hash=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what only several values together can say."""
+        places: dict[str, str] = {}
+        for field in ("high_importance", "low_importance", "preserve_verbatim"):
+            for name in getattr(self, field):
+                if name in places:
+                    where = f"in {places[name]} and in {field}" if places[name] != field else f"twice in {field}"
+                    raise ConfigError(f"profile {self.name!r}: importance class {name!r} is {where}; expected it once")
+                places[name] = field
+        object.__setattr__(self, "tool_output_trim", MappingProxyType(dict(self.tool_output_trim)))
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it changes nothing."""
+        return not (self.high_importance or self.low_importance or self.preserve_verbatim or self.tool_output_trim)
+
+    @property
+    def high(self) -> tuple[str, ...]:
+        """The classes of single lines that stay first: of high importance, or verbatim."""
+        return tuple(name for name in (*self.high_importance, *self.preserve_verbatim) if name in LINES)
+
+    def weight_of(self, item: Item) -> float:
+        """
+        How much of an item is important, from 0 to 1: of its lines of high and of low importance the share of high
+        ones, with one of each added, so that few lines say little. 0.5 where there are none. A long text is judged by
+        its head and its tail; an item that was asked for before costs nothing.
+        """
+        key = (self.high, self.low_importance, item.id, item.name, item.kind, hash(item.text))
+        counts = _WEIGHED.get(key)
+        if counts is None:
+            counts = self._counted(_sampled(item))
+            if len(_WEIGHED) >= _MOST_KNOWN:
+                _WEIGHED.clear()
+            _WEIGHED[key] = counts
+        high, low = counts
+        return (high + 1) / (high + low + 2)
+
+    def lines(self, text: str, item: Item | None = None) -> tuple[ClassedLine, ...]:
+        """
+        The lines of a text that belong to classes of the profile, in their order; the others are left out.
+
+        ``item`` is where the text stands, if it does in one: some classes look at the tool. O(length).
+        """
+        kind, name = (ItemKind.TOOL_RESULT, "") if item is None else (item.kind, item.name)
+        scanned = item.scan if item is not None and item.text is text else scan(text)
+        reading = Reading(text, scanned, kind, name)
+        found: dict[Line, set[str]] = {}
+        for known in (*self.high, *self.low_importance, *self.preserve_verbatim):
+            for line in classed(reading, known):
+                found.setdefault(line, set()).add(known)
+        return tuple(
+            ClassedLine(start=line[0], end=line[1], classes=tuple(sorted(found[line]))) for line in sorted(found)
+        )
+
+    def _counted(self, reading: Reading) -> tuple[int, int]:
+        high, low = (
+            {line for known in names for line in classed(reading, known)} for names in (self.high, self.low_importance)
+        )
+        return len(high - low), len(low - high)
+
+
+_WEIGHED: dict[tuple[object, ...], tuple[int, int]] = {}
+"""Lines of high and of low importance of items that were weighed; counts alone, no text is kept alive."""
+
+
+def _sampled(item: Item) -> Reading:
+    """The item's text, of a long one its head and its tail."""
+    text, scanned = item.text, item.scan
+    if len(text) > 2 * _SAMPLED:
+        text = f"{text[:_SAMPLED]}\n{text[-_SAMPLED:]}"
+        scanned = scan(text)
+    return Reading(text, scanned, item.kind, item.name)
+
+
+def classed(reading: Reading, name: str) -> Iterable[Line]:
+    """Lines of a class, some perhaps twice; of a class of paragraphs every line of them."""
+    if name in LINES:
+        return LINES[name].of(reading)
+    return (
+        line
+        for paragraph in reading.paragraphs()
+        if PARAGRAPHS[name](reading, paragraph)
+        for line in _in(reading, paragraph)
+    )
+
+
+def _in(reading: Reading, paragraph: Line) -> Iterable[Line]:
+    place, end = paragraph
+    while place < end:
+        line = reading.line_at(place)
+        yield line
+        place = max(line[1], place) + 1

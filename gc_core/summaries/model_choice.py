@@ -1,0 +1,83 @@
+"""Which model the summarizers ask that ask one, and in which words: the configuration's keys for both of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gc_core.actions import SUMMARY_SHARE
+from gc_core.cache.prices import missing_price, offers_beside
+from gc_core.config import GCConfig
+from gc_core.errors import ConfigError
+from gc_core.messages import Usage
+from gc_core.summaries.model_library import window_at
+from gc_core.summaries.prompt import with_instructions
+
+MODEL_SUMMARIZERS: Final = frozenset({"llm", "llm_async"})
+"""Names of gc-core's summarizers that ask a model."""
+
+AUTO: Final = "auto"
+
+_MODEL, _PROMPT = "summarization_model", "summarization_prompt"
+_PROVIDERS: Final = {"google": "gemini", "x-ai": "xai", "together": "together_ai", "fireworks": "fireworks_ai"}
+"""litellm's names of providers, where the price list has others."""
+_REGION: Final = re.compile(r"[a-z-]+\.")
+"""How a cloud spells a model that is another provider's: ``us.anthropic.claude-...``."""
+_FORMATS: Final = {"anthropic": "anthropic", "gemini": "gemini"}
+"""litellm's name of the provider that speaks a format, where it is one alone."""
+
+
+def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, format: str) -> Mapping[str, Any]:  # noqa: A002
+    """
+    A summarizer's options, with what the configuration's keys say where it has none of its own.
+
+    Raises ConfigError when no model can be found for it.
+    """
+    given = dict(options)
+    wanted = given.get(_MODEL, config.summarization_model)
+    if wanted is None:
+        wanted = _own(model, format)
+    elif wanted == AUTO:
+        wanted = cheapest(model, config.usable)
+    given[_MODEL] = wanted
+    if config.summarization_prompt is not None:
+        given.setdefault(_PROMPT, with_instructions(config.summarization_prompt))
+    return given
+
+
+def _own(model: str | None, format: str) -> str:  # noqa: A002
+    if not model:
+        raise ConfigError("summarization_model = None: the session has no model of its own; name one, or give model=")
+    provider = _FORMATS.get(format)
+    return model if provider is None or "/" in model else f"{provider}/{model}"
+
+
+def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
+    """
+    The cheapest model of a model's provider that can be sent so many tokens and writes a summary of them, as litellm
+    calls it. It has to be in the price list and in litellm's table, and not be withdrawn.
+
+    Raises ConfigError that says what is missing.
+    """
+    if not model:
+        raise ConfigError(f'{_MODEL} = "{AUTO}": the session has no model whose provider could be asked; give model=')
+    day = at or dt.datetime.now(dt.UTC).date()
+    found = sorted(_candidates(model, tokens, day))
+    if found:
+        return found[0][1]
+    missing = missing_price(model, at=day) or f"nothing that its provider offers is known to hold {tokens:,} tokens"
+    raise ConfigError(f'{_MODEL} = "{AUTO}" finds no model beside {model!r}: {missing}; name one instead')
+
+
+def _candidates(model: str, tokens: int, day: dt.date) -> Iterator[tuple[float, str]]:
+    """What a summary would cost with each model, and the model's name."""
+    usage = Usage(input_tokens=tokens, output_tokens=int(tokens * SUMMARY_SHARE))
+    through = model.rpartition("/")[0]
+    for offer in offers_beside(model, day):
+        provider = _PROVIDERS.get(offer.provider, offer.provider)
+        if through not in {"", provider} or _REGION.match(model):
+            continue  # reached through a gateway: another account, another list of models
+        if min(offer.window, window_at(provider, offer.prices.model, day)) >= tokens:
+            yield offer.prices.cost(usage), f"{provider}/{offer.prices.model}"

@@ -9,6 +9,7 @@ from gc_core.adoption import adopt
 from gc_core.agent_tools import AgentTools
 from gc_core.async_session import AsyncGCSession
 from gc_core.audit import Finding, verify
+from gc_core.backends import FileBackend, InMemoryBackend, SQLiteBackend
 from gc_core.budget import InstructionBudget
 from gc_core.cache.account import CacheReport
 from gc_core.checkpoints import Checkpoint
@@ -19,6 +20,7 @@ from gc_core.errors import (
     ContextOverflowError,
     GCError,
     InconsistentReplyError,
+    LeaseError,
     LogError,
     MessageError,
     PluginError,
@@ -27,6 +29,8 @@ from gc_core.errors import (
     RuleError,
     SessionClosedError,
     SourceError,
+    SpendLimitError,
+    StateError,
     TranscriptError,
     UnknownEncodingError,
     UnknownStrategyError,
@@ -42,22 +46,40 @@ from gc_core.events import (
     ProviderCompacted,
     RateExceeded,
     RereadNoticed,
+    SpendNotice,
+    StateCut,
     ThresholdCrossed,
     VolatileLayer,
 )
 from gc_core.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.hookspecs import hookimpl
-from gc_core.items import Form, Item, ItemKind, Turn, Unit
+from gc_core.importance import CompositeScorer, ImportanceWeights, ScoringWindow
+from gc_core.items import Form, Item, ItemKind, Level, Turn, Unit
+from gc_core.leases import Lease
 from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
+from gc_core.packing import ContextPacker, Packed
 from gc_core.past import HistoryEntry
 from gc_core.plan import Plan
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
+from gc_core.profiles import (
+    CODING_PROFILE,
+    GENERAL_PROFILE,
+    OPERATIONS_PROFILE,
+    RESEARCH_PROFILE,
+    CompressionProfile,
+)
 from gc_core.protocols import (
     AsyncSummarizer,
+    ContextMiddleware,
     ContextView,
     GCStrategy,
+    ImportanceScorer,
+    MemoryBackend,
+    RegisterMemoryBackend,
+    RegisterProfile,
+    RegisterScorer,
     RegisterStrategy,
     RegisterSummarizer,
     SummarizationValidator,
@@ -65,9 +87,10 @@ from gc_core.protocols import (
     TokenCounter,
 )
 from gc_core.purge import purge
+from gc_core.quality import Recommendation, recommended_target
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
-from gc_core.results import GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
+from gc_core.results import ColdItem, ColdText, GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
 from gc_core.search import Hit
 from gc_core.session import GCSession
 from gc_core.session_search import search_sessions
@@ -77,7 +100,23 @@ from gc_core.suggestions import Suggestion, auto_expand, suggest_recall
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.validation import SummaryValidator
 from gc_core.summary import SummaryOutcome, SummaryRequest
-from gc_core.triggers import Major, Trigger, Young
+from gc_core.task.contract import RegisterExtractor, StateExtractor
+from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task.llm import LLMStateExtractor
+from gc_core.task.values import (
+    Constraint,
+    Decision,
+    EntityState,
+    ErrorPattern,
+    OpenQuestion,
+    Reason,
+    Relation,
+    Resolution,
+    SubGoal,
+    TaskState,
+    ToolStats,
+)
+from gc_core.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
 from gc_core.worker import ToolResultWorker
 
 __all__ = [  # noqa: RUF022 - in plain order, constants among the others
@@ -86,19 +125,32 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "AsyncSummarizer",
     "BudgetUpdated",
     "ByteRange",
+    "CODING_PROFILE",
     "CacheReport",
     "Checkpoint",
+    "ColdItem",
+    "ColdText",
     "CollectionDeferred",
     "CollectionFailed",
     "CollectionFinished",
     "CollectionStarted",
+    "CompositeScorer",
+    "CompressionProfile",
     "ConfigError",
+    "Constraint",
+    "ContextMiddleware",
     "ContextOverflowError",
+    "ContextPacker",
     "ContextView",
+    "Decision",
+    "DeterministicExtractor",
+    "EntityState",
+    "ErrorPattern",
     "ExtractiveSummarizer",
     "Fact",
     "FactKind",
     "FactStore",
+    "FileBackend",
     "Finding",
     "Form",
     "GCConfig",
@@ -109,39 +161,72 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "GCSession",
     "GCStrategy",
     "GCTriggerReason",
+    "GENERAL_PROFILE",
     "Goal",
     "HistoryEntry",
     "Hit",
+    "Hot",
+    "ImportanceScorer",
+    "ImportanceWeights",
+    "InMemoryBackend",
     "Inconsistency",
     "InconsistentReplyError",
     "InstructionBudget",
     "InstructionSource",
     "Item",
     "ItemKind",
+    "LLMStateExtractor",
     "LayerChanged",
+    "Lease",
+    "LeaseError",
+    "Level",
     "LogError",
     "Major",
+    "MemoryBackend",
     "MessageError",
     "MessageRepaired",
     "NoGC",
+    "OPERATIONS_PROFILE",
     "ORG",
+    "ObjectiveChange",
+    "OpenQuestion",
+    "Packed",
     "Plan",
     "PluginError",
     "Plugins",
     "Promotion",
     "ProviderCompacted",
+    "RESEARCH_PROFILE",
     "RateExceeded",
+    "Reason",
+    "Recommendation",
     "Refusal",
+    "RegisterExtractor",
+    "RegisterMemoryBackend",
+    "RegisterProfile",
+    "RegisterScorer",
     "RegisterStrategy",
     "RegisterSummarizer",
+    "Relation",
     "RemovalError",
     "Request",
     "RereadLoopError",
     "RereadNoticed",
+    "Resolution",
     "RuleError",
+    "SQLiteBackend",
+    "ScoringWindow",
     "SessionClosedError",
     "SessionReader",
     "SourceError",
+    "Spend",
+    "SpendLimitError",
+    "SpendNotice",
+    "StateCut",
+    "StateError",
+    "StateExtractor",
+    "Steps",
+    "SubGoal",
     "Suggestion",
     "SummarizationValidator",
     "Summarizer",
@@ -149,9 +234,11 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "SummaryRequest",
     "SummaryValidator",
     "TEAM",
+    "TaskState",
     "ThresholdCrossed",
     "TokenCounter",
     "ToolResultWorker",
+    "ToolStats",
     "TranscriptError",
     "Trigger",
     "Turn",
@@ -168,6 +255,7 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "hookimpl",
     "load_config",
     "purge",
+    "recommended_target",
     "search_sessions",
     "suggest_recall",
     "verify",

@@ -23,6 +23,10 @@ from gc_core.results import GCResult
 SUMMARIES = "summaries"
 """What calls of a summarizer are booked as."""
 
+UNREPORTED, REFUSED = APART = ("calls without a report", "replies not taken")
+"""What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage nobody
+reported, and those whose reply a plugin found inconsistent."""
+
 
 class LedgerAccount:
     """The account of a recorded session, read from its ledger, each entry once."""

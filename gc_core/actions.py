@@ -21,6 +21,9 @@ FOLD_TOKENS = 100
 FOLD_SHARE = 0.5
 """A fold that would have more than this share of what it stands for is not worth its place."""
 
+DIGEST_SHARE = 1 / 60
+"""Share of the tokens that the originals of a segment had which its entries in a digest may have."""
+
 SUMMARY_SHARE = 0.25
 """Share of the tokens that it stands for which a summary may have, unless a strategy says otherwise."""
 
@@ -49,7 +52,8 @@ class Stub:
 @attrs.frozen
 class Summarize:
     """
-    Replace whole units, as many of them as the goal needs, by one summary; a request that the core answers.
+    Replace whole units by one summary; a request that the core answers. Of an account as many of them as the goal
+    needs, with ``whole`` all of them; of the other forms always all.
 
     The summary has at most ``max_tokens`` tokens, and at most the share ``keep`` of the tokens that it stands for.
     """
@@ -58,6 +62,7 @@ class Summarize:
     max_tokens: int = attrs.field(validator=attrs.validators.gt(0))
     keep: float = attrs.field(default=SUMMARY_SHARE, validator=[attrs.validators.gt(0.0), attrs.validators.lt(1.0)])
     form: SummaryForm = attrs.field(default=SummaryForm.ACCOUNT, validator=attrs.validators.instance_of(SummaryForm))
+    whole: bool = attrs.field(default=False, validator=attrs.validators.instance_of(bool))
 
 
 Action = Drop | Stub | Summarize
@@ -67,7 +72,8 @@ Action = Drop | Stub | Summarize
 @attrs.frozen(kw_only=True)
 class GCRemovalItem:
     """
-    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``summarize``, ``fold`` and ``compact``.
+    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``summarize``, ``fold``, ``compact`` and
+    ``digest``.
 
     Attributes:
         action: What to do, with which units or item.
@@ -118,15 +124,37 @@ class GCRemovalItem:
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     @classmethod
-    def summarize(
-        cls, units: Sequence[Unit], *, max_tokens: int, keep: float = SUMMARY_SHARE, reason: str, phase: str = ""
+    def digest(
+        cls, units: Sequence[Unit], *, max_tokens: int, keep: float = DIGEST_SHARE, reason: str, phase: str = ""
     ) -> GCRemovalItem:
         """
-        Ask for one summary of these units, in their order, as many of them as the goal needs.
+        Ask for one digest in the place of these units, summaries and an older digest among them.
+
+        What is new in it is written from the originals, in at most the share ``keep`` of the tokens that they had when
+        they arrived. The digest has at most ``max_tokens`` in all: what an older one tells stays as far as it is more
+        important. Traces between the units leave with them.
+        """
+        action = Summarize(_numbers(units), max_tokens, keep, SummaryForm.DIGEST)
+        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
+
+    @classmethod
+    def summarize(
+        cls,
+        units: Sequence[Unit],
+        *,
+        max_tokens: int,
+        keep: float = SUMMARY_SHARE,
+        whole: bool = False,
+        reason: str,
+        phase: str = "",
+    ) -> GCRemovalItem:
+        """
+        Ask for one summary of these units, in their order, as many of them as the goal needs; of all with ``whole``.
 
         It has at most ``max_tokens`` tokens and at most ``keep`` (0 < keep < 1) of the tokens that it stands for.
         """
-        return cls(action=Summarize(_numbers(units), max_tokens, keep), reason=reason, phase=phase, items=_ids(units))
+        action = Summarize(_numbers(units), max_tokens, keep, whole=whole)
+        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     def of(self, units: Sequence[Unit]) -> GCRemovalItem:
         """The same proposal for these units, of one to drop or to summarise units."""

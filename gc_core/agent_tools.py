@@ -36,7 +36,7 @@ _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
 _NAMED = 5  # items that context_status names of each sort
 
-_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
+_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
 
 
 class AgentTools:
@@ -264,7 +264,8 @@ def _bounded(reference: str) -> tuple[str, str]:
     first, last = int(named.group(1)), int(named.group(2))
     if last - first < _MOST_RECALLED:
         return named.group(), ""
-    return f"i{first}-i{first + _MOST_RECALLED - 1}", f"i{first + _MOST_RECALLED}-i{last}"
+    of = named.group(3) or ""  # another session, that this one was handed off from
+    return f"i{first}-i{first + _MOST_RECALLED - 1}{of}", f"i{first + _MOST_RECALLED}-i{last}{of}"
 
 
 def _hit_line(hit: Hit) -> str:

@@ -16,11 +16,13 @@ from gc_core.border import Attempt, started
 from gc_core.errors import PluginError, SummaryError
 from gc_core.plugins import SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
+from gc_core.summaries.digesting import digest_text
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.fence import escaped
 from gc_core.summaries.folding import FOLDING, fold_line
 from gc_core.summaries.validation import with_facts
 from gc_core.summary import SummaryForm, SummaryRequest
+from gc_core.watching import UNWATCHED, Watch
 
 EXTRACTIVE, NONE = "extractive", "none"
 """The summarizer of gc-core itself, and the word for having none."""
@@ -76,6 +78,7 @@ class Answering:
         validator: Says what is wrong with a text.
         seconds: How long one answer is waited for.
         spent: Told what a summarizer says that its calls took; see ``SummaryRequest.spent``.
+        watch: Sees each time that it is asked.
 
     """
 
@@ -85,6 +88,7 @@ class Answering:
     validator: SummarizationValidator
     seconds: float
     spent: Callable[[int, int], None] | None = None
+    watch: Watch = UNWATCHED
 
     @property
     def model(self) -> str | None:
@@ -102,10 +106,17 @@ class Answering:
         A text that may stand for the originals.
 
         A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
-        again, so that nobody waits twice. Then the extract takes its place. For a fold nobody is asked at all.
+        again, so that nobody waits twice. Then the extract takes its place. For a fold nobody is asked at all, and of a
+        digest for what is new alone.
         """
         if request.form is SummaryForm.FOLD:
             return Written(text=fold_line(request), by=FOLDING)
+        if request.form is SummaryForm.DIGEST:
+            new = (yield from self._asking(request)) if request.items else Written(text="", by=EXTRACTIVE)
+            return attrs.evolve(new, text=digest_text(request, new.text))
+        return (yield from self._asking(request))
+
+    def _asking(self, request: SummaryRequest) -> Steps[Written]:
         attempts, complaints = 0, list[str]()
         if self.summarizer is not None and self.plugins.is_quarantined(self.name, SUMMARIZE):
             complaints.append(f"{self.name} is quarantined after repeated failures")
@@ -141,16 +152,19 @@ class Answering:
     def ask(self, request: SummaryRequest) -> Answer:
         """The summarizer's answer, waited for at most ``seconds``."""
         text: object = None
-        with self.plugins.guarded(self.name, SUMMARIZE) as attempt:
-            text = self._in_time(self._thread(request))
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(request) as watched:
+            text = self._in_time(self._thread(watched))
         return _answer(text, attempt)
 
     async def ask_async(self, request: SummaryRequest) -> Answer:
         """The same, while other tasks go on."""
         text: object = None
-        with self.plugins.guarded(self.name, SUMMARIZE) as attempt:
-            text = await (self._awaited(request) if self.is_async else self._from_thread(request))
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(request) as watched:
+            text = await (self._awaited(watched) if self.is_async else self._from_thread(watched))
         return _answer(text, attempt)
+
+    def _watched(self, request: SummaryRequest) -> contextlib.AbstractContextManager[SummaryRequest]:
+        return self.watch.asking(self.name, self.model, request)
 
     async def _awaited(self, request: SummaryRequest) -> object:
         """In a task of its own: what a summarizer does to its task, it does not do to the host's."""
@@ -194,7 +208,7 @@ class Answering:
     def _asked(self, request: SummaryRequest) -> object:
         assert self.summarizer is not None  # noqa: S101 - the extract is never asked for
         if self.spent is not None:
-            request = attrs.evolve(request, spent=self.spent)
+            request = attrs.evolve(request, spent=_both(request.spent, self.spent))
         return self.summarizer.summarize(request)
 
     def _thread(self, request: SummaryRequest) -> Future[object]:
@@ -220,6 +234,14 @@ def _complaints(answer: object) -> tuple[str, ...]:
     if not all(isinstance(each, str) for each in complaints):
         raise PluginError(f"answered {complaints!r:.100}; expected complaints, a text each")
     return tuple(each[:_COMPLAINT_CHARS] for each in complaints)
+
+
+def _both(one: Callable[[int, int], None], other: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    def tell(input_tokens: int, output_tokens: int) -> None:
+        one(input_tokens, output_tokens)
+        other(input_tokens, output_tokens)
+
+    return tell
 
 
 def _answer(text: object, attempt: Attempt) -> Answer:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Self, TypeVar
 
 from gc_core.ahead import Coming
 from gc_core.answering import Answering, Steps, driven_async
+from gc_core.config import GCConfig
+from gc_core.handoff_texts import Filter, Wish
+from gc_core.leases import Lease, check_seconds
 from gc_core.messages import Request
 from gc_core.results import GCResult
 from gc_core.session_base import SessionBase
@@ -52,15 +57,60 @@ class AsyncGCSession(SessionBase):
         """After the provider refused a request for its length; see ``GCSession.recover``."""
         return await self._driven("recover", lambda: self._recovering(error))
 
+    async def handoff(
+        self,
+        *,
+        name: str = "handoff",
+        filter: Filter = None,  # noqa: A002 - the word users know it by
+        directory: str | Path | None = None,
+        config: GCConfig | None = None,
+        tokens: int | None = None,
+        steps: int = 5,
+        summary_tokens: int = 1_000,
+        result_tokens: int = 1_000,
+    ) -> AsyncGCSession:
+        """Open a child; see ``GCSession.handoff``. What is said while its account is awaited is not in it."""
+        wish = Wish(
+            name=name,
+            filter=filter,
+            config=config,
+            tokens=tokens,
+            steps=steps,
+            summary_tokens=summary_tokens,
+            result_tokens=result_tokens,
+        )
+        return await self._driven("handoff", lambda: self._handing(directory, wish))
+
+    async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:
+        """
+        ``lease``, awaited for so many seconds until there is room, or for as long as it takes (None).
+
+        Those who wait are served in the order in which they asked. Raises LeaseError when there is none in time, and at
+        once for more tokens than the window has; SessionClosedError.
+        """
+        if wait is not None:
+            check_seconds(wait)
+        loop, came = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits there any more
+                loop.call_soon_threadsafe(came.set)
+
+        with self._in_line(tokens, name, wake) as waiting:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(came.wait(), wait)
+            return self._granted(waiting)
+
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _driven(self, name: str, make: Callable[[], Steps[T]]) -> T:
         """Do the work, awaiting wherever it stops; one such call at a time."""
         self._turn = self._turn or asyncio.Lock()
         async with self._turn:
-            with self._entered(name):
-                steps = make()
-            return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))
+            with self._watch.call(name):
+                with self._entered(name):
+                    steps = make()
+                return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))
 
     def _check_summarizer(self, answering: Answering) -> None:
         """Either kind can be asked here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import attrs
 from gc_core import index_file
 from gc_core import ledger as ledgers
 from gc_core import log as logs
-from gc_core.checkpoint_audit import MISFIT, moments, name_of, unlike
-from gc_core.checkpoints import Checkpoint, read_checkpoint
+from gc_core.border import Attempt, border
+from gc_core.checkpoint_audit import MISFIT, Kept, moments, place_of, unlike
+from gc_core.checkpoints import Checkpoint, key_of, lying
 from gc_core.errors import LogError
 from gc_core.fold import enter_one, take_one
 from gc_core.index_audit import index_flaws
@@ -94,7 +96,7 @@ class _Audit:
         self._lines, self._entries, self._names = Lines(), Entries(), Names()
         self._walk = log.journal.lines()
         self._reached = Position()
-        self._checkpoints: dict[Position, Path] = {}
+        self._checkpoints: dict[Position, list[Kept]] = {}
         self._settings: Settings | None = None
         # The window of the moment, and whether its digest was the expected one; None when it cannot be known any more.
         self._state: SessionState | None = None
@@ -112,8 +114,8 @@ class _Audit:
         if self._entries.damaged:
             self._state = None
         self._advance(self._log.size, taking=True)
-        for path in self._checkpoints.values():
-            self._look_at_rest(path)
+        for kept in itertools.chain.from_iterable(self._checkpoints.values()):
+            self._look_at_rest(kept)
         for by, text in misplaced(self._lines, self._entries, self._names, self._log.size):
             self._say(*by, text)
         for text in index_flaws(self._directory, self._lines):
@@ -149,7 +151,7 @@ class _Audit:
             if not self._entries.damaged:
                 _take_back(standing, entry)
                 standing.append((place, entry))
-        self._checkpoints = moments(self._directory, Position(self._log.size, end))
+        self._checkpoints = moments(lying(self._directory, self._watched), Position(self._log.size, end))
         return standing
 
     # -- the fold ------------------------------------------------------------------------------------------------
@@ -237,33 +239,40 @@ class _Audit:
         """Compare the checkpoint of this moment, if there is one."""
         if self._state is None or self._settings is None:
             return
-        path = self._checkpoints.pop(self._reached, None)
-        checkpoint = None if path is None else self._opened(path)
-        if path is None or checkpoint is None:
-            return
-        opened = self._entries.opened_at(checkpoint.at.ledger) or checkpoint.opened
-        text = unlike(checkpoint, self._state, self._fresh(self._settings), opened)
-        if text:
-            self._say(name_of(path), None, text)
+        for kept in self._checkpoints.pop(self._reached, ()):
+            checkpoint = self._opened(kept)
+            if checkpoint is not None:
+                opened = self._entries.opened_at(checkpoint.at.ledger) or checkpoint.opened
+                text = unlike(checkpoint, self._state, self._fresh(self._settings), opened)
+                if text:
+                    self._say(str(kept), None, text)
 
-    def _look_at_rest(self, path: Path) -> None:
+    def _look_at_rest(self, kept: Kept) -> None:
         """A checkpoint whose moment did not come by: it was taken back, or is not known, or there was none."""
-        checkpoint = self._opened(path)
+        checkpoint = self._opened(kept)
         if checkpoint is not None and self._state is not None and not self._entries.took_back(checkpoint.at):
-            self._say(name_of(path), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
+            self._say(str(kept), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
 
-    def _opened(self, path: Path) -> Checkpoint | None:
-        checkpoint = read_checkpoint(path)
+    def _opened(self, kept: Kept) -> Checkpoint | None:
+        checkpoint = kept.read()
         if checkpoint is None:
-            self._say(name_of(path), None, "it cannot be read")
+            self._say(str(kept), None, "it cannot be read")
         elif checkpoint.session != self._lines.session:
-            self._say(name_of(path), None, f"it is of session {checkpoint.session!r}, not {self._lines.session!r}")
-        elif path.name != f"{checkpoint.at.log:015d}-{checkpoint.at.ledger:015d}.json":
-            self._say(name_of(path), None, f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
+            self._say(str(kept), None, f"it is of session {checkpoint.session!r}, not {self._lines.session!r}")
+        elif kept.key != key_of(checkpoint.at):
+            self._say(str(kept), None, f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
         else:
-            self._names.take_checkpoint(name_of(path), checkpoint)
+            self._names.take_checkpoint(str(kept), checkpoint)
             return checkpoint
         return None
+
+    @contextlib.contextmanager
+    def _watched(self, backend: str, doing: str) -> Iterator[Attempt]:  # noqa: ARG002 - the form of a border
+        """What lies there and cannot be read at all."""
+        with border() as attempt:
+            yield attempt
+        if attempt.error is not None:
+            self._say(place_of(backend), None, f"it cannot be read: {attempt.error}")
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------

@@ -97,6 +97,10 @@ class Blocks:
         for block in blocks:
             self._waiting.setdefault((block.source, block.name), block)
 
+    def recall(self, context: Context, blocks: Iterable[Block]) -> None:
+        """What a collection brings back waits too, unless it stands there still."""
+        self.carry(block for block in blocks if not self._stands(context, block))
+
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
         key = (item.source, item.name)

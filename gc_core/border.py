@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -65,7 +66,7 @@ def started(call: Callable[[], T]) -> Future[T]:
     """
     Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays nobody's exit.
 
-    The future holds the answer, or the error that was raised.
+    The future holds the answer, or the error that was raised. Context variables are the caller's, a trace for instance.
     """
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # nobody can take the question back: an answer that comes late is of no use
@@ -80,5 +81,6 @@ def started(call: Callable[[], T]) -> Future[T]:
             if not future.done():
                 future.set_exception(PluginError("it ended its thread instead of answering"))
 
-    threading.Thread(target=run, name="gc-core", daemon=True).start()
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(run,), name="gc-core", daemon=True).start()
     return future

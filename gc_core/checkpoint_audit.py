@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
-from gc_core.checkpoints import DIRECTORY, Checkpoint
+from gc_core.backends import DATABASE, FILES, FOLDER
+from gc_core.checkpoints import Checkpoint, Checkpoints
 from gc_core.errors import GCError
 from gc_core.intake import Cursor
 from gc_core.ledger import Opened
@@ -18,8 +18,6 @@ from gc_core.state import Position, SessionState, digest_of_messages
 # What a damaged line makes of the code that takes it for a whole one.
 MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
-_MOMENT = re.compile(r"(\d+)-(\d+)\.json", re.ASCII)
-
 # Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
 _FOLDED = (
     *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
@@ -27,19 +25,34 @@ _FOLDED = (
 )
 
 
-def moments(directory: Path, end: Position) -> dict[Position, Path]:
+@attrs.frozen(kw_only=True)
+class Kept:
+    """A checkpoint that lies in a session's directory: among which ones, and under which key."""
+
+    among: Checkpoints
+    key: str
+
+    def __str__(self) -> str:
+        """Where it is, from the session's directory."""
+        return f"{place_of(self.among.name)}/{self.key}"
+
+    def read(self) -> Checkpoint | None:
+        """The checkpoint, or None where it cannot be read."""
+        return self.among.read(self.key)
+
+
+def moments(among: Iterable[Checkpoints], end: Position) -> dict[Position, list[Kept]]:
     """The checkpoints up to a moment."""
-    found: dict[Position, Path] = {}
-    for path in sorted((directory / DIRECTORY).glob("*.json")):
-        name = _MOMENT.fullmatch(path.name)
-        if name and int(name[1]) <= end.log and int(name[2]) <= end.ledger:
-            found[Position(int(name[1]), int(name[2]))] = path
+    found: dict[Position, list[Kept]] = {}
+    for each in among:
+        for key, at in each.moments(end).items():
+            found.setdefault(at, []).append(Kept(among=each, key=key))
     return found
 
 
-def name_of(path: Path) -> str:
-    """The name of a checkpoint's file, from the session's directory."""
-    return f"{DIRECTORY}/{path.name}"
+def place_of(backend: str) -> str:
+    """What one of gc-core's own backends keeps checkpoints in, from the session's directory."""
+    return FOLDER if backend == FILES else DATABASE
 
 
 def unlike(checkpoint: Checkpoint, state: SessionState, fresh: SessionState, opened: Opened) -> str:

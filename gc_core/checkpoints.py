@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from gc_core.backends import DATABASE, FILES, FOLDER, SQLITE, FileBackend, SQLiteBackend
 from gc_core.blocks import Block, Blocks
+from gc_core.border import Attempt, PluginFailure, border
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
 from gc_core.context import Head
-from gc_core.errors import GCError, LogError
+from gc_core.errors import GCError, LogError, PluginError
 from gc_core.hunks import SavedMessage
 from gc_core.intake import Cursor
 from gc_core.ledger import CONVERTER, UNREADABLE, Configured, Opened
+from gc_core.logs import logger
+from gc_core.objective import Objective
+from gc_core.outcomes import Outcome
+from gc_core.protocols import MemoryBackend
 from gc_core.references import ByteRange
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.state import Position, SessionState, digest_of_messages
 
-DIRECTORY = "checkpoints"
+KEPT_NEWEST = 20
+"""Checkpoints that are kept, whatever is older."""
 
-_NAME = re.compile(r"(\d{1,18})-(\d{1,18})")
+_NAME = re.compile(r"(\d{1,18})-(\d{1,18})\.json", re.ASCII)
+
+_log = logger("gc_core.checkpoints")
+
+T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +73,8 @@ class Checkpoint:
         thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
         carried: Blocks that go on behind a compaction and still wait.
         cleared: Items that the provider leaves out.
+        objective: What the agent is after.
+        outcomes: What the host said of how turns and steps ended.
 
     """
 
@@ -88,6 +102,8 @@ class Checkpoint:
     thinking: tuple[str, ...]
     carried: tuple[Block, ...] = ()
     cleared: tuple[str, ...] = ()
+    objective: Objective = attrs.field(factory=Objective)
+    outcomes: tuple[Outcome, ...] = ()
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
@@ -119,6 +135,8 @@ class Checkpoint:
             thinking=tuple(state.thinking),
             carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
             cleared=tuple(sorted(state.cleared)),
+            objective=state.objective,
+            outcomes=state.outcomes,
         )
 
     def restore(self, state: SessionState) -> None:
@@ -154,75 +172,171 @@ class Checkpoint:
         state.done, state.taken_back = list(self.done), list(self.taken_back)
         state.turns, state.thinking = list(self.turns), list(self.thinking)
         state.cleared = frozenset(self.cleared)
+        state.objective = self.objective
+        state.outcomes = self.outcomes
+
+
+Guard = Callable[[str, str], AbstractContextManager[Attempt]]
+"""The border around a backend's code: it is told the backend's name, and what is asked of it."""
+
+
+@contextlib.contextmanager
+def passed_over(backend: str, doing: str) -> Iterator[Attempt]:
+    """The border where nobody keeps what a backend did wrong: it is only logged."""
+    with border() as attempt:
+        yield attempt
+    if attempt.error is not None:
+        attempt.failure = PluginFailure(plugin=backend, doing=doing, error=attempt.error)
+        _log.warning("checkpoints cannot be used", error=str(attempt.failure))
 
 
 class Checkpoints:
-    """The checkpoints of a session, a file each; one that is torn or of another session is passed over."""
+    """
+    The checkpoints of a session; one that is torn or of another session is passed over.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    A backend that fails is passed over too: log and ledger alone tell the same, an older checkpoint and what came since
+    as well.
+
+    Args:
+        backend: What keeps them.
+        name: What a configuration calls it.
+        guard: The border around its code.
+
+    """
+
+    def __init__(self, backend: MemoryBackend, name: str = FILES, guard: Guard = passed_over) -> None:
+        self.name = name
+        self._backend = backend
+        self._guard = guard
 
     def write(self, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint: wholly, or not at all. Raises LogError when it cannot be."""
-        path = self._directory / f"{checkpoint.at.log:015d}-{checkpoint.at.ledger:015d}.json"
+        """Write a checkpoint, and let go of those that are not needed. Raises LogError when it cannot be written."""
+        key = key_of(checkpoint.at)
         text = json.dumps(_CONVERTER.unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
-        new = path.with_suffix(".new")
-        try:
-            self._directory.mkdir(mode=0o700, exist_ok=True)
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(text.encode("utf-8", "surrogatepass"))
-            new.replace(path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                new.unlink()
-            raise LogError(f"{path} cannot be written: {error}") from error
+        self.put(key, text.encode("utf-8", "surrogatepass"))
+        self._thin_out()
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep a checkpoint as another backend kept it. Raises LogError when that cannot be done."""
+        with self._guard(self.name, "write") as attempt:
+            self._backend.write(key, data)
+        if attempt.error is not None:
+            raise LogError(f"a checkpoint cannot be written: {attempt.failure}") from attempt.error
 
     def forget(self, behind: Position) -> None:
         """
-        Remove the checkpoints of bytes that were lost, and those that were never finished. When the files have grown
-        again, others stand there.
+        Remove the checkpoints of bytes that were lost. When log and ledger have grown again, others stand there.
 
         Raises LogError when that cannot be done.
         """
-        try:
-            for path in self._directory.glob("*.new"):
-                path.unlink(missing_ok=True)
-            for path in self._directory.glob("*.json"):
-                at = _position(path)
-                if at is not None and (at.log > behind.log or at.ledger > behind.ledger):
-                    path.unlink(missing_ok=True)
-        except OSError as error:
-            raise LogError(f"{self._directory}: a checkpoint of lost bytes cannot be removed: {error}") from error
+        for key, at in self.moments().items():
+            if at.log > behind.log or at.ledger > behind.ledger:
+                self._delete(key)
+
+    def forget_all(self) -> None:
+        """Remove everything that the backend holds. Raises LogError when that cannot be done."""
+        with self._guard(self.name, "keys") as attempt:
+            keys = list(self._backend.keys())
+        if attempt.error is not None:
+            raise LogError(f"not every checkpoint can be removed: {attempt.failure}") from attempt.error
+        for key in keys:
+            self._delete(key)
 
     def newest(self, before: Position) -> Iterator[Checkpoint]:
         """The checkpoints up to a moment, newest first."""
-        for path in reversed(self.paths(before)):
-            checkpoint = read_checkpoint(path)
+        for key in reversed(self.moments(before)):
+            checkpoint = self.read(key)
             if checkpoint is not None:
                 yield checkpoint
 
-    def paths(self, before: Position) -> list[Path]:
-        """The files of the checkpoints up to a moment, oldest first."""
-        return [path for path in sorted(self._directory.glob("*-*.json")) if _is_before(path, before)]
+    def moments(self, before: Position | None = None) -> dict[str, Position]:
+        """The keys of the checkpoints up to a moment, or of all, each with its own moment; oldest first."""
+        found: dict[str, Position] = {}
+        with self._guard(self.name, "keys"):
+            keys = self._backend.keys()
+            for key in keys:
+                at = _moment(_checked(key, str))
+                if at is not None and (before is None or (at.log <= before.log and at.ledger <= before.ledger)):
+                    found[key] = at
+        return dict(sorted(found.items(), key=lambda pair: (pair[1].log, pair[1].ledger)))
+
+    def read(self, key: str) -> Checkpoint | None:
+        """None for one that cannot be read: an older checkpoint, or log and ledger alone, tell the same."""
+        try:
+            data = self.data(key) or b""
+            return _CONVERTER.structure(json.loads(data.decode("utf-8", "surrogatepass")), Checkpoint)
+        except UNREADABLE:
+            return None
+
+    def data(self, key: str) -> bytes | None:
+        """A checkpoint as the backend holds it; None where it does not, or cannot tell."""
+        found: bytes | None = None
+        with self._guard(self.name, "read"):
+            answer = self._backend.read(key)
+            found = None if answer is None else _checked(answer, bytes)
+        return found  # noqa: RET504 - also where the border has caught something
+
+    def _thin_out(self) -> None:
+        keys = self.moments()
+        for key in superfluous(keys):
+            with self._guard(self.name, "delete"):
+                self._backend.delete(key)
+
+    def _delete(self, key: str) -> None:
+        with self._guard(self.name, "delete") as attempt:
+            self._backend.delete(key)
+        if attempt.error is not None:
+            raise LogError(f"checkpoint {key:.99} cannot be removed: {attempt.failure}") from attempt.error
 
 
-def _is_before(path: Path, end: Position) -> bool:
-    log, _, ledger = path.stem.partition("-")
-    return log.isdigit() and ledger.isdigit() and int(log) <= end.log and int(ledger) <= end.ledger
+def shown(directory: Path) -> Checkpoints:
+    """The checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
+    return max(lying(directory), key=lambda each: max(each.moments(), default=""))
 
 
-def _position(path: Path) -> Position | None:
-    """The moment that a file's name says, or None for a file that is no checkpoint."""
-    found = _NAME.fullmatch(path.stem)
+def lying(directory: Path, guard: Guard = passed_over) -> tuple[Checkpoints, ...]:
+    """All checkpoints that may lie in a session's directory, whatever its configuration says now."""
+    files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
+    if not (directory / DATABASE).is_file():
+        return (files,)
+    return files, Checkpoints(SQLiteBackend(directory / DATABASE), SQLITE, guard)
+
+
+def superfluous(moments: Mapping[str, Position]) -> list[str]:
+    """
+    Which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them so many that from any
+    moment the one before it is nearer than a quarter of the way to the newest.
+
+    So their number grows with the logarithm of the session's length, and going back a hundred steps reads little more
+    than going back one.
+    """
+    keys = list(moments)
+    places = [moments[key].log + moments[key].ledger for key in keys]
+    gone, newer = [], len(keys) - KEPT_NEWEST
+    for number in range(newer - 1, -1, -1):
+        before = places[number - 1] if number else 0
+        if places[newer] - before <= (places[-1] - places[number]) // 4:
+            gone.append(keys[number])
+        else:
+            newer = number
+    return gone
+
+
+def key_of(at: Position) -> str:
+    """The key of the checkpoint of a moment: sorted, they are in the order of time."""
+    return f"{at.log:015d}-{at.ledger:015d}.json"
+
+
+def _moment(key: str) -> Position | None:
+    """The moment that a key says, or None for one of something else."""
+    found = _NAME.fullmatch(key)
     return None if found is None else Position(int(found.group(1)), int(found.group(2)))
 
 
-def read_checkpoint(path: Path) -> Checkpoint | None:
-    """None for a file that cannot be read: an older checkpoint, or log and ledger alone, tell the same."""
-    try:
-        return _CONVERTER.structure(json.loads(path.read_bytes().decode("utf-8", "surrogatepass")), Checkpoint)
-    except (OSError, *UNREADABLE):
-        return None
+def _checked(answer: Any, kind: type[T]) -> T:
+    if not isinstance(answer, kind):
+        raise PluginError(f"answered {answer!r:.200}; expected {kind.__name__}")
+    return answer
 
 
 def _converter() -> cattrs.Converter:

@@ -17,6 +17,7 @@ import attrs
 from gc_core.accounts import CallWatch
 from gc_core.ahead import Ahead, Coming
 from gc_core.answering import NONE, Answering, Steps
+from gc_core.archive import Archive
 from gc_core.bound_thinking import ThinkingRule
 from gc_core.cache.marks import Marks
 from gc_core.collection import Collected, Collector
@@ -34,16 +35,15 @@ from gc_core.events import (
     CollectionStarted,
     RateExceeded,
 )
-from gc_core.items import Item
 from gc_core.ledger import Configured, Observed
-from gc_core.log import text_of
 from gc_core.logs import logger
-from gc_core.messages import Payload, Request
+from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
 from gc_core.results import GCResult, Goal
-from gc_core.scheduling import Scheduling
+from gc_core.scoring import Scoring
 from gc_core.state import digest_of_messages
 from gc_core.summary import SummaryRequest
+from gc_core.summary_planning import Originals
 from gc_core.view import WindowView
 
 _log = logger("gc_core.session")
@@ -52,10 +52,11 @@ _MOST_RECOVERIES = 2
 """Times in a row that the window is brought back for an inconsistent reply."""
 
 
-class Collecting(Scheduling):
+class Collecting(Archive):
     """The part of a session that collects, and renders what is sent."""
 
     _answering: Answering
+    _scoring: Scoring
     _ahead: Ahead
     _marks: Marks
     _calls: CallWatch
@@ -70,6 +71,7 @@ class Collecting(Scheduling):
 
     def _sending(self) -> Steps[Request]:
         """The request for the next model call, after the collection that is due."""
+        self._keep_to_limit()
         self._look_for_circles()
         self._prepare()
         return (yield from self._fitting())
@@ -82,9 +84,9 @@ class Collecting(Scheduling):
 
     def _turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
         """The reply is taken, then what is due is collected."""
-        payload = self._plain(self._format.reply(reply))
-        self._validate(payload)
+        payload = self._message(self._format.reply(reply))
         reported = None if usage is None else self._format.usage(usage)
+        self._validate(payload, reported)
         served = self._format.served(reply)
         self._note_served(served)
         self._note_kept(reply)
@@ -95,6 +97,9 @@ class Collecting(Scheduling):
                 raw = 0 if taken.arrival.compacted else self._raw_sent
                 self._recorder.observe(self._calls.observed(raw, reported, reply))
                 self._tell_rate()
+        elif reported is None:
+            self._book_unreported(sum(item.tokens for item in taken.new if not item.synthetic))
+        self._follow_spend()
         goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
         self._streamed, self._crossed = 0, False
         result = yield from self._collecting_if_due(goal)
@@ -212,7 +217,7 @@ class Collecting(Scheduling):
         self._recorder.commit(collected, collected.context)
         self._book_summaries(collected.result)
         self._ahead.forget()
-        self._paid()
+        self._paid(collected.plan.goal)
         self._looks_above = 0
         self._tell_collected(collected.result)
 
@@ -245,7 +250,7 @@ class Collecting(Scheduling):
     def _overflow(self) -> ContextOverflowError:
         back = sum(item.tokens for item in self._context.items() if item.id in self._state.undone)
         hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
-        needed = self._moment().estimated
+        needed = self._moment().taken
         return ContextOverflowError(limit=self._config.usable, needed=needed, owners=self._owners(), hint=hint)
 
     def _owners(self) -> dict[str, int]:
@@ -261,7 +266,14 @@ class Collecting(Scheduling):
     @serialised
     def view(self) -> WindowView:
         """The window as a strategy sees it."""
-        return WindowView(self._context, self._protection, can_summarize=self._answering.name != NONE)
+        return WindowView(
+            self._context,
+            self._protection,
+            can_summarize=self._answering.name != NONE,
+            objective=self._state.objective.text,
+            scores=self._scores,
+            search=self._search_cold,
+        )
 
     # -- ahead of need -------------------------------------------------------------------------------------------------
 
@@ -283,12 +295,13 @@ class Collecting(Scheduling):
 
     # -- inconsistent replies ------------------------------------------------------------------------------------------
 
-    def _validate(self, reply: Payload) -> None:
+    def _validate(self, reply: Payload, reported: Usage | None) -> None:
         """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
         found = self.plugins.validate(reply, self.view())
         if not found:
             self._recoveries = 0
             return
+        self._book_refused(reply, reported)
         reason = "; ".join(each.reason for each in found)
         how, digest = self._config.recovery_strategy, digest_of_messages(self._context.messages)
         self._recoveries += 1
@@ -331,9 +344,18 @@ class Collecting(Scheduling):
             strategies=self._strategies,
             counter=self._counter,
             answering=self._answering,
-            read=self._original,
+            read=Originals(item=self._original, span=self._span),
             thinking=self._thinking_rule,
+            objective=self._state.objective.text,
+            scores=self._scores,
+            cold=self._cold,
+            profile=self.profile,
         )
+
+    @property
+    def _scores(self) -> Scoring:
+        domain = None if self.profile.is_neutral else self.profile.weight_of
+        return attrs.evolve(self._scoring, outcomes=self._state.outcomes, domain=domain)
 
     def _collector_for(self, goal: Goal) -> Collector:
         return attrs.evolve(self._collector, strategies=self._strategies_for(goal))
@@ -346,11 +368,6 @@ class Collecting(Scheduling):
             binds=self._state.binds_thinking,
             old_before=0 if keep is None else max(0, self._context.cursor.turn - keep + 1),
         )
-
-    def _original(self, item: Item) -> str:
-        """The text with which an item arrived, from the log."""
-        known = self._store.log.find(int(item.id[1:]))
-        return item.text if known is None else text_of(known[1], item.id, self._format)
 
     def _window_changed(self) -> None:
         self._forget_the_moment()
@@ -367,6 +384,7 @@ class Collecting(Scheduling):
             model=model or self._state.model,
             context_limit=config.context_limit,
             output_reservation=config.output_reservation,
+            max_total_tokens=config.max_total_tokens or 0,
         )
         known = self._state.configured
         if wanted != known:
@@ -380,4 +398,4 @@ class Collecting(Scheduling):
     def _allow(self, tokens: int) -> None:
         """The provider's own word for the window; where nothing could be reserved in it, nothing is."""
         reservation = self._config.output_reservation if tokens > self._config.output_reservation else 0
-        self._configure(attrs.evolve(self._config, context_limit=max(1, tokens), output_reservation=reservation))
+        self._configure(self._config.resized(max(1, tokens), reservation))

@@ -12,19 +12,22 @@ from gc_core import last_resort
 from gc_core.actions import GCRemovalItem
 from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.bound_thinking import NO_RULE, ThinkingRule
+from gc_core.cold import ColdTier, Recalled
 from gc_core.context import Context
 from gc_core.errors import PluginError, RemovalError, RuleError
+from gc_core.importance import Scores, composite
 from gc_core.messages import Request
 from gc_core.plan import Plan
 from gc_core.planning import Planner
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
+from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
 from gc_core.protocols import TokenCounter
-from gc_core.results import GCResult, Goal, Refusal
+from gc_core.results import ColdText, GCResult, Goal, Refusal
 from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
 from gc_core.summary import SummaryOutcome, SummaryRequest
-from gc_core.summary_planning import NO_SUMMARIZER, PlannedSummary, ReadOriginal
+from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary
 from gc_core.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0
@@ -57,6 +60,7 @@ class Collected:
         plan: The checked removals.
         result: What happened.
         of: The window that it was made for.
+        recalled: What comes back at the end of the next request.
         stale: The host acted meanwhile, so that it may not be done any more.
         keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
 
@@ -66,6 +70,7 @@ class Collected:
     plan: Plan
     result: GCResult
     of: Context
+    recalled: tuple[Recalled, ...] = ()
     stale: bool = False
     keeps_head: bool = False
 
@@ -82,6 +87,11 @@ class Collector:
         answering: Who writes summaries, and how they are checked.
         read: The original text of an item that a stub stands for.
         thinking: What an edit does to the thinking behind it.
+        objective: What the agent is about.
+        questions: Questions that are open.
+        scores: How importance is told.
+        cold: What left the window, where a strategy works with tiers; else None.
+        profile: What the session's domain holds for important.
         clock: Seconds; for measuring alone, no decision but the time limit depends on it.
 
     """
@@ -90,8 +100,13 @@ class Collector:
     strategies: tuple[Named, ...]
     counter: TokenCounter
     answering: Answering
-    read: ReadOriginal
+    read: Originals
     thinking: ThinkingRule = NO_RULE
+    objective: str = ""
+    questions: tuple[str, ...] = ()
+    scores: Scores = composite
+    cold: ColdTier | None = None
+    profile: CompressionProfile = GENERAL_PROFILE
     clock: Clock = time.perf_counter
 
     def steps(
@@ -110,9 +125,13 @@ class Collector:
         changed. Raises RuleError when the edited request would break a provider's rule.
         """
         started = self.clock()
-        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=fit, prepared=prepared)
+        view = self._viewed(context, goal, protection)
+        recalled = self._recalled(view, goal) if fit is None else ()
+        goal = attrs.evolve(goal, target_tokens=max(0, goal.target_tokens - sum(each.tokens for each in recalled)))
+        asked = _Asked(view=view, goal=goal, fit=fit, prepared=prepared)
         planner = yield from self._agreed(context, asked)
-        return self._carried_out(context, planner, asked, started)
+        collected = self._carried_out(context, planner, asked, started)
+        return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
 
     def collect(self, context: Context, goal: Goal, protection: Protection) -> Collected:
         """The same, waiting for every summary."""
@@ -156,7 +175,17 @@ class Collector:
             young_after=goal.young_after,
             policies=policies,
             can_summarize=can_summarize,
+            objective=self.objective,
+            questions=self.questions,
+            scores=self.scores,
+            search=_nothing if self.cold is None else self.cold.search,
         )
+
+    def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
+        """What comes back with this collection, which makes room for it; nothing where nothing has to leave."""
+        if self.cold is None or goal.is_young or view.tokens <= goal.target_tokens:
+            return ()
+        return self.cold.recalled(self.plugins, view, goal, self.counter)
 
     # -- asking --------------------------------------------------------------------------------------------------
 
@@ -212,7 +241,15 @@ class Collector:
         return asked.written[summary.key]
 
     def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
-        return Planner(context, asked.view, asked.goal, self.counter, vetoed=vetoed, thinking=self.thinking)
+        return Planner(
+            context,
+            asked.view,
+            asked.goal,
+            self.counter,
+            vetoed=vetoed,
+            thinking=self.thinking,
+            profile=self.profile,
+        )
 
     def _ask_all(self, planner: Planner, asked: _Asked) -> None:
         """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
@@ -360,6 +397,10 @@ class _Asked:
         self.failures.append(why)
 
 
+def _nothing(_query: str, _limit: int) -> tuple[ColdText, ...]:
+    return ()
+
+
 _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True, whole=True)
 
 
@@ -369,7 +410,12 @@ def _rights(asked: _Asked) -> Rights:
     if goal.is_young:
         return Rights(zones=frozenset(), stub_only=frozenset(item.id for item in asked.view.young))
     zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
-    return Rights(zones=frozenset(zones), preservable_above=goal.pressure_tokens or 0)
+    above = goal.pressure_tokens or 0
+    return Rights(
+        zones=frozenset(zones),
+        preservable_above=above,
+        preservable_to=above if goal.relief_tokens is None else min(above, goal.relief_tokens),
+    )
 
 
 def _unanswerable(plan: Plan) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import attrs
 
+from gc_core.backends import FILES
 from gc_core.errors import ConfigError
+from gc_core.importance import HALF_LIFE_STEPS, ImportanceWeights
 from gc_core.policy import GCPolicy
 
 _HUNDRED = 100
@@ -17,6 +19,9 @@ ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "ra
 
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
 """How long a provider keeps a cached prefix after its last use, where it lets the caller choose."""
+
+(STRUCTURED,) = STYLES = ("structured",)
+"""Forms of the summaries that a model writes. The texts are checked by their facts, whatever their form."""
 
 EXCLUDE = "exclude"
 """Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
@@ -58,6 +63,11 @@ def _ttl(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(CACHE_TTLS)}")
 
 
+def _style(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if value not in STYLES:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(STYLES)}")
+
+
 def _betas(value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
@@ -70,6 +80,21 @@ def _strategies(value: Any) -> tuple[str, ...]:
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
         raise ConfigError(f"strategy = {value!r}: expected a strategy's name or a list of names")
     return tuple(names)
+
+
+def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a share from 0 to 1")
+
+
+def _tiers(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, (list, tuple)) or len(value) != len(("hot", "warm", "cold")):
+        raise ConfigError(f"tier_ratios = {value!r}: expected three shares, for hot, warm and cold")
+    if not all(isinstance(share, (int, float)) and not isinstance(share, bool) and 0 <= share <= 1 for share in value):
+        raise ConfigError(f"tier_ratios = {value!r}: expected shares from 0 to 1")
+    if sum(value) > 1 + 1e-9:
+        raise ConfigError(f"tier_ratios = {value!r}: together they are more than the window")
+    return tuple(value)
 
 
 def _turns(value: Any) -> tuple[int, ...]:
@@ -117,6 +142,13 @@ def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> N
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
 
 
+def _weights(value: Any) -> Mapping[str, float]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"importance_weights = {value!r}: expected a table of term = weight")
+    ImportanceWeights.of(value)
+    return dict(value)
+
+
 @attrs.frozen(kw_only=True)
 class GCConfig:
     """
@@ -136,14 +168,27 @@ class GCConfig:
         preserve_recent_steps: Newest steps (model calls) that no action touches.
         pinned_turn_indices: Turns, counted from 0, that no action touches.
         max_turns: Number of turns at which the oldest are collected whatever the usage, or None.
+        token_budget: Tokens of a request, as the provider counts them, at which a collection begins, instead of
+            ``threshold_percent``; the target moves with it. At most what a request may have. None: the percentage.
+        max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input
+            read from the provider's cache counts. Collections go deeper as spend runs ahead; see ``SpendLimitError``.
+        summarize_every_n_steps: Steps between two collections of strategies that declare so.
         auto_trigger: Collect without being asked; else only ``collect_now`` does.
         check_before_send: Look at the threshold before each model call too, not only after it.
-        checkpoint_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
+        checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
+        memory_backend: What keeps them: "files", "sqlite" (one file), "memory" (as long as the process lives), or the
+            name of a plugin's.
         recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
             (the last collection) or "raise".
         summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
             the name of a plugin's, or "none".
         summarizer_timeout: Seconds that a collection waits for one answer of it.
+        summarization_model: The model that ``llm`` and ``llm_async`` ask, where their own option names none: litellm's
+            name, "auto" for the provider's cheapest whose window holds what a request may have, or None for the
+            session's own model.
+        summarization_prompt: What that model is asked to write, instead of gc-core's own words; what is said of the
+            transcript, that it is data, stays. None: gc-core's own.
+        summarization_style: Form of its text: "structured", in sections.
         background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
             None. Only for a summarizer that takes its time.
         summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
@@ -157,6 +202,20 @@ class GCConfig:
             threshold.
         tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by nobody.
         reread_guard: Notice when the agent goes in circles about what was collected, tell it so, and end the loop.
+        importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
+        importance_weights: What the terms of the composite count for, by name: recency, relevance, causal, frequency,
+            success, domain, each from 0 to 1; those that are not named are as they are by default.
+        half_life_steps: Steps after which the composite's recency has halved.
+        importance_embeddings: Its relevance looks at meaning too (extra ``embeddings``).
+        tier_ratios: Shares of the usable window for what is hot (verbatim), warm (condensed, summarised, digested) and
+            cold (brought back from the log), for strategies that work with tiers.
+        promote_threshold: Relevance, from 0 to 1, above which a collected item is brought back by such a strategy's
+            collection.
+        compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
+            "research", "operations", the name of a plugin's, or "auto" for what the session's first steps speak for.
+        state_extractor: Who keeps the state of the task: "deterministic", or the name of a plugin's.
+        task_state_percent: Percent of the usable window that the state's text may have there, LOCKED, anew with every
+            collection that drops or summarises; 0 for none, None for what the strategies ask for.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
 
@@ -172,12 +231,19 @@ class GCConfig:
     preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
     pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)
     max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    token_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    max_total_tokens: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    summarize_every_n_steps: int = attrs.field(default=20, validator=_whole(1))
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
-    checkpoint_steps: int = attrs.field(default=50, validator=_whole(0))
+    checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
+    memory_backend: str = attrs.field(default=FILES, validator=_named)
     recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_recovery)
     summarizer: str = attrs.field(default="extractive", validator=_named)
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
+    summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
+    summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
+    summarization_style: str = attrs.field(default=STRUCTURED, validator=_style)
     background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
     summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(
         factory=dict, converter=_summarizers, repr=lambda options: repr(without_keys(options))
@@ -191,6 +257,15 @@ class GCConfig:
     defer: bool = attrs.field(default=False, validator=_flag)
     tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     reread_guard: bool = attrs.field(default=True, validator=_flag)
+    importance_scorer: str = attrs.field(default="composite", validator=_named)
+    importance_weights: Mapping[str, float] = attrs.field(factory=dict, converter=_weights)
+    half_life_steps: int = attrs.field(default=HALF_LIFE_STEPS, validator=_whole(1))
+    importance_embeddings: bool = attrs.field(default=False, validator=_flag)
+    tier_ratios: tuple[float, ...] = attrs.field(default=(0.40, 0.35, 0.25), converter=_tiers)
+    promote_threshold: float = attrs.field(default=0.6, validator=_share)
+    compression_profile: str = attrs.field(default="general", validator=_named)
+    state_extractor: str = attrs.field(default="deterministic", validator=_named)
+    task_state_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
 
@@ -199,6 +274,11 @@ class GCConfig:
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
                 f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
+            )
+        if self.token_budget is not None and self.token_budget > self.usable:
+            raise ConfigError(
+                f"token_budget = {self.token_budget}: expected at most {self.usable}, what a request may have "
+                f"(context_limit {self.context_limit} - output_reservation {self.output_reservation})"
             )
         if self.background_percent is not None and self.background_percent > self.threshold_percent:
             raise ConfigError(
@@ -223,6 +303,26 @@ class GCConfig:
     def usable(self) -> int:
         """Tokens that a request may have."""
         return self.context_limit - self.output_reservation
+
+    @property
+    def begins_percent(self) -> float:
+        """Usage at which a collection begins: ``token_budget`` in percent, else ``threshold_percent``."""
+        return self.threshold_percent if self.token_budget is None else 100.0 * self.token_budget / self.usable
+
+    @property
+    def ends_percent(self) -> float:
+        """Usage that it goes down to: the target, or as far below ``token_budget`` as that is below the threshold."""
+        if self.token_budget is None or not self.threshold_percent:
+            return self.target_percent
+        return min(self.target_percent, self.begins_percent * self.target_percent / self.threshold_percent)
+
+    def resized(self, context_limit: int, output_reservation: int) -> GCConfig:
+        """For another window; a ``token_budget`` that it cannot hold is cut to it."""
+        usable = max(1, context_limit - output_reservation)
+        budget = None if self.token_budget is None else min(self.token_budget, usable)
+        return attrs.evolve(
+            self, context_limit=context_limit, output_reservation=output_reservation, token_budget=budget
+        )
 
     def tool_policies(self) -> Mapping[str, GCPolicy]:
         """Policies by tool name; "exclude" keeps a result until its unit leaves."""

@@ -11,7 +11,7 @@ import attrs
 from gc_core.budget import BudgetItem, InstructionBudget
 from gc_core.errors import SourceError
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall
-from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Unit
 from gc_core.layers import SystemPart, is_own, is_shared
 from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
@@ -20,6 +20,7 @@ from gc_core.references import Reference
 from gc_core.scan import NOTHING, Scan
 from gc_core.sources import PLUGIN
 from gc_core.stubs import is_stubbable
+from gc_core.summary import SummaryForm
 from gc_core.tokens import part_tokens, schema_tokens
 
 _LEFT_OUT = "gc: tools left out"
@@ -42,20 +43,22 @@ class NewSummary:
     The final text of a summary, frame included, and what it stands for.
 
     Attributes:
-        label: "summary 1", "summary 2", ...
+        number: 1, 2, ... of the session.
         text: What the model reads.
         reference: What it stands for.
+        form: What it is.
 
     """
 
-    label: str
+    number: int
     text: str = attrs.field(repr=False)
     reference: Reference
+    form: SummaryForm = SummaryForm.ACCOUNT
 
     @property
-    def number(self) -> int:
-        """The number in its label."""
-        return int(self.label.removeprefix("summary "))
+    def name(self) -> str:
+        """What its item is called."""
+        return f"{DIGEST_NAME} {self.number}" if self.form is SummaryForm.DIGEST else str(self.number)
 
 
 @attrs.frozen(kw_only=True)
@@ -675,7 +678,7 @@ def summary_item(summary: NewSummary) -> Item:
         text=summary.text,
         unit=0,
         turn=reference.last_turn,
-        name=str(summary.number),
+        name=summary.name,
         reference=reference,
     )
 

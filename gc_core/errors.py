@@ -12,11 +12,14 @@ Every error that gc-core raises, as one tree.
     ├── PluginError                 a plugin broke the contract
     │   ├── RemovalError            a proposed removal that may not be carried out
     │   └── SummaryError            a summarizer could not give a text
+    ├── StateError                  a state of the task that cannot be: a plugged-in extractor's, or a saved one
     ├── RuleError                   a request that would break a provider's rule
     ├── TranscriptError             a transcript file that cannot be read
     ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close()
     ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
+    ├── SpendLimitError             the session has spent all that it may
+    ├── LeaseError                  room that cannot be reserved, or a reservation that is no more
     ├── RereadLoopError             the agent goes in circles about what was collected
     └── ContextOverflowError        what must stay does not fit in the window
 """
@@ -60,6 +63,10 @@ class RemovalError(PluginError):
 
 class SummaryError(PluginError):
     """A summarizer could not give a text; names who was asked and what came instead."""
+
+
+class StateError(GCError):
+    """A state of the task cannot be; names the path in it, and what would be right."""
 
 
 class RuleError(GCError):
@@ -115,6 +122,44 @@ class RereadLoopError(GCError):
             " told to go on from the summaries. What was collected comes back with restore() or recall(); a new user"
             " message lets it go on, and reread_guard = false lets it go on for ever"
         )
+
+
+class SpendLimitError(GCError):
+    """
+    The session has spent the tokens that it may spend in all; no request was made and nothing has changed.
+
+    Attributes:
+        spent: Input and output tokens of all its calls.
+        allowed: ``max_total_tokens``.
+
+    """
+
+    def __init__(self, *, spent: int, allowed: int) -> None:
+        self.spent = spent
+        self.allowed = allowed
+        super().__init__(
+            f"the session has spent {spent:,} tokens and may spend max_total_tokens = {allowed:,}; no request was made."
+            " It goes on after session.allow(max_total_tokens=...), or opened again with a larger one, None for no"
+            " limit"
+        )
+
+
+class LeaseError(GCError):
+    """
+    Room cannot be reserved for a sub-task, or what was reserved for it is no more; nothing has changed.
+
+    Attributes:
+        asked: Tokens that were asked for; 0 where none were.
+        free: Tokens that nobody holds, neither the request as it stands nor another lease.
+        leased: Tokens by the name of who holds them.
+
+    """
+
+    def __init__(self, text: str, *, asked: int = 0, free: int = 0, leased: Mapping[str, int] | None = None) -> None:
+        self.asked = asked
+        self.free = free
+        self.leased = dict(leased or {})
+        super().__init__(text)
 
 
 class ContextOverflowError(GCError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -135,6 +135,36 @@ class RateExceeded:
 
 
 @attrs.frozen(kw_only=True)
+class SpendNotice:
+    """
+    Nine tenths of ``max_total_tokens`` are spent, and the agent was told to finish; once for each limit.
+
+    Attributes:
+        spent: Input and output tokens of all calls of the session.
+        allowed: The limit.
+
+    """
+
+    spent: int
+    allowed: int
+
+
+@attrs.frozen(kw_only=True)
+class StateCut:
+    """
+    Demands or decisions in force did not fit into the text of the task's state; told when their number changes.
+
+    Attributes:
+        left_out: How many of them, by kind: ``constraints``, ``decisions``. ``session.state`` holds them all.
+        tokens: Tokens that the text has.
+
+    """
+
+    left_out: Mapping[str, int]
+    tokens: int
+
+
+@attrs.frozen(kw_only=True)
 class ProviderCompacted:
     """
     A reply held the provider's own compaction: it stands for everything before it, which left the window.
@@ -159,6 +189,8 @@ Event = (
     | BudgetUpdated
     | ThresholdCrossed
     | RateExceeded
+    | SpendNotice
+    | StateCut
     | MessageRepaired
     | ProviderCompacted
     | LayerChanged

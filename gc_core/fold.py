@@ -19,9 +19,12 @@ from gc_core.ledger import (
     Configured,
     Entry,
     FirstSent,
+    Inherited,
     Ledger,
+    ObjectiveSet,
     Observed,
     Opened,
+    OutcomeMarked,
     Pinned,
     PolicySet,
     Purged,
@@ -181,7 +184,7 @@ def _told(error: Exception) -> str:
 def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
     """What ``enter`` does; errors as they come."""
     match entry.record:
-        case Opened() | Purged() | Booked():
+        case Opened() | Purged() | Booked() | Inherited():
             pass
         case Registered(source=source):
             state.register(source)
@@ -189,6 +192,10 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             state.sent = True
         case Observed(raw=raw, reported=reported):
             state.observe(raw, reported)
+        case ObjectiveSet() as record:
+            state.objective = state.objective.set_to(record.text)
+        case OutcomeMarked(outcome=outcome):
+            state.mark_outcome(outcome)
         case Cleared() as record:
             state.clear(record)
         case Configured() as record:

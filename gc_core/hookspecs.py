@@ -15,10 +15,18 @@ if TYPE_CHECKING:
     from gc_core.messages import Request
     from gc_core.plan import Plan
     from gc_core.policy import GCPolicy
-    from gc_core.protocols import ContextView, RegisterStrategy, RegisterSummarizer
-    from gc_core.results import GCResult, Goal, Inconsistency, Refusal
+    from gc_core.protocols import (
+        ContextView,
+        RegisterMemoryBackend,
+        RegisterProfile,
+        RegisterScorer,
+        RegisterStrategy,
+        RegisterSummarizer,
+    )
+    from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
     from gc_core.sources import InstructionSource
     from gc_core.summary import SummaryRequest
+    from gc_core.task.contract import RegisterExtractor
 
 PROJECT = "gc_core"
 """The pluggy project, and the entry-point group; each entry point names a module with ``@hookimpl`` functions."""
@@ -35,6 +43,26 @@ def gc_register_strategies(register: RegisterStrategy) -> None:
 @hookspec
 def gc_register_summarizers(register: RegisterSummarizer) -> None:
     """Offer summarizer classes: call ``register(name, class)`` for each."""
+
+
+@hookspec
+def gc_register_scorers(register: RegisterScorer) -> None:
+    """Offer classes that score importance: call ``register(name, class)`` for each."""
+
+
+@hookspec
+def gc_register_profiles(register: RegisterProfile) -> None:
+    """Offer compression profiles: call ``register(profile)`` for each."""
+
+
+@hookspec
+def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
+    """Offer classes that keep checkpoints: call ``register(name, class)`` for each."""
+
+
+@hookspec
+def gc_register_extractors(register: RegisterExtractor) -> None:
+    """Offer classes that keep the state of the task: call ``register(name, class)`` for each."""
 
 
 @hookspec
@@ -58,6 +86,16 @@ def gc_review_plan(plan: Plan) -> Iterable[Refusal]:  # type: ignore[empty-body]
 
 
 @hookspec
+def gc_promote(context: ContextView, goal: Goal) -> Iterable[ColdItem]:  # type: ignore[empty-body]  # a specification
+    """
+    Name items that left the window and matter again; asked when a strategy that works with tiers collects.
+
+    Those above ``promote_threshold`` come back as enrichment at the end of the next request, the most relevant first,
+    as far as the cold share of ``tier_ratios`` allows; the collection makes room for them.
+    """
+
+
+@hookspec
 def gc_summary_written(request: SummaryRequest, text: str) -> Iterable[str]:  # type: ignore[empty-body]  # a specification
     """
     Between a summary and the collection that takes it in: ids of items that are to stay in the window all the same.
@@ -72,6 +110,17 @@ def gc_validate_reply(reply: Mapping[str, Any], context: ContextView) -> Inconsi
     Say why a reply (the provider's own message) is inconsistent with the window, or None; before it is taken.
 
     The session then does what ``recovery_strategy`` says, and brings back the collected items that are named.
+    """
+
+
+@hookspec
+def gc_process_message(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """
+    A message of the conversation (the provider's own shape) as it is to be logged and sent, or None to leave it.
+
+    Asked once, when the host appends it and when a reply comes, before secrets are masked; never when a session is
+    opened again. Plugins are asked in the order of their names, each with what the one before left. Role, calls,
+    results and thinking have to stay as they are; a change that breaks that, or a rule of the provider, is not taken.
     """
 
 

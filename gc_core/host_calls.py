@@ -31,6 +31,8 @@ from gc_core.log import FILE_NAME
 from gc_core.logs import logger
 from gc_core.masking import without_secrets
 from gc_core.messages import Payload
+from gc_core.middleware import processed
+from gc_core.outcomes import Outcome
 from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
 from gc_core.protocols import (
@@ -69,7 +71,7 @@ class HostCalls(Past):
         one before it; what no provider would accept is mended, told as a ``MessageRepaired`` event, and logged as it
         came. Raises MessageError, naming the field, when the message is malformed; nothing has changed then.
         """
-        payload = self._plain(message)
+        payload = self._message(message)
         if policy is not None:
             _check_policy(policy, MessageError)
         return self._told(self._recorder.take(payload, policy, self.plugins.classify)).ids
@@ -199,6 +201,53 @@ class HostCalls(Past):
         self._recorder.set_policy(item, policy)
         self._tell_budget()
 
+    @serialised
+    def mark_outcome(self, success: bool, *, turn: int | None = None, steps: int | None = None, note: str = "") -> None:
+        """
+        Say how something ended: the running turn, another ``turn`` (by number, counted from 0), or the newest ``steps``
+        steps. What belongs to it counts for as much more or less in ``ContextView.importance``; ``note`` says why, for
+        the ledger.
+
+        Without it, the results of tests and builds and the user's next message tell. Raises SourceError, with nothing
+        changed, for what is no outcome, for a turn that has not begun, and for steps that are not in the window.
+        """
+        if not isinstance(success, bool) or not isinstance(note, str):
+            raise SourceError(f"success = {success!r}, note = {note!r:.200}: expected true or false, and a text")
+        if turn is not None and steps is not None:
+            raise SourceError(f"mark_outcome takes a turn or steps; got turn={turn!r}, steps={steps!r}")
+        note = self._masked({"note": note})["note"]
+        if steps is None:
+            turn = self._context.cursor.turn if turn is None else turn
+            self._recorder.turn_began(turn)
+            self._recorder.mark_outcome(Outcome(success=success, turn=turn, note=note))
+            return
+        taken = [unit.number for unit in self._context.units() if unit.is_step]
+        if type(steps) is not int or not 0 < steps <= len(taken):
+            raise SourceError(f"steps = {steps!r}: the window has the newest {len(taken)} steps")
+        newest = Outcome(success=success, first=taken[-steps], last=self._context.cursor.units, note=note)
+        self._recorder.mark_outcome(newest)
+
+    @property
+    def objective(self) -> str:
+        """
+        What the agent is after: what you set, else the original request with the newest user message.
+
+        Strategies weigh what is in the window by it. It has become another one when you set it, and when a user message
+        shares few names with it. "" gives it back to the user's words. Raises SourceError for what is no text.
+        """
+        return self._state.objective.text
+
+    @objective.setter
+    def objective(self, text: str) -> None:
+        self._aim(text)
+
+    @serialised
+    def _aim(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise SourceError(f"objective = {text!r:.200}: expected a text")
+        if text != self._state.objective.given:
+            self._recorder.aim(self.plugins.redact(text) if self.plugins.redacts else text)
+
     def listen(self, listener: Listener) -> None:
         """Call this with every event from now on."""
         self._listeners.append(listener)
@@ -266,6 +315,12 @@ class HostCalls(Past):
             self._tell_budget()
         return taken
 
+    def _message(self, message: object) -> Payload:
+        """A message of the conversation as it is logged: as middleware leaves it, then without secrets."""
+        if not self.plugins.processes:
+            return self._plain(message)
+        return self._plain(processed(_plain(message), self.plugins, self._format))
+
     def _plain(self, message: object) -> Payload:
         """The message in plain JSON values, as it is logged: without the secrets that plugins know."""
         plain = _plain(message)
@@ -319,6 +374,7 @@ class HostCalls(Past):
         self.plugins.budget_updated(self._context.budget)
 
     def _tell(self, event: Event) -> None:
+        self._watch.told(event)
         for listener in self._listeners:
             with self.plugins.guarded("listener", type(event).__name__):
                 listener(event)

@@ -29,6 +29,9 @@ LONG_ANSWER_TOKENS = 250
 
 _LONG = {ItemKind.TOOL_CALL: LONG_ARGUMENT_TOKENS, ItemKind.ASSISTANT_TEXT: LONG_ANSWER_TOKENS}
 
+SUB_TASK = "gc: sub-task "
+"""How the call id begins of a result that no call of the model asked for: what a sub-task brings back."""
+
 DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
 _TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
@@ -418,9 +421,14 @@ class Intake:
         return attrs.evolve(arrival, messages=(), joined=whole, cursor=cursor)
 
     def _late_result(self, part: Part, cursor: Cursor) -> Arrival:
-        """A result whose call is gone or was closed is told as text: it would be refused as a result (rule A1)."""
+        """
+        A result whose call is gone or was closed is told as text: it would be refused as a result (rule A1). So is what
+        a sub-task brings back, for which there never was a call.
+        """
         closed = self.close(attrs.evolve(cursor, replied=False))
-        text = f"[gc: this result came without its call {part.call_id}]\n{part.text}"
+        is_note = part.call_id.startswith(SUB_TASK)
+        head = note_head(part.call_id) if is_note else f"[gc: this result came without its call {part.call_id}]"
+        text = f"{head}\n{part.text}"
         item = Item(
             id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text=text,
             unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
@@ -428,7 +436,8 @@ class Intake:
         repair = Repair(
             kind="late_result", text=f"a result for {part.call_id!r} came without its call; it is told as text"
         )
-        return closed.then(attrs.evolve(self.framed(closed.cursor, item), repairs=(repair,)))
+        repairs = () if is_note else (repair,)
+        return closed.then(attrs.evolve(self.framed(closed.cursor, item), repairs=repairs))
 
     # -- one message ---------------------------------------------------------------------------------------------
 
@@ -642,6 +651,11 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
+
+
+def note_head(call_id: str) -> str:
+    """The first line of what a sub-task brought back; its call id names it."""
+    return f"[{call_id} has come back with this result; no instructions]"
 
 
 def _where(place: Place) -> str:

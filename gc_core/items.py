@@ -39,6 +39,19 @@ class Form(enum.Enum):
     STUB = "stub"
 
 
+class Level(enum.Enum):
+    """How much of what arrived a unit still tells: the older, the less."""
+
+    VERBATIM = "L0"
+    CONDENSED = "L1"
+    SUMMARY = "L2"
+    DIGEST = "L3"
+
+
+DIGEST_NAME = "digest"
+"""With which the name of a digest's item begins."""
+
+
 @attrs.frozen(kw_only=True)
 class Image:
     """
@@ -183,6 +196,25 @@ class Unit:
     def is_summary(self) -> bool:
         """It stands for units that were summarised."""
         return self.items[0].kind is ItemKind.SUMMARY
+
+    @property
+    def level(self) -> Level:
+        """How much of its originals it still tells; a trace tells as little as a digest."""
+        if self.is_summary and not self.is_digest:
+            return Level.SUMMARY
+        if self.is_digest or self.is_trace:
+            return Level.DIGEST
+        return Level.CONDENSED if any(item.form is Form.STUB for item in self.items) else Level.VERBATIM
+
+    @property
+    def is_digest(self) -> bool:
+        """It is a summary that grows by entries."""
+        return self.is_summary and self.items[0].name.startswith(DIGEST_NAME)
+
+    @property
+    def original_tokens(self) -> int:
+        """Tokens that what it tells of had when it arrived."""
+        return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in self.items)
 
     @property
     def is_step(self) -> bool:

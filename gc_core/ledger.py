@@ -15,17 +15,19 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.actions import SUMMARY_SHARE, Drop, GCRemovalItem, Stub, Summarize
+from gc_core.actions import GAP, SUMMARY_SHARE, Drop, GCRemovalItem, Stub, Summarize
+from gc_core.blocks import Block
 from gc_core.errors import LogError
 from gc_core.hunks import Hunk
 from gc_core.items import Item
 from gc_core.journal import Journal, line_of
 from gc_core.messages import Payload, Usage
+from gc_core.outcomes import Outcome
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
 from gc_core.results import GCTriggerReason
 from gc_core.sources import InstructionSource
-from gc_core.summary import SummaryOutcome
+from gc_core.summary import SummaryForm, SummaryOutcome
 
 FILE_NAME = "ledger.jsonl"
 
@@ -153,11 +155,21 @@ class Cleared:
 
 @attrs.frozen(kw_only=True)
 class Configured:
-    """Another model or window."""
+    """
+    Another model or window, or another limit of what may be spent.
+
+    Attributes:
+        model: The model's name, or None.
+        context_limit: Tokens of its window.
+        output_reservation: Of those, kept free for the reply.
+        max_total_tokens: What the session may spend; 0 without a limit, None in files of gc-core before it had one.
+
+    """
 
     model: str | None
     context_limit: int
     output_reservation: int
+    max_total_tokens: int | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -190,6 +202,7 @@ class Collected:
         removals: Who proposed what, and what each freed.
         hunks: The messages before and after, with the final texts.
         summaries: How each summary came about.
+        recalled: What comes back at the end of the next request, as it is sent there.
         schemas: Tool schemas that left.
         changed_head: What waited at the head of the request took effect with it.
         numbers: Where numbering stood afterwards.
@@ -205,6 +218,7 @@ class Collected:
     removals: tuple[GCRemovalItem, ...] = ()
     hunks: tuple[Hunk, ...]
     summaries: tuple[SummaryOutcome, ...] = ()
+    recalled: tuple[Block, ...] = ()
     schemas: tuple[Payload, ...] = ()
     changed_head: bool = False
     numbers: Numbers
@@ -252,13 +266,60 @@ class Purged:
     occurrences: int
 
 
+@attrs.frozen(kw_only=True)
+class ObjectiveSet:
+    """The host said what the agent is after; "": the user's own words tell."""
+
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class OutcomeMarked:
+    """The host said how a turn, or a run of units, ended."""
+
+    outcome: Outcome
+
+
+@attrs.frozen(kw_only=True)
+class Ancestor:
+    """
+    A session that this one was handed off from, or one before that.
+
+    Attributes:
+        session: Its id.
+        directory: Where its files lie; "" where they ended with it.
+
+    """
+
+    session: str
+    directory: str
+
+
+@attrs.frozen(kw_only=True)
+class Inherited:
+    """
+    The session was handed off.
+
+    Attributes:
+        ancestors: The sessions that what it began with speaks of, the nearest first.
+        state: The state of the task as it was then, as JSON.
+
+    """
+
+    ancestors: tuple[Ancestor, ...]
+    state: str = attrs.field(repr=False)
+
+
 LedgerRecord = (
     Opened
+    | Inherited
     | Registered
     | FirstSent
     | Observed
     | Cleared
     | Booked
+    | OutcomeMarked
+    | ObjectiveSet
     | Configured
     | Pinned
     | PolicySet
@@ -271,11 +332,14 @@ LedgerRecord = (
 
 _KINDS: dict[str, type[Any]] = {
     "opened": Opened,
+    "inherited": Inherited,
     "registered": Registered,
     "first_sent": FirstSent,
     "observed": Observed,
     "cleared": Cleared,
     "booked": Booked,
+    "outcome": OutcomeMarked,
+    "objective": ObjectiveSet,
     "configured": Configured,
     "pinned": Pinned,
     "policy_set": PolicySet,
@@ -286,6 +350,8 @@ _KINDS: dict[str, type[Any]] = {
     "purged": Purged,
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
+_OPENED = b'"kind":"opened"'
+"""As it stands in a line: the quotes of a text are escaped, so hardly another line holds it."""
 
 UNREADABLE = (
     ValueError,
@@ -308,17 +374,20 @@ class Entry:
         at: Size of the master log when it was written, in bytes: what of the log comes before it.
         time: Seconds since 1970.
         record: What happened.
+        span: In which it happened, as ``trace-span`` in hex, where telemetry watched; else "".
 
     """
 
     at: int
     time: float
     record: LedgerRecord
+    span: str = ""
 
     def line(self) -> bytes:
         """The line as it stands in the file."""
         saved = CONVERTER.unstructure(self.record)
-        return line_of({"at": self.at, "time": round(self.time, 3), "kind": _NAMES[type(self.record)], **saved})
+        head = {"at": self.at, "time": round(self.time, 3), "kind": _NAMES[type(self.record)]}
+        return line_of({**head, **({"span": self.span} if self.span else {}), **saved})
 
     @classmethod
     def read(cls, line: bytes) -> Entry:
@@ -326,7 +395,8 @@ class Entry:
         try:
             saved = json.loads(line)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
-            return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]))
+            span = str(saved.pop("span", ""))
+            return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]), span=span)
         except UNREADABLE as error:
             raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
@@ -355,6 +425,19 @@ class Ledger:
         """The entries from an offset on, each with its place. Raises LogError at a line that is none."""
         for place, line in self.journal.lines(start, end):
             yield place, self._entry(place, line)
+
+    def opened_last(self, start: int = 0) -> Opened | None:
+        """
+        How the session was opened last, from an offset on, or None: no other line is taken apart.
+
+        Raises LogError at a line that says so and is none.
+        """
+        found = None
+        for place, line in self.journal.lines(start):
+            if _OPENED in line:
+                record = self._entry(place, line).record
+                found = record if isinstance(record, Opened) else found
+        return found
 
     def _entry(self, place: ByteRange, line: bytes) -> Entry:
         try:
@@ -391,9 +474,11 @@ def _is_payload(kind: Any) -> bool:
 
 def _action(saved: dict[str, Any], _: object) -> Drop | Stub | Summarize:
     if "item" in saved:
-        return Stub(saved["item"], saved["keep"])
+        return Stub(saved["item"], saved["keep"], saved.get("gap", GAP))
     if "max_tokens" in saved:
-        return Summarize(tuple(saved["units"]), saved["max_tokens"], saved.get("keep", SUMMARY_SHARE))
+        form = SummaryForm(saved.get("form", SummaryForm.ACCOUNT.value))
+        keep, whole = saved.get("keep", SUMMARY_SHARE), bool(saved.get("whole"))
+        return Summarize(tuple(saved["units"]), saved["max_tokens"], keep, form, whole)
     return Drop(tuple(saved["units"]))
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from gc_core.items import Item, ItemKind
+from gc_core.reachability import NO_ROOTS, Roots, distances
 
 _PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "absolute_path", "target_file")
 _PATH = re.compile(rf'"(?:{"|".join(_PATH_KEYS)})"\s*:\s*"((?:[^"\\]|\\.)*)"')
@@ -31,8 +32,9 @@ class Liveness:
     Costs O(names in the window), spent when the first question comes.
     """
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Item], roots: Roots = NO_ROOTS) -> None:
         self._items = items
+        self._roots = roots
 
     def last_carried(self, item: Item) -> frozenset[str]:
         """Names that no later resident item shows: with this item, the window would lose them."""
@@ -50,6 +52,14 @@ class Liveness:
         same call succeeded after this one failed.
         """
         return item.id in self._superseded
+
+    def distance(self, item: Item) -> int | None:
+        """Shared names between the item and the nearest root; None where none leads there."""
+        return self._distances.get(item.id)
+
+    @cached_property
+    def _distances(self) -> Mapping[str, int]:
+        return distances(self._items, self._roots)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -17,14 +17,17 @@ from gc_core.events import (
 )
 from gc_core.log import FILE_NAME
 from gc_core.plugins import Plugins
+from gc_core.profiles import AUTO, ProfileChoice
 from gc_core.protocols import (
     AsyncSummarizer,
     GCStrategy,
     SummarizationValidator,
     Summarizer,
 )
-from gc_core.registry import options_of
+from gc_core.registry import options_of, short
+from gc_core.state import Settings
 from gc_core.store import Store
+from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
 from gc_core.summaries.validation import SummaryValidator
 
 
@@ -62,13 +65,17 @@ def with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig
     return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config
 
 
-def answering_of(host: Host, config: GCConfig, plugins: Plugins) -> Answering:
+def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
     """Who writes summaries: the host's object, the extract, or what the configuration names."""
+    config = settings.config
     summarizer, name = host.summarizer, config.summarizer
     if summarizer is not None:
         name = type(summarizer).__name__
     elif name not in {EXTRACTIVE, NONE}:
-        summarizer = plugins.summarizer(name, options_of(name, config.summarizers))
+        options = options_of(name, config.summarizers)
+        if short(name) in MODEL_SUMMARIZERS:
+            options = completed(options, config, settings.model, settings.format)
+        summarizer = plugins.summarizer(name, options)
     return Answering(
         plugins=plugins,
         name=name,
@@ -76,6 +83,12 @@ def answering_of(host: Host, config: GCConfig, plugins: Plugins) -> Answering:
         validator=host.validator or SummaryValidator(),
         seconds=config.summarizer_timeout,
     )
+
+
+def profile_of(config: GCConfig, plugins: Plugins) -> ProfileChoice:
+    """The compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
+    name = config.compression_profile
+    return ProfileChoice(None if name == AUTO else plugins.profile(name))
 
 
 def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by

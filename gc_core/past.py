@@ -17,7 +17,7 @@ import attrs
 from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.blocks import Block
-from gc_core.checkpoints import DIRECTORY, Checkpoint
+from gc_core.checkpoints import Checkpoint, Checkpoints
 from gc_core.errors import LogError, SessionClosedError, SourceError
 from gc_core.facts import FactChange, FactStore, Promotion
 from gc_core.fold import is_behind_every_rewind
@@ -34,6 +34,7 @@ from gc_core.search import Filters, Hit, SearchIndex
 from gc_core.sources import InstructionSource
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.store import Store
+from gc_core.watching import UNWATCHED, Watch
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
@@ -49,6 +50,8 @@ R = TypeVar("R")
 class Locked(Protocol):
     """What takes one call at a time."""
 
+    _watch: Watch
+
     def _entered(self, name: str) -> contextlib.AbstractContextManager[None]:
         """Inside, no other thread calls it."""
 
@@ -61,7 +64,7 @@ def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S
 
     @functools.wraps(method)
     def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._entered(method.__name__):
+        with session._watch.call(method.__name__), session._entered(method.__name__):
             return method(session, *args, **kwargs)
 
     return call
@@ -79,6 +82,7 @@ class HistoryEntry:
         text: What came of it, in words.
         in_force: Of a collection or restored item: it has not been undone.
         record: The whole of a collection, with its final texts; None for the others.
+        span: In which it was done, as ``trace-span`` in hex, where telemetry watched; else "".
 
     """
 
@@ -88,6 +92,7 @@ class HistoryEntry:
     text: str
     in_force: bool = False
     record: Collected | None = attrs.field(default=None, repr=False)
+    span: str = ""
 
 
 class Past(abc.ABC):
@@ -99,6 +104,7 @@ class Past(abc.ABC):
     _settings: Settings
     _indexer: Indexer | None
     _index: SearchIndex | None
+    _watch: Watch = UNWATCHED
     plugins: Plugins
 
     @property
@@ -151,7 +157,7 @@ class Past(abc.ABC):
         """What was done to the window, oldest first; reads the whole ledger."""
         done = set(self._recorder.state.done)
         return tuple(
-            _told(place, entry.time, entry.record, in_force=place in done)
+            attrs.evolve(_told(place, entry.time, entry.record, in_force=place in done), span=entry.span)
             for place, entry in self._store.ledger.entries()
             if isinstance(entry.record, (Collected, Undone, Rewound, Purged))
         )
@@ -271,14 +277,13 @@ class Past(abc.ABC):
             raise LogError(f"{directory} is not empty; a branch needs a directory of its own")
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (directory / DIRECTORY).mkdir(mode=0o700)
             for name, size in ((logs.FILE_NAME, position.log), (ledgers.FILE_NAME, position.ledger)):
                 _copy(self.directory / name, directory / name, size)
-            for known in self._store.checkpoints.paths(position):
-                shutil.copy(known, directory / DIRECTORY / known.name)
         except OSError as error:
             shutil.rmtree(directory, ignore_errors=True)
             raise LogError(f"the branch {directory} cannot be written: {error}") from error
+        with contextlib.suppress(LogError):  # it is kept at the plugin border; log and ledger tell the same
+            self._copy_checkpoints(self._checkpoints_in(directory.absolute()), position)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -333,9 +338,21 @@ class Past(abc.ABC):
             self._recorder.register(source)
         for block in was.blocks.given:
             state.give(block.source, {block.name: block.text})
-        with self.plugins.guarded("files", "checkpoint"):  # it is done and written; a checkpoint only makes it quick
+        with contextlib.suppress(LogError):  # it is done and written; a checkpoint only makes it quick
             self._store.checkpoint(self._recorder.state)
         self._window_changed()
+
+    def _checkpoints_in(self, directory: Path) -> Checkpoints:
+        """Where the configuration keeps the checkpoints of a directory. Raises ConfigError where it cannot."""
+        name = self._settings.config.memory_backend
+        return Checkpoints(self.plugins.memory_backend(name, directory), name, self.plugins.guarded)
+
+    def _copy_checkpoints(self, to: Checkpoints, until: Position) -> None:
+        known = self._store.checkpoints
+        for key in known.moments(until):
+            data = known.data(key)
+            if data is not None:
+                to.put(key, data)
 
     def _line_of(self, item: str) -> ByteRange:
         found = self._store.log.find(int(item[1:]))

@@ -13,13 +13,14 @@ from gc_core.cuts import Cuts
 from gc_core.errors import RemovalError
 from gc_core.items import Item, Unit
 from gc_core.plan import Plan
+from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
 from gc_core.rights import Rights
 from gc_core.stub_planning import Stubs
-from gc_core.summary import SummaryRequest
-from gc_core.summary_planning import NO_SUMMARIZER, PlannedSummary, ReadOriginal, Summaries, request_for
+from gc_core.summary import SummaryForm, SummaryRequest
+from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
 from gc_core.tally import Tally
 from gc_core.traces import Traces
 from gc_core.view import WindowView, Zone
@@ -32,7 +33,8 @@ class Planner:
     Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
     proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
 
-    Thinking behind the first change goes in the same pass, as the rule for ``thinking`` says.
+    Thinking behind the first change goes in the same pass, as the rule for ``thinking`` says. ``profile`` says what
+    stays first in stubs.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Planner:
         *,
         vetoed: Collection[GCRemovalItem] = (),
         thinking: ThinkingRule = NO_RULE,
+        profile: CompressionProfile = GENERAL_PROFILE,
     ) -> None:
         self.goal = goal
         self.offered: list[tuple[GCRemovalItem, Rights]] = []
@@ -57,9 +60,9 @@ class Planner:
         self._exact = False
         traces = Traces(counter, cites=context.cites)
         self._tally = Tally(view)
-        self._rights: dict[str, Rights] = {}
+        self._rights: dict[int, Rights] = {}
         self._cuts = Cuts(context, view, self._tally, traces, counter)
-        self._stubs = Stubs(context, view, self._tally, counter)
+        self._stubs = Stubs(context, view, self._tally, counter, profile)
         self._summaries = Summaries(context, view, self._tally, traces, counter)
         self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
 
@@ -167,7 +170,7 @@ class Planner:
         why = next(filter(None, (self._never(unit, rights) for unit in fresh)), "")
         if why:
             return self._refuse(removal, why)
-        why = self._waits(fresh, rights)
+        why = self._waits(fresh, rights, told=False)
         if why:
             return self._postpone(removal, rights, why)
         if self._cuts.gain(fresh) <= 0:
@@ -183,7 +186,7 @@ class Planner:
 
     def _offer_summary(self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights) -> bool:
         fresh = self._fresh(units)
-        why = self._not_summarised(fresh, rights)
+        why = self._not_summarised(fresh, rights, action.form)
         if why:
             return self._refuse(removal, why)
         summary = self._summaries.of(removal, action, fresh, target=self.goal.target_tokens, whole=rights.whole)
@@ -191,11 +194,11 @@ class Planner:
             return self._postpone(removal, rights, "too little for a summary")
         if summary.removal in self._vetoed:
             return self._pass_over(summary.units)
-        why = self._waits(summary.units, rights)
+        why = self._waits(_untold(summary.units, action.form), rights, told=True)
         if why:
             return self._postpone(removal, rights, why)
         self._summaries.take(summary)
-        self._rights[summary.label] = rights
+        self._rights[summary.number] = rights
         if len(summary.units) < len(fresh):
             self._later.append((removal, rights))  # the rest, if this does not suffice after all
         self._removals.append(summary.removal)
@@ -222,16 +225,20 @@ class Planner:
         """Those that have not been taken out yet."""
         return [unit for unit in units if unit.number not in self._tally.dropped]
 
-    def _waits(self, units: Iterable[Unit], rights: Rights) -> str:
+    def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
         """Why units that may go are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
-        return rights.why_not_yet(zones, self._tally, self.goal.target_tokens)
+        return rights.why_not_yet(zones, self._tally, self.goal.target_tokens, told=told)
 
-    def _not_summarised(self, units: Collection[Unit], rights: Rights) -> str:
+    def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
         """Why these units will never have a summary together, or ""."""
         if not self._view.can_summarize:
             return NO_SUMMARIZER
-        held = (self._never(unit, rights) or self._summaries.why_never(unit) for unit in units)
+        more = attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
+        held = (
+            self._never(unit, more if _is_digested(unit, form) else rights) or self._summaries.why_never(unit, form)
+            for unit in units
+        )
         return next(filter(None, held), "" if units else "proposed already")
 
     def _pass_over(self, units: Iterable[Unit]) -> bool:
@@ -260,7 +267,7 @@ class Planner:
         """All summaries of the plan."""
         return self._summaries.all
 
-    def request(self, summary: PlannedSummary, read: ReadOriginal) -> SummaryRequest:
+    def request(self, summary: PlannedSummary, read: Originals) -> SummaryRequest:
         """What is asked for a summary."""
         self._stubs.write()
         return request_for(summary, read, self._stubs.shown(), self.goal.focus, self._counter)
@@ -275,7 +282,7 @@ class Planner:
             self._removals = [each for each in self._removals if each is not summary.removal]
             rest = self._summaries.withdraw(summary, keep)
             if rest:
-                self._later.append((summary.removal.of(rest), self._rights[summary.label]))
+                self._later.append((summary.removal.of(rest), self._rights[summary.number]))
             return
         self._summaries.answer(summary, body)
 
@@ -318,3 +325,13 @@ class Planner:
         key = removal.items[0]
         text = unclaimed.pop(key, None)  # a second stub of the same item in one pass frees nothing more
         return self._stubs.item(key).tokens - text.tokens if text else 0
+
+
+def _is_digested(unit: Unit, form: SummaryForm) -> bool:
+    """Whether a summary goes into a digest: what it tells goes on to be told, so no pressure is needed for that."""
+    return unit.is_summary and form is SummaryForm.DIGEST
+
+
+def _untold(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
+    """Those of which less is told than a summary does."""
+    return [unit for unit in units if not _is_digested(unit, form)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib.metadata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -19,24 +21,33 @@ from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrateg
 from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
 from gc_core.logs import logger
-from gc_core.messages import Request
+from gc_core.messages import Payload, Request
 from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
-from gc_core.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
+from gc_core.profiles import AUTO, CompressionProfile, ProfileOffers
+from gc_core.protocols import (
+    AsyncSummarizer,
+    ContextView,
+    GCStrategy,
+    ImportanceScorer,
+    MemoryBackend,
+    Summarizer,
+)
 from gc_core.registry import Registry, StrategyInfo, options_of
-from gc_core.results import GCResult, Goal, Inconsistency, Refusal
+from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.summary import SummaryRequest
+from gc_core.task.contract import StateExtractor
 
 _log = logger("gc_core.plugins")
 
-LOADING, COLLECT, SUMMARIZE = "loading", "collect", "summarize"
+LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
 """What a plugin may be doing when it fails; hooks have their own names."""
 
 A = TypeVar("A")
 
 QUARANTINE_AFTER = 3
-"""Failures after which a strategy or a summarizer is no longer asked."""
+"""Failures after which a strategy, a summarizer or a scorer is no longer asked."""
 
 MASKED = "[masked: a plugin that looks for secrets failed]"
 """Stands for a text that could not be looked through."""
@@ -61,6 +72,18 @@ class Plugins:
         self._manager.add_hookspecs(hookspecs)
         self._strategies = Registry("strategy", "collect")
         self._summarizers = Registry("summarizer", "summarize")
+        self._scorers = Registry("scorer", "score")
+        self._backends = Registry("memory backend", "write")
+        self._extractors = Registry("state extractor", "extract")
+        self._profiles = ProfileOffers()
+        self._offered: dict[str, Registry | ProfileOffers] = {
+            "gc_register_strategies": self._strategies,
+            "gc_register_summarizers": self._summarizers,
+            "gc_register_scorers": self._scorers,
+            "gc_register_extractors": self._extractors,
+            "gc_register_profiles": self._profiles,
+            "gc_register_memory_backends": self._backends,
+        }
         self._faults: Counter[tuple[str, str]] = Counter()
         self.register(builtin, name="gc_core")
 
@@ -83,16 +106,16 @@ class Plugins:
         key = name or repr(module)
         if self._manager.is_registered(module) or self._manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
-        known = self._strategies.copy(), self._summarizers.copy()
+        known = [(registry, registry.copy()) for registry in self._offered.values()]
         with border() as attempt:
             self._manager.register(module, key)
             self._manager.check_pending()
-            self._take_offers("gc_register_strategies", self._strategies, module, key)
-            self._take_offers("gc_register_summarizers", self._summarizers, module, key)
+            for hook, registry in self._offered.items():
+                self._take_offers(hook, registry, module, key)
         if attempt.error is not None:
             if self._manager.is_registered(module):
                 self._manager.unregister(module)
-            for registry, offers in zip((self._strategies, self._summarizers), known, strict=True):
+            for registry, offers in known:
                 registry.put_back(offers)
             raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
 
@@ -130,8 +153,53 @@ class Plugins:
         built: Summarizer | AsyncSummarizer = self._built(self._summarizers, name, cls, options or {})
         return built
 
+    def scorer(self, name: str) -> ImportanceScorer:
+        """A scorer by name. Raises ConfigError for a name that nothing offers, naming what is installed."""
+        cls = self._scorers.find(name)
+        if cls is None:
+            raise ConfigError(
+                f"no scorer {name!r}; installed: {self._scorers.names}, failed to load: {self._not_loaded}"
+            )
+        built: ImportanceScorer = self._built(self._scorers, name, cls, {})
+        return built
+
+    def extractor(self, name: str) -> StateExtractor:
+        """An extractor of states by name. Raises ConfigError for a name that nothing offers, naming what is there."""
+        cls = self._extractors.find(name)
+        if cls is None:
+            known = self._extractors.names
+            raise ConfigError(f"no state extractor {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: StateExtractor = self._built(self._extractors, name, cls, {})
+        return built
+
+    def profile(self, name: str) -> CompressionProfile:
+        """A compression profile by name. Raises ConfigError for a name that nothing offers, naming what is known."""
+        found = self._profiles.find(name)
+        if found is None:
+            known = [*self._profiles.names, AUTO]
+            raise ConfigError(f"no compression profile {name!r}; known: {known}, failed to load: {self._not_loaded}")
+        return found
+
+    def memory_backend(self, name: str, directory: Path) -> MemoryBackend:
+        """
+        A memory backend by name, for the session in this directory.
+
+        Raises ConfigError for a name that nothing offers, naming what is installed, and where it cannot be made.
+        """
+        cls = self._backends.find(name)
+        if cls is None:
+            known = self._backends.names
+            raise ConfigError(f"no memory backend {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: Any = None
+        with self.guarded(name, "its constructor") as attempt:
+            built = cls(directory)
+        if not isinstance(built, MemoryBackend):
+            why = attempt.failure or f"{built!r:.200} lacks write, read, delete or keys"
+            raise ConfigError(f"memory backend {name!r} cannot be made: {why}") from attempt.error
+        return built
+
     def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
-        """Whether a strategy, or a summarizer, failed so often that it is no longer asked."""
+        """Whether a strategy, a summarizer or a scorer failed so often that it is no longer asked."""
         return self._faults[name, doing] >= QUARANTINE_AFTER
 
     # -- the border ----------------------------------------------------------------------------------------------
@@ -177,6 +245,10 @@ class Plugins:
                 taken.append(source)
         return tuple(taken)
 
+    def promote(self, context: ContextView, goal: Goal) -> list[ColdItem]:
+        """Items that plugins want back in the window."""
+        return self._ask("gc_promote", functools.partial(_all_of, ColdItem), context=context, goal=goal)
+
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
         return tuple(self._ask("gc_review_plan", functools.partial(_all_of, Refusal), plan=plan))
@@ -188,6 +260,26 @@ class Plugins:
     def validate(self, reply: Mapping[str, Any], context: ContextView) -> tuple[Inconsistency, ...]:
         """What plugins find wrong with a reply."""
         return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context))
+
+    @property
+    def processes(self) -> bool:
+        """Whether any plugin looks at messages before they are logged."""
+        return bool(self._manager.hook.gc_process_message.get_hookimpls())
+
+    def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
+        """
+        The message as all plugins leave it, in the order of their names. ``accepted`` reads what one of them answered,
+        and raises what is kept of it where that cannot be taken.
+        """
+        for implementation in sorted(
+            self._manager.hook.gc_process_message.get_hookimpls(), key=lambda each: each.plugin_name
+        ):
+            with self.guarded(implementation.plugin_name, "gc_process_message"):
+                own = {"message": copy.deepcopy(message)}  # whatever it does to it
+                answer = implementation.function(*(own[name] for name in implementation.argnames))
+                if answer is not None:
+                    message = accepted(implementation.plugin_name, message, answer)
+        return message
 
     @property
     def redacts(self) -> bool:
@@ -240,7 +332,7 @@ class Plugins:
                 found.extend(() if answer is None else answers(answer))
         return found
 
-    def _take_offers(self, hook: str, registry: Registry, module: object, plugin: str) -> None:
+    def _take_offers(self, hook: str, registry: Registry | ProfileOffers, module: object, plugin: str) -> None:
         """What a module that was registered just now offers."""
         others = [other for other in self._manager.get_plugins() if other is not module]
         self._manager.subset_hook_caller(hook, others)(register=functools.partial(registry.offer, plugin))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from gc_core.actions import GCRemovalItem
+from gc_core.importance import ScoringWindow
 from gc_core.items import Image, Item, Part, Place, Turn, Unit
 from gc_core.messages import Payload, Request, Role, Usage
-from gc_core.results import Goal
+from gc_core.profiles import CompressionProfile
+from gc_core.results import ColdText, Goal
 from gc_core.server_edits import ServerEdits
 from gc_core.summary import SummaryRequest
 
@@ -24,6 +27,9 @@ class LivenessView(Protocol):
 
     def superseded(self, item: Item) -> bool:
         """Whether a later item makes this tool result stale."""
+
+    def distance(self, item: Item) -> int | None:
+        """Shared names between the item and what the agent is about: see ``ContextView.distance``."""
 
 
 class ContextView(Protocol):
@@ -77,6 +83,26 @@ class ContextView(Protocol):
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
+
+    @property
+    def objective(self) -> str:
+        """What the agent is after, in words: see ``GCSession.objective``."""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names in the objective that nothing but the user's own words shows: what they tell of has left."""
+
+    def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
+        """Items that left the window and match a query, best first; none where the strategy works without tiers."""
+
+    def importance(self, item: Item) -> float:
+        """How much an item matters, from 0 to 1, as the session's scorer says: see ``ImportanceScorer``."""
+
+    def distance(self, item: Item) -> int | None:
+        """
+        How many shared names lie between the item and the objective, an open question, the newest steps or what is
+        held: 0 for those themselves, 1 for what shares a rare name with one of them. None: unreachable, garbage first.
+        """
 
     def is_recent(self, unit: Unit) -> bool:
         """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
@@ -138,6 +164,74 @@ class SummarizationValidator(Protocol):
 
     def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
         """Complaints, one line each, that a summarizer can act on; none when the text may stand for the originals."""
+
+
+@runtime_checkable
+class ImportanceScorer(Protocol):
+    """
+    Says how much an item of the window matters.
+
+    Asked for every resident item, once a collection, when a strategy first asks for an importance. Where it raises, or
+    one score is no number from 0 to 1, the composite scores in its place; after three such collections for good.
+    """
+
+    def score(self, item: Item, window: ScoringWindow) -> float:
+        """How much the item matters, from 0 to 1."""
+
+
+class RegisterScorer(Protocol):
+    """What ``gc_register_scorers`` receives: call it once for each scorer class on offer."""
+
+    def __call__(self, name: str, scorer: type[ImportanceScorer]) -> None:
+        """Offer a scorer class under a name that a configuration can use."""
+
+
+class RegisterProfile(Protocol):
+    """What ``gc_register_profiles`` receives: call it once for each compression profile on offer."""
+
+    def __call__(self, profile: CompressionProfile) -> None:
+        """Offer a profile under its own name, which a configuration can use."""
+
+
+@runtime_checkable
+class MemoryBackend(Protocol):
+    """
+    Keeps bytes by key: the checkpoints of one session.
+
+    Keys are up to 200 ASCII letters, digits, ".", "_" and "-", with no "." first. One process writes, others may read
+    at the same time. It may raise whatever it likes: what it held is told by log and ledger too, only more slowly.
+    """
+
+    def write(self, key: str, data: bytes) -> None:
+        """Keep the bytes under a key, wholly or not at all: whoever reads finds the old ones or these."""
+
+    def read(self, key: str) -> bytes | None:
+        """The bytes of a key, or None."""
+
+    def delete(self, key: str) -> None:
+        """Forget a key; one that is not there is no error."""
+
+    def keys(self, prefix: str = "") -> Iterable[str]:
+        """The keys that begin so, sorted."""
+
+
+class RegisterMemoryBackend(Protocol):
+    """What ``gc_register_memory_backends`` receives: call it once for each backend class on offer."""
+
+    def __call__(self, name: str, backend: Callable[[Path], MemoryBackend]) -> None:
+        """Offer a backend under a name that a configuration can use; it is made with the session's directory."""
+
+
+@runtime_checkable
+class ContextMiddleware(Protocol):
+    """
+    Looks at each message of the conversation before it is logged, and may change it.
+
+    Mark the method ``@hookimpl(specname="gc_process_message")``, and register the object: see that hook.
+    """
+
+    def process(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The message, in the provider's shape, as it is to be logged and sent; None leaves it as it is."""
 
 
 class TokenCounter(Protocol):

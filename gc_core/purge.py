@@ -14,13 +14,15 @@ import filelock
 
 from gc_core import facts, index_file
 from gc_core import log as logs
-from gc_core.checkpoints import DIRECTORY
+from gc_core.backends import DATABASE, FILES, FOLDER, MEMORY, SQLITE
+from gc_core.checkpoints import Checkpoints
 from gc_core.errors import LogError
 from gc_core.fold import enter, standing, take_all
 from gc_core.formats import format_named
 from gc_core.ledger import Collected, Digests, Purged, Rewound
 from gc_core.logs import logger
 from gc_core.permission import check_fact, check_ledger_line, check_log_line
+from gc_core.plugins import Plugins
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
 from gc_core.secret import Secret, bytes_of
@@ -39,6 +41,7 @@ def purge(
     *,
     by: str,
     counter: TokenCounter | None = None,
+    plugins: Plugins | None = None,
 ) -> Purged:
     """
     Overwrite a text wherever a closed session's files hold it; returns what the ledger has of it: who, and how often.
@@ -60,9 +63,11 @@ def purge(
         match: What is overwritten, letter by letter.
         by: Who wants it; stands in the ledger.
         counter: The host's own counter, if it had one.
+        plugins: Where a plugin's memory backend is found; by default, among those that are installed.
 
     Raises:
-        ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask.
+        ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask; or
+            the session's checkpoints are in a memory backend that nothing offers.
         LogError: Nothing was changed: there is no session, another one has it open, or the text stands where a mask
             would break something, in an id, a number, a name, a key, sealed bytes.
 
@@ -74,9 +79,12 @@ def purge(
         store = opened.enter_context(contextlib.closing(Store(directory)))
         store.mend()
         settings = Settings.of(store.settings(), None, counter)
+        kept = _kept_elsewhere(settings, directory, plugins)
         opened.enter_context(_held(directory / facts.FILE_NAME))
         plans = list(_planned(store, secret, format_named(settings.format)))
         _forget(directory)
+        if kept is not None:
+            kept.forget_all()
         for plan in plans:
             plan.carry_out()
         _renew_digests(store, settings.fresh(store.payload))
@@ -179,12 +187,20 @@ def _held(path: Path) -> Iterator[None]:
         raise LogError(f"{path} cannot be held: {error}") from error
 
 
+def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None) -> Checkpoints | None:
+    """Checkpoints that are not in the directory, or None. Raises ConfigError where they cannot be reached."""
+    name = settings.config.memory_backend
+    if name in {FILES, SQLITE, MEMORY}:
+        return None
+    return Checkpoints((plugins or Plugins.discover()).memory_backend(name, directory.absolute()), name)
+
+
 def _forget(directory: Path) -> None:
     """What is made anew of log and ledger; first of all, so that nothing can be made of it in between."""
     index = directory / index_file.FILE_NAME
     beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
     try:
-        for path in (*beside, *(directory / DIRECTORY).glob("*")):
+        for path in (*beside, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
             path.unlink(missing_ok=True)
     except OSError as error:
         raise LogError(f"{directory}: not all could be deleted; purge again: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +14,7 @@ from gc_core.blocks import Blocks
 from gc_core.changes import Changes, layers_changed
 from gc_core.collection import Collected as Collection
 from gc_core.context import Context, recounted
-from gc_core.errors import RuleError, SourceError
+from gc_core.errors import LogError, RuleError, SourceError
 from gc_core.events import LayerChanged
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
 from gc_core.hunks import hunks_between
@@ -26,7 +27,10 @@ from gc_core.ledger import (
     Collected,
     Configured,
     FirstSent,
+    Inherited,
+    ObjectiveSet,
     Observed,
+    OutcomeMarked,
     Pinned,
     PolicySet,
     Registered,
@@ -36,6 +40,7 @@ from gc_core.ledger import (
 )
 from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Message, Payload
+from gc_core.outcomes import Outcome
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.restoring import brought_back, originals
@@ -226,6 +231,23 @@ class Recorder:
         self.store.note(record)
 
     @_whole
+    def inherit(self, record: Inherited) -> None:
+        """The session was handed off: what it begins with, and of whom."""
+        self.store.note(record)
+
+    @_whole
+    def aim(self, text: str) -> None:
+        """The host says what the agent is after."""
+        self.store.note(ObjectiveSet(text=text))
+        self.state.objective = self.state.objective.set_to(text)
+
+    @_whole
+    def mark_outcome(self, outcome: Outcome) -> None:
+        """The host says how a turn, or a run of units, ended."""
+        self.store.note(OutcomeMarked(outcome=outcome))
+        self.state.mark_outcome(outcome)
+
+    @_whole
     def clear(self, record: Cleared) -> None:
         """The provider itself leaves items out, or does not any more."""
         self.store.note(record)
@@ -253,13 +275,15 @@ class Recorder:
             removals=result.removals,
             hunks=hunks_between(state.context.messages, context.messages),
             summaries=result.summaries,
+            recalled=tuple(each.block for each in collection.recalled),
             schemas=tuple(gone),
             changed_head=bool(state.changes) and not collection.keeps_head,
             numbers=numbers_of(context.cursor),
             counter=state.counter.name,
             digests=digests_of(state.context, context),
         )
-        state.commit(context, self.store.note(record), changed_head=record.changed_head)
+        place = self.store.note(record)
+        state.commit(context, place, changed_head=record.changed_head, recalled=record.recalled)
 
     @_whole
     def undo(self) -> Collected | None:
@@ -330,10 +354,11 @@ class Recorder:
             return
         self.store.sync()
         self._steps += 1
-        every = self.state.config.checkpoint_steps
+        every = self.state.config.checkpoint_every_n_steps
         if every and self._steps >= every:
             self._steps = 0
-            self.store.checkpoint(self.state)
+            with contextlib.suppress(LogError):  # what its backend did wrong is kept at the plugin border
+                self.store.checkpoint(self.state)
 
     # -- going back ----------------------------------------------------------------------------------------------
 

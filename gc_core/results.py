@@ -22,6 +22,10 @@ class GCTriggerReason(enum.Enum):
     YOUNG = "young"
     COLD_CACHE = "cold_cache"
     PRICE = "price"
+    HOT = "hot"
+    STEPS = "steps"
+    SPEND = "spend"
+    OBJECTIVE = "objective"
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +36,11 @@ class Goal:
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
-        pressure_tokens: PRESERVABLE content may go while the request has at least this many tokens; None: it stays.
+        pressure_tokens: PRESERVABLE content may go when that brings the request below so many tokens; None: it stays.
+        relief_tokens: In a summary it goes on to go while the request has at least so many; None: only to just below
+            the pressure.
+        usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where nobody knows.
+        tier_ratios: Shares of the usable window for what is hot, warm and cold, as the session is configured.
         young_after: Number of the item behind which a YOUNG collection looks for what has been served.
         window_percent: Usage in percent of the usable window when the collection began; 0 where nobody knows.
         conversation_percent: The same of the conversation alone.
@@ -43,6 +51,9 @@ class Goal:
     target_tokens: int
     reason: GCTriggerReason = GCTriggerReason.MANUAL
     pressure_tokens: int | None = None
+    relief_tokens: int | None = None
+    usable_tokens: int = 0
+    tier_ratios: tuple[float, ...] = (0.40, 0.35, 0.25)
     young_after: int = 0
     window_percent: float = 0.0
     conversation_percent: float = 0.0
@@ -65,6 +76,32 @@ class Refusal:
 
     removal: GCRemovalItem
     why: str
+
+
+@attrs.frozen(kw_only=True)
+class ColdItem:
+    """
+    An item that left the window, and how relevant it is now.
+
+    Attributes:
+        item: Its id.
+        relevance: From 0 to 1.
+        reason: Why, in a few words.
+
+    """
+
+    item: str = attrs.field(validator=attrs.validators.matches_re(r"i[1-9][0-9]{0,17}"))
+    relevance: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.le(1.0)])
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ColdText:
+    """An item that left the window as a search found it: its id, its original text, and what called for it."""
+
+    item: str
+    text: str = attrs.field(repr=False)
+    query: str = ""
 
 
 @attrs.frozen(kw_only=True)

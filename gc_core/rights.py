@@ -20,7 +20,9 @@ class Rights:
         zones: Zones of units that it may drop.
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
-        preservable_above: PRESERVABLE units only while the request has at least this many tokens.
+        preservable_above: PRESERVABLE units only when all of them could bring the request below so many tokens.
+        preservable_to: And only while the request has at least so many, where a summary tells of them; what is dropped
+            only while it has as many as above.
         whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
         stub_only: If given, items that it may stub at all, by id: a young collection takes nothing else.
 
@@ -30,6 +32,7 @@ class Rights:
     stub_recent: bool = False
     stub_any_kind: bool = False
     preservable_above: int = 0
+    preservable_to: int = 0
     whole: bool = False
     stub_only: frozenset[str] | None = None
 
@@ -47,9 +50,12 @@ class Rights:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
 
-    def why_not_yet(self, zones: Collection[Zone], tally: Tally, target: int) -> str:
-        """Why units of these zones, which may go, are not due yet on the way to the target, or ""."""
-        if Zone.PRESERVABLE in zones and not _relieves(tally, self.preservable_above):
+    def why_not_yet(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
+        """
+        Why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a summary
+        will tell of them.
+        """
+        if Zone.PRESERVABLE in zones and not self._relieves(tally, told=told):
             return "preservable: without it usage would be on the same side of the pressure"
         if Zone.RECENT in zones and tally.total - tally.open_in(Zone.OLD) <= target:
             return "the old turns suffice"
@@ -57,11 +63,13 @@ class Rights:
             return "the conversation suffices"
         return ""
 
+    def _relieves(self, tally: Tally, *, told: bool) -> bool:
+        """
+        Whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end that.
 
-def _relieves(tally: Tally, pressure: int) -> bool:
-    """
-    Whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end that.
-
-    Where one oversized new result is the reason, it could not; the last resort cuts that first.
-    """
-    return pressure == 0 or tally.total - tally.open_in(Zone.PRESERVABLE) < pressure <= tally.total
+        Where one oversized new result is the reason, it could not; the last resort cuts that first.
+        """
+        could = tally.total - tally.open_in(Zone.PRESERVABLE) < self.preservable_above
+        return self.preservable_above == 0 or (
+            could and tally.total >= (self.preservable_to if told else self.preservable_above)
+        )

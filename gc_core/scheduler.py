@@ -7,6 +7,7 @@ more in every call that follows. Prices are multiples of the input price (``gc_c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import attrs
@@ -14,8 +15,9 @@ import attrs
 from gc_core.cache.economics import Economics
 from gc_core.calibration import Calibration
 from gc_core.config import GCConfig
+from gc_core.pacing import LEAST_CALLS, UNPACED, Pace
 from gc_core.results import GCTriggerReason, Goal
-from gc_core.triggers import Major, Trigger, Young
+from gc_core.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
 
 WORTH_PERCENT = 5.0
 """A collection that can free less than this share of the window waits until usage has grown by as much: a break of the
@@ -25,12 +27,11 @@ AHEAD_SPARE_PERCENT = 10.0
 """Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
 nobody should have to wait for that rest."""
 
-LEAST_CALLS = 10
-"""Calls that a session is expected to go on for at least. Beyond that it is expected to last as long again as it has
-lasted: nobody knows more of it (the estimate of Lindy's law)."""
-
 CLIFF_PERCENT = 97.0
 """Share of a price cliff at which a collection runs: a reply and its results still have to come."""
+
+WISHES = frozenset({GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.SPEND, GCTriggerReason.OBJECTIVE})
+"""Collections of the whole window for which a strategy only names a good time: each has to be worth its break."""
 
 _BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
 _T = TypeVar("_T", bound=Trigger)
@@ -43,6 +44,7 @@ class Moment:
 
     Attributes:
         tokens: Tokens of the request as the budget counts them.
+        leased_tokens: Tokens that are reserved for what sub-tasks will bring back: they count as taken.
         calibration: What the provider makes of such a count.
         turn_tokens: Tokens that could go, by turn, oldest first; only asked for when turns are limited.
         waits_above: No threshold collection below this many tokens, because the last one was not worth its break.
@@ -51,6 +53,11 @@ class Moment:
         young_after: Number of the item behind which they came.
         young_waits: No collection of young content below so many of these, because the last one was not worth it.
         calls: Model calls so far.
+        hot_tokens: Tokens of the conversation that stand verbatim.
+        steps_since: Model calls since the last collection of the whole window.
+        spent_since: Tokens sent in them.
+        changed_objective: The objective has become another one since.
+        wanted_waits: No collection that a strategy only wishes for below this many tokens: the last was not worth it.
         idle_seconds: Since the last model call; never negative.
         broken: The cached prefix breaks at its head anyway.
 
@@ -58,6 +65,7 @@ class Moment:
 
     tokens: int
     calibration: Calibration
+    leased_tokens: int = 0
     turn_tokens: tuple[int, ...] = ()
     waits_above: int = 0
     conversation_tokens: int = 0
@@ -65,6 +73,11 @@ class Moment:
     young_after: int = 0
     young_waits: int = 0
     calls: int = 0
+    hot_tokens: int = 0
+    steps_since: int = 0
+    spent_since: int = 0
+    changed_objective: bool = False
+    wanted_waits: int = 0
     idle_seconds: float = 0.0
     broken: bool = False
 
@@ -72,6 +85,11 @@ class Moment:
     def estimated(self) -> int:
         """Tokens that the provider will count."""
         return self.calibration.estimate(self.tokens)
+
+    @property
+    def taken(self) -> int:
+        """Tokens that the provider would count if everything that is leased stood there too."""
+        return self.calibration.estimate(self.tokens + self.leased_tokens)
 
 
 @attrs.frozen(kw_only=True)
@@ -106,22 +124,22 @@ class Scheduler:
         config: The session's.
         economics: What reading and writing the cache cost.
         triggers: What the strategies declare.
+        pace: What the session has spent and may spend: threshold and target come down with it.
 
     """
 
     config: GCConfig
     economics: Economics
     triggers: tuple[Trigger, ...] = ()
+    pace: Pace = UNPACED
 
     def before_send(self, moment: Moment) -> Goal | None:
         """The goal before a model call."""
-        return self._due(moment, self.config.threshold_percent) if self.config.check_before_send else None
+        return self._due(moment, self.threshold_percent) if self.config.check_before_send else None
 
     def after_turn(self, moment: Moment, *, crossed: bool) -> Goal | None:
         """The goal after a model call; ``crossed`` says that the threshold was crossed while the reply streamed."""
-        if self.config.continuous:
-            return self._due(moment, self.config.target_percent)
-        return self._due(moment, 0.0 if crossed else self.config.threshold_percent)
+        return self._due(moment, 0.0 if crossed and not self.config.continuous else self.begins_percent)
 
     def manual(self, moment: Moment, target_percent: float | None = None) -> Goal:
         """The goal of a collection that the host asks for. Raises ConfigError for a target that is no percentage."""
@@ -136,15 +154,36 @@ class Scheduler:
     def ahead(self, moment: Moment) -> Goal | None:
         """The goal of the collection that is coming: for so much summaries are written in the background meanwhile."""
         config = self.config
-        if config.background_percent is None or self.usage(moment) < config.background_percent:
+        if config.background_percent is None or self.usage(moment) < config.background_percent * self._paced:
             return None
-        freed = self._percent_of(moment, config.threshold_percent - self.target_percent + AHEAD_SPARE_PERCENT)
-        return Goal(target_tokens=max(0, moment.tokens - freed), reason=GCTriggerReason.THRESHOLD)
+        freed = self._share_of(moment, self.threshold_percent - self.target_percent + AHEAD_SPARE_PERCENT)
+        target = max(0, moment.tokens - freed)
+        goal = self._goal(moment, GCTriggerReason.THRESHOLD, None)
+        return attrs.evolve(goal, target_tokens=target, pressure_tokens=None)
+
+    @property
+    def threshold_percent(self) -> float:
+        """Usage at which a collection begins; lower than the configured one while spend runs ahead."""
+        return self.config.begins_percent * self._paced
+
+    @property
+    def begins_percent(self) -> float:
+        """Usage at which a collection begins after a call: the threshold; in continuous mode the session's target."""
+        return self.config.ends_percent * self._paced if self.config.continuous else self.threshold_percent
 
     @property
     def target_percent(self) -> float:
-        """Usage that a collection goes down to: the session's, or what a strategy declares below that."""
-        return min([self.config.target_percent, *(major.target_percent for major in self._declared(Major))])
+        """Usage that a collection goes down to: the session's, or what a strategy declares below that; paced, too."""
+        return self._normal_target * self._paced
+
+    @property
+    def _normal_target(self) -> float:
+        return min([self.config.ends_percent, *(major.target_percent for major in self._declared(Major))])
+
+    @property
+    def _paced(self) -> float:
+        """The share of the normal target that is affordable; 1 where nothing limits what the session spends."""
+        return self.pace.share(self.config.usable * self._normal_target / 100.0)
 
     @property
     def young(self) -> Young | None:
@@ -152,20 +191,20 @@ class Scheduler:
         return next(iter(self._declared(Young)), None)
 
     def fit(self, moment: Moment) -> int:
-        """Tokens, as the budget counts, that a request may have."""
-        return moment.calibration.to_raw(self.config.usable)
+        """Tokens, as the budget counts, that a request may have beside what is leased."""
+        return max(0, moment.calibration.to_raw(self.config.usable) - moment.leased_tokens)
 
     def fits(self, moment: Moment) -> bool:
-        """Whether the request may be sent."""
-        return moment.estimated <= self.config.usable
+        """Whether the request may be sent, and what is leased still fits behind it."""
+        return moment.taken <= self.config.usable
 
     def crossed(self, moment: Moment) -> bool:
         """Whether usage is at or above the threshold."""
-        return self.usage(moment) >= self.config.threshold_percent
+        return self.usage(moment) >= self.threshold_percent
 
     def usage(self, moment: Moment) -> float:
-        """Usage in percent of the usable window."""
-        return 100.0 * moment.estimated / self.config.usable
+        """Usage in percent of the usable window; what is leased is in use."""
+        return 100.0 * moment.taken / self.config.usable
 
     def is_cold(self, moment: Moment) -> bool:
         """Whether nothing of the prompt is in the provider's cache any more: then a break costs nothing."""
@@ -175,7 +214,7 @@ class Scheduler:
 
     def is_worth(self, moment: Moment, found: Break, goal: Goal) -> bool:
         """Whether a collection is worth a break of the prefix; what must happen is always worth it."""
-        if goal.reason in {GCTriggerReason.YOUNG, *self._postponed(moment)}:
+        if goal.reason in {GCTriggerReason.YOUNG, *WISHES, *self._postponed(moment)}:
             return found.freed > 0 and (self.is_cold(moment) or self._pays(moment, found))
         if goal.reason is GCTriggerReason.PRICE:
             return self._cliff(attrs.evolve(moment, tokens=moment.tokens - found.freed)) != self._cliff(moment)
@@ -225,7 +264,11 @@ class Scheduler:
         if (over or self._conversation_is_full(moment)) and moment.tokens >= moment.waits_above:
             reason = GCTriggerReason.CONTINUOUS if config.continuous else GCTriggerReason.THRESHOLD
             return self._goal(moment, reason, None)
-        return self._cheaper(moment) or self._cold(moment) or self._turn_limit(moment) or self._served(moment)
+        for due in (self._cheaper, self._cold, self._turn_limit, self._wished, self._served):
+            goal = due(moment)
+            if goal is not None:
+                return goal
+        return None
 
     def _conversation_is_full(self, moment: Moment) -> bool:
         usage = self._conversation_usage(moment)
@@ -257,6 +300,24 @@ class Scheduler:
         young = self.young
         return self._young_goal(moment) if young is not None and moment.young_tokens >= young.least else None
 
+    def _wished(self, moment: Moment) -> Goal | None:
+        """A good time for a collection, as a strategy declares it; above the target there is something to do."""
+        if moment.tokens < moment.wanted_waits or moment.tokens <= self._percent_of(moment, self.target_percent):
+            return None
+        reasons = (reason for trigger in self.triggers for reason in self._met(trigger, moment))
+        return next((self._goal(moment, reason, None) for reason in reasons), None)
+
+    def _met(self, trigger: Trigger, moment: Moment) -> Iterator[GCTriggerReason]:
+        match trigger:
+            case Hot() if moment.hot_tokens >= self._share_of(moment, self._hot_percent(trigger)):
+                yield GCTriggerReason.HOT
+            case Steps() if moment.steps_since >= (trigger.every or self.config.summarize_every_n_steps):
+                yield GCTriggerReason.STEPS
+            case Spend(tokens=tokens) if moment.spent_since >= tokens:
+                yield GCTriggerReason.SPEND
+            case ObjectiveChange() if moment.changed_objective:
+                yield GCTriggerReason.OBJECTIVE
+
     def _served(self, moment: Moment) -> Goal | None:
         young = self.young
         if young is None or moment.young_tokens < max(young.tokens, moment.young_waits):
@@ -272,7 +333,9 @@ class Scheduler:
         if limit is None or len(moment.turn_tokens) < limit:
             return None
         oldest = sum(moment.turn_tokens[: len(moment.turn_tokens) - limit + 1])
-        return Goal(target_tokens=max(0, moment.tokens - oldest), reason=GCTriggerReason.TURN_LIMIT)
+        target = max(0, moment.tokens - oldest)
+        goal = self._goal(moment, GCTriggerReason.TURN_LIMIT, None)
+        return attrs.evolve(goal, target_tokens=target, pressure_tokens=None)
 
     def _goal(self, moment: Moment, reason: GCTriggerReason, target_percent: float | None) -> Goal:
         percent = self.target_percent if target_percent is None else target_percent
@@ -281,13 +344,28 @@ class Scheduler:
             target_tokens=self._percent_of(moment, percent),
             reason=reason,
             pressure_tokens=self._percent_of(moment, pressure) if pressure and self.usage(moment) >= pressure else None,
+            relief_tokens=self._relief(moment),
+            usable_tokens=self.fit(moment),
+            tier_ratios=self.config.tier_ratios,
             window_percent=self.usage(moment),
             conversation_percent=self._conversation_usage(moment),
         )
+
+    def _hot_percent(self, trigger: Hot) -> float:
+        return 100.0 * self.config.tier_ratios[0] if trigger.percent is None else trigger.percent
+
+    def _relief(self, moment: Moment) -> int | None:
+        """Tokens to which PRESERVABLE content may go down under pressure, where a strategy declares that."""
+        declared = [major.relief_percent for major in self._declared(Major) if major.relief_percent is not None]
+        return self._percent_of(moment, min(declared)) if declared else None
 
     def _declared(self, kind: type[_T]) -> tuple[_T, ...]:
         return tuple(trigger for trigger in self.triggers if isinstance(trigger, kind))
 
     def _percent_of(self, moment: Moment, percent: float) -> int:
+        """Tokens of a request, as the budget counts, that make such a usage together with what is leased."""
+        return max(0, self._share_of(moment, percent) - moment.leased_tokens)
+
+    def _share_of(self, moment: Moment, percent: float) -> int:
         """A share of the usable window, as the budget counts."""
         return moment.calibration.to_raw(int(self.config.usable * percent / 100.0))

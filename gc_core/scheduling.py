@@ -14,13 +14,15 @@ from gc_core.collection import Collected
 from gc_core.context import Served
 from gc_core.elsewhere import Elsewhere
 from gc_core.errors import PluginError
+from gc_core.items import Level
+from gc_core.pacing import UNPACED
 from gc_core.past import serialised
 from gc_core.plugins import Named
 from gc_core.policy import GCPolicy
 from gc_core.results import GCResult, GCTriggerReason, Goal
-from gc_core.scheduler import Break, Moment, Scheduler
+from gc_core.scheduler import WISHES, Break, Moment, Scheduler
 from gc_core.sources import CONVERSATION
-from gc_core.triggers import Trigger, Young
+from gc_core.triggers import Hot, Trigger, Young
 from gc_core.view import Protection, WindowView
 
 _TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
@@ -66,10 +68,17 @@ class Scheduling(Elsewhere):
     _young_after = 0
     _young_waits = 0
     _calls_made = 0
+    _calls_at_major = 0
+    _spent_since = 0
+    _objective_at_major = 0
+    _wanted_waits = 0
+    _warm: int | None = None
     _last_call: float | None = None
     _head_sent: tuple[object, ...] | None = None
+    _leased_tokens = 0
     _deferred_tokens = 0
     _weighed = ""
+    _pace = UNPACED
     _clock: Callable[[], float] = staticmethod(time.time)
 
     @property
@@ -103,7 +112,7 @@ class Scheduling(Elsewhere):
     @property
     def _scheduler(self) -> Scheduler:
         economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
-        return Scheduler(config=self._config, economics=economics, triggers=self._triggers)
+        return Scheduler(config=self._config, economics=economics, triggers=self._triggers, pace=self._pace)
 
     @property
     def _triggers(self) -> tuple[Trigger, ...]:
@@ -139,6 +148,7 @@ class Scheduling(Elsewhere):
         return Moment(
             tokens=budget.total,
             calibration=self._state.calibration,
+            leased_tokens=self._leased_tokens,
             turn_tokens=turns,
             waits_above=self._waits_above,
             conversation_tokens=budget.entry(CONVERSATION.name).tokens,
@@ -146,10 +156,24 @@ class Scheduling(Elsewhere):
             young_after=self._young_after,
             young_waits=self._young_waits,
             calls=self._calls_made,
+            hot_tokens=self._hot_tokens(budget.entry(CONVERSATION.name).tokens),
+            steps_since=self._calls_made - self._calls_at_major,
+            spent_since=self._spent_since,
+            changed_objective=self._state.objective.changes != self._objective_at_major,
+            wanted_waits=self._wanted_waits,
             # A clock that goes backwards counts as no time passed.
             idle_seconds=0.0 if self._last_call is None else max(0.0, self._clock() - self._last_call),
             broken=self._head_sent is not None and self._head_sent != self._head_now,
         )
+
+    def _hot_tokens(self, conversation: int) -> int:
+        """What of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
+        if not any(isinstance(trigger, Hot) for trigger in self._triggers):
+            return 0
+        if self._warm is None:
+            units = self._context.units()
+            self._warm = sum(unit.tokens for unit in units if unit.level is not Level.VERBATIM)
+        return max(0, conversation - self._warm)
 
     @property
     def _head_now(self) -> tuple[object, ...]:
@@ -160,10 +184,12 @@ class Scheduling(Elsewhere):
         """An opened session goes on from a moment, in seconds: its prompt cache is as old as that."""
         self._last_call = last_used
         self._calls_made = sum(unit.is_step for unit in self._context.units())
+        self._objective_at_major = self._state.objective.changes
 
     def _call_goes_out(self) -> None:
         """A request has been rendered: from now on the provider knows its prefix."""
         self._calls_made += 1
+        self._spent_since += self._raw_sent
         self._last_call = self._clock()
         self._head_sent = self._head_now
 
@@ -192,12 +218,18 @@ class Scheduling(Elsewhere):
             self._young_waits = 5 * self._served().tokens // 4
         elif not result.changed:
             self._looked_at_young()
+        if goal.reason in WISHES:
+            self._wanted_waits = self._scheduler.next_try(moment)
         waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
         if waits:
             self._waits_above = self._scheduler.next_try(moment)
 
-    def _paid(self) -> None:
+    def _paid(self, goal: Goal) -> None:
         """A collection has become true."""
+        self._warm = None
+        if not goal.is_young:
+            self._calls_at_major, self._spent_since, self._wanted_waits = self._calls_made, 0, 0
+            self._objective_at_major = self._state.objective.changes
         self._looked_at_young()
         self._waits_above = 0
         self._deferred_tokens = 0
@@ -206,7 +238,7 @@ class Scheduling(Elsewhere):
         """Something else than a collection changed the window."""
         self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
         self._young = Served(tokens=0, newest=0)
-        self._limited_turn, self._weighed = -1, ""
+        self._limited_turn, self._weighed, self._warm, self._wanted_waits = -1, "", None, 0
 
     def _live_turns(self) -> tuple[int, ...]:
         """Tokens of model and tools that could go, by turn, for the turns that still have some."""
@@ -225,5 +257,5 @@ def _economics_at(model: str | None, format_name: str, day: dt.date) -> Economic
 
 def _checked(triggers: object) -> tuple[Trigger, ...]:
     if not isinstance(triggers, tuple) or not all(isinstance(each, Trigger) for each in triggers):
-        raise PluginError(f"triggers = {triggers!r:.200}: expected a tuple of Young and Major")
+        raise PluginError(f"triggers = {triggers!r:.200}: expected a tuple of gc_core.Trigger values")
     return triggers

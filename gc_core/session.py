@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from gc_core.ahead import Coming
 from gc_core.answering import Answering, driven
 from gc_core.border import started
+from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
+from gc_core.handoff_texts import Filter, Wish
 from gc_core.messages import Request
 from gc_core.past import serialised
 from gc_core.results import GCResult
@@ -81,6 +85,55 @@ class GCSession(SessionBase):
         An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go.
         """
         return driven(self._recovering(error), self._answering.ask)
+
+    @serialised
+    def handoff(
+        self,
+        *,
+        name: str = "handoff",
+        filter: Filter = None,  # noqa: A002 - the word users know it by
+        directory: str | Path | None = None,
+        config: GCConfig | None = None,
+        tokens: int | None = None,
+        steps: int = 5,
+        summary_tokens: int = 1_000,
+        result_tokens: int = 1_000,
+    ) -> GCSession:
+        """
+        Open a child: another session that begins with what it needs of this one, for a sub-task or in its place.
+
+        It begins with the sources, the original request, one account of everything else written from originals, the
+        state of the task, and the newest whole steps word for word. ``child.hand_back(text)`` gives its result to this
+        session as one note, for which room is kept free here; closing the child without it frees that room.
+
+        Args:
+            name: What the sub-task is called.
+            filter: Which parts of the system text, tools and held memory blocks it needs: a function of source and name
+                (of a tool: ``"plugin"`` and the tool's name), or names of sources; None: all.
+            directory: Where its files lie; without one they are temporary and end with it.
+            config: How it collects; by default as this one does.
+            tokens: Tokens that its first request may have: fewer steps are handed on then, but one. By default what a
+                collection of its own would go down to.
+            steps: The newest steps that are handed on.
+            summary_tokens: Tokens of the account, and again of the state of the task.
+            result_tokens: Tokens that its result may have here; 0: nothing comes back.
+
+        Raises:
+            LeaseError: There is no room for the result.
+            ConfigError: A number that cannot be, or a filter of unknown sources.
+            LogError: The directory holds a session, or files cannot be read or written.
+
+        """
+        wish = Wish(
+            name=name,
+            filter=filter,
+            config=config,
+            tokens=tokens,
+            steps=steps,
+            summary_tokens=summary_tokens,
+            result_tokens=result_tokens,
+        )
+        return driven(self._handing(directory, wish), self._answering.ask)
 
     # -- inside --------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from gc_core.budget import InstructionBudget
 from gc_core.cache.account import CacheReport
 from gc_core.cache.terms import terms_of
 from gc_core.collection import Collected
-from gc_core.condensing import Condensing
 from gc_core.config import GCConfig
 from gc_core.errors import (
     ConfigError,
@@ -29,11 +28,12 @@ from gc_core.events import (
     ThresholdCrossed,
 )
 from gc_core.guard import RereadGuard
+from gc_core.handoff import Handing
 from gc_core.items import Item
 from gc_core.ledger import Booked
 from gc_core.log import FILE_NAME
 from gc_core.messages import Usage
-from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, reopened, with_names
+from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, profile_of, reopened, with_names
 from gc_core.past import serialised
 from gc_core.plugins import Plugins, named
 from gc_core.protocols import (
@@ -46,11 +46,13 @@ from gc_core.protocols import (
 from gc_core.recorder import Recorder
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
+from gc_core.scoring import Scoring
 from gc_core.state import Settings
 from gc_core.store import Store
+from gc_core.watching import Watch
 
 
-class SessionBase(Condensing):
+class SessionBase(Handing):
     """What ``GCSession`` and ``AsyncGCSession`` share; the arguments are ``GCSession``'s."""
 
     def __init__(
@@ -127,13 +129,18 @@ class SessionBase(Condensing):
         self._host = host
         self.plugins = host.plugins or Plugins.discover()
         self._strategies = named(host.strategy, self.plugins, settings.config.strategies)
-        self._answering = answering_of(host, settings.config, self.plugins)
+        self._answering = answering_of(host, settings, self.plugins)
         self._check_summarizer(self._answering)
+        self._scoring = Scoring.of(settings.config, self.plugins)
+        self._extractor = self.plugins.extractor(settings.config.state_extractor)
+        self._profile_choice = profile_of(settings.config, self.plugins)
         self._ahead = Ahead()
         self._listeners: list[Listener] = [] if host.on_event is None else [host.on_event]
         self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer, self._index = None, None
         store = make()
+        if not store.temporary:
+            store.keep_checkpoints(self._checkpoints_in(store.directory))
         fresh = functools.partial(settings.fresh, store.payload, cites=not store.temporary)
         self._recorder = Recorder(store, store.state_at(store.position, fresh))
         for source in self.plugins.sources():
@@ -167,7 +174,8 @@ class SessionBase(Condensing):
         moment = attrs.evolve(self._moment(), tokens=self._context.budget.total + self._streamed)
         if not self._crossed and self._scheduler.crossed(moment):
             self._crossed = True
-            self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=self._config.threshold_percent))
+            threshold = self._scheduler.threshold_percent
+            self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=threshold))
         return self._crossed
 
     @serialised
@@ -181,6 +189,17 @@ class SessionBase(Condensing):
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
         self._configure(config, model or self._state.model)
+
+    @serialised
+    def allow(self, *, max_total_tokens: int | None) -> None:
+        """
+        Go on with another limit of the input and output tokens that the session may spend in all; None: without one.
+
+        It stays in force when the session is opened again. What was spent stays spent: a limit below that ends the
+        session with the next ``pre_send``. Raises ConfigError, with nothing changed, for what is no such number.
+        """
+        self._configure(attrs.evolve(self._config, max_total_tokens=max_total_tokens))
+        self._follow_spend()
 
     @serialised
     def close(self) -> None:
@@ -249,10 +268,15 @@ class SessionBase(Condensing):
             f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
             self._next_step(moment),
         ]
+        if not self.profile.is_neutral:
+            lines.append(f"what stays first of long texts: profile {self.profile.name}")
         lines.extend(self._head_lines())
         lines.extend(self._served_lines())
+        lines.extend(self._lease_lines())
         if self.debt:
             lines.append(str(self.debt))
+        self._follow_spend()
+        lines.extend(filter(None, [self._pace.words()]))
         lines.extend(self._kept_lines())
         if self._last is not None:
             last = self._last
@@ -313,6 +337,25 @@ class SessionBase(Condensing):
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _beside(self, directory: str | Path | None, config: GCConfig) -> Self:
+        host = self._host
+        return type(self)(
+            config,
+            format=self.format,
+            directory=directory,
+            model=self._state.model,
+            strategy=None if all(isinstance(each, str) for each in host.strategy) else host.strategy,
+            summarizer=host.summarizer,
+            validator=host.validator,
+            plugins=self.plugins,
+            counter=self._settings.counter,
+        )
+
+    def _watched_by(self, watch: Watch) -> None:
+        """From now on it sees calls, events, records and summaries."""
+        self._watch = self._store.watch = watch
+        self._answering = attrs.evolve(self._answering, watch=watch)
+
     @abc.abstractmethod
     def _check_summarizer(self, answering: Answering) -> None:
         """Raise ConfigError for a summarizer that this kind of session cannot ask."""
@@ -324,8 +367,8 @@ class SessionBase(Condensing):
             return "collects nothing"
         if self._waits_above > moment.tokens:
             return f"the last collection was not worth a break; it is tried again above {self._waits_above:,} tokens"
-        percent = self._config.target_percent if self._config.continuous else self._config.threshold_percent
+        percent = self._scheduler.begins_percent
         mode = "after each call" if self._config.continuous else "when reached"
         young = self._scheduler.young
         served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
-        return f"collects at {percent:g} % ({mode}) down to {self._scheduler.target_percent:g} %{served}"
+        return f"collects at {percent:.4g} % ({mode}) down to {self._scheduler.target_percent:.4g} %{served}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,7 +15,7 @@ from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
 
 PREFIX = "GC_"
-_TABLES = frozenset({"tools", "strategies", "summarizers"})
+_TABLES = frozenset({"importance_weights", "tools", "strategies", "summarizers"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
 _SIMILAR = 0.85
@@ -77,15 +77,10 @@ def _value(variable: str, key: str, text: str) -> Any:
 def _parsed(kind: str, text: str) -> Any:
     if kind.endswith("| None") and text.lower() in {"", "none"}:
         return None
-    if kind.startswith("tuple[str"):
-        return [name.strip() for name in text.split(",")]
-    if kind.startswith("tuple[int"):
-        return [int(number) for number in text.split(",") if number.strip()]
-    if kind.startswith("bool"):
-        return _flag(text)
-    if kind.startswith("str"):
-        return text
-    return float(text) if kind.startswith("float") else int(text)
+    if kind.startswith("tuple["):
+        parts = [part.strip() for part in text.split(",")]
+        return [_ATOMS[kind[6:].rpartition(",")[0]](part) for part in parts if part]
+    return _ATOMS[kind.partition(" ")[0]](text)
 
 
 def _flag(text: str) -> bool:
@@ -93,3 +88,7 @@ def _flag(text: str) -> bool:
     if text.lower() not in flags:
         raise ValueError(text)
     return flags[text.lower()]
+
+
+_ATOMS: Mapping[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": _flag}
+"""How a value of this type is read from a text."""

@@ -27,12 +27,17 @@ from gc_core.items import Item, ItemKind, Part
 from gc_core.ledger import Cleared, Collected, Configured, Digests, Numbers, Opened
 from gc_core.messages import Message, Role, digest_of
 from gc_core.models import family
+from gc_core.objective import Objective
+from gc_core.outcomes import MOST_OUTCOMES, Outcome
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
 from gc_core.server_edits import PLACEHOLDER
 from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
 from gc_core.tokens import counter_for, part_tokens
+
+_RENAMED = {"checkpoint_steps": "checkpoint_every_n_steps"}
+"""Keys of the configuration that had another name when a session was opened."""
 
 _CLEARED = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.THINKING})
 """What a provider clears."""
@@ -72,6 +77,7 @@ class SessionState:
     ) -> None:
         self.cites = cites
         self.config, self.format, self.model = config, format, model
+        self._given = config
         self.own_counter = counter
         self.counter = counter or counter_for(model, format.name)
         self.calibration = Calibration(exact=self.counter.exact)
@@ -86,6 +92,8 @@ class SessionState:
         self.turns: list[Position] = []
         self.thinking: list[str] = []
         self.cleared: frozenset[str] = frozenset()
+        self.objective = Objective()
+        self.outcomes: tuple[Outcome, ...] = ()
         self._clears = False
         self._read = read
         budget = InstructionBudget(
@@ -131,6 +139,8 @@ class SessionState:
         while len(self.turns) <= arrival.cursor.turn:
             self.turns.append(at)
         self._note_thinking(new, turned=turned)
+        for item in new:
+            self.objective = self.objective.heard(item)
         return new
 
     def _nothing_to_undo(self) -> None:
@@ -190,6 +200,10 @@ class SessionState:
             self.context.pin(item, pinned=pinned)
             self.undone -= {item}
 
+    def mark_outcome(self, outcome: Outcome) -> None:
+        """The host said how a turn, or a run of units, ended; the newest of what it said are remembered."""
+        self.outcomes = (*self.outcomes, outcome)[-MOST_OUTCOMES:]
+
     def release(self) -> None:
         """What undoing had brought back may be collected again."""
         for key in self.undone:
@@ -208,6 +222,7 @@ class SessionState:
             model=self.model,
             context_limit=self.config.context_limit,
             output_reservation=self.config.output_reservation,
+            max_total_tokens=self.config.max_total_tokens or 0,
         )
 
     def counted_for(self, model: str | None) -> tuple[TokenCounter, Context]:
@@ -221,9 +236,9 @@ class SessionState:
         """Go on with another model or window; ``counted`` is what ``counted_for`` says of the model."""
         if record.model != self.model:
             self._switch(record.model, *counted)
-        self.config = attrs.evolve(
-            self.config, context_limit=record.context_limit, output_reservation=record.output_reservation
-        )
+        limit = self.config.max_total_tokens if record.max_total_tokens is None else record.max_total_tokens
+        config = attrs.evolve(self._given, max_total_tokens=limit or None)
+        self.config = config.resized(record.context_limit, record.output_reservation)
         self.context.budget.context_limit = record.context_limit
         self.context.budget.output_reservation = record.output_reservation
 
@@ -260,12 +275,13 @@ class SessionState:
 
     # -- collections ---------------------------------------------------------------------------------------------
 
-    def commit(self, context: Context, place: ByteRange, *, changed_head: bool) -> None:
+    def commit(self, context: Context, place: ByteRange, *, changed_head: bool, recalled: Iterable[Block] = ()) -> None:
         """
-        A collection becomes true: the context that it made, where the ledger holds it, and whether what waited at the
-        head of the request is in that context.
+        A collection becomes true: the context that it made, where the ledger holds it, whether what waited at the head
+        of the request is in that context, and what comes back at the end of the next one.
         """
         self.context = context
+        self.blocks.recall(context, recalled)
         if changed_head:
             self.changes = Changes()
         self.done.append(place)
@@ -285,7 +301,7 @@ class SessionState:
         if record.reason is None:
             self.bring_back(context, place)
             return
-        self.commit(context, place, changed_head=record.changed_head)
+        self.commit(context, place, changed_head=record.changed_head, recalled=record.recalled)
 
     def bring_back(self, context: Context, place: ByteRange) -> None:
         """A collected unit stands again where it stood, which made this context; it is pinned until released."""
@@ -509,7 +525,7 @@ class Settings:
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
         """As it was opened before, or with another configuration."""
         try:
-            config = config or GCConfig(**opened.config)
+            config = config or GCConfig(**{_RENAMED.get(key, key): value for key, value in opened.config.items()})
         except (TypeError, ConfigError) as error:
             text = f"the session was opened with a configuration that is none any more, give one: {error}"
             raise LogError(text) from error

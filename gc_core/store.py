@@ -14,16 +14,17 @@ import filelock
 
 from gc_core import ledger as ledgers
 from gc_core import log as logs
-from gc_core.checkpoints import DIRECTORY, Checkpoint, Checkpoints
+from gc_core.checkpoints import Checkpoint, Checkpoints, shown
 from gc_core.errors import LogError
 from gc_core.fold import SESSION, fold, is_behind_every_rewind
 from gc_core.journal import Journal
 from gc_core.ledger import Entry, Ledger, LedgerRecord, Opened
 from gc_core.log import LogRecord, MasterLog
-from gc_core.logs import logger
+from gc_core.logs import CURRENT, logger
 from gc_core.messages import Payload
 from gc_core.references import ByteRange
 from gc_core.state import Position, SessionState
+from gc_core.watching import UNWATCHED, Watch
 
 _log = logger("gc_core.store")
 
@@ -47,6 +48,7 @@ class Store:
 
     def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
         self.temporary = directory is None
+        self.watch: Watch = UNWATCHED
         directory = None if directory is None else directory.absolute()  # the host may change its own
         self.directory = _made(directory) if writable or directory is None else directory
         # A session that nobody closes leaves nothing behind either, unless the process is killed.
@@ -55,7 +57,7 @@ class Store:
         self._acquire()
         self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
         self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
-        self.checkpoints = Checkpoints(self.directory / DIRECTORY)
+        self.checkpoints = shown(self.directory)
         self.session = self._session()
         self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
         for journal in (self.log.journal, self.ledger.journal):
@@ -88,7 +90,11 @@ class Store:
 
     def note(self, record: LedgerRecord) -> ByteRange:
         """Write a record to the ledger."""
-        return self.ledger.append(Entry(at=self.log.size, time=time.time(), record=record))
+        ids = CURRENT.get()
+        span = ids.pair if ids is not None and ids.session == self.session else ""
+        place = self.ledger.append(Entry(at=self.log.size, time=time.time(), record=record, span=span))
+        self.watch.noted(record)
+        return place
 
     def payload(self, place: ByteRange) -> Payload:
         """The payload of a line of the master log."""
@@ -97,9 +103,9 @@ class Store:
     def settings(self) -> Opened:
         """How the session was opened last; where no ledger tells, what the log says, and no configuration."""
         newest = self.newest_checkpoint()
-        found = None if newest is None else newest.opened
-        for _, entry in self.ledger.entries(0 if newest is None else newest.at.ledger):
-            found = entry.record if isinstance(entry.record, Opened) else found
+        found = self.ledger.opened_last(0 if newest is None else newest.at.ledger)
+        if found is None and newest is not None:
+            found = newest.opened
         if found is None:
             _log.warning("the ledger does not tell how the session was opened", file=str(self.ledger.journal.path))
             first = next(iter(self.log.records()))[1].payload
@@ -115,6 +121,11 @@ class Store:
         )
 
     # -- the state -----------------------------------------------------------------------------------------------
+
+    def keep_checkpoints(self, checkpoints: Checkpoints) -> None:
+        """Use another backend from now on. Raises LogError when it has some of lost bytes and cannot remove them."""
+        checkpoints.forget(self.position)
+        self.checkpoints = checkpoints
 
     def state_at(self, end: Position, fresh: Callable[[], SessionState]) -> SessionState:
         """

@@ -8,6 +8,7 @@ from gc_core.actions import Stub
 from gc_core.context import Context, NewText
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.policy import GCPolicy
+from gc_core.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.rights import Rights
@@ -25,9 +26,20 @@ _CUTTABLE = frozenset(
 
 
 class Stubs:
-    """The stubs of a plan; they are counted by what is alive in them until ``write`` has written their texts."""
+    """
+    The stubs of a plan; they are counted by what is alive in them until ``write`` has written their texts.
 
-    def __init__(self, context: Context, view: WindowView, tally: Tally, counter: TokenCounter) -> None:
+    ``profile`` says which lines stay first, and how much of a tool's output: not of what nobody has read yet.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        tally: Tally,
+        counter: TokenCounter,
+        profile: CompressionProfile = GENERAL_PROFILE,
+    ) -> None:
         self._context = context
         self._view = view
         self._tally = tally
@@ -39,6 +51,8 @@ class Stubs:
         self._references: dict[str, Reference] = {}
         self._writings = 0
         self._written_at = -1
+        self._profile = profile
+        self._weighing = weighing_by(profile)
 
     # -- taking proposals ----------------------------------------------------------------------------------------
 
@@ -104,6 +118,14 @@ class Stubs:
             item.tokens * chars / max(1, len(item.text))
         )
 
+    def _trim(self, item: Item) -> int | None:
+        """Characters of unimportant lines that a stub of the item may have, or None where the profile sets no bound."""
+        if not self._profile.tool_output_trim or item.kind is not ItemKind.TOOL_RESULT:
+            return None
+        call = self._call_of(item)
+        kind = tool_kind(item.name, "" if call is None else call.text)
+        return self._profile.tool_output_trim.get(kind)
+
     # -- writing -------------------------------------------------------------------------------------------------
 
     def write(self) -> None:
@@ -153,7 +175,17 @@ class Stubs:
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
         limit, ends = self._limits[item.id], item.id in self._unread
         gap, reference = self._gaps[item.id], self._reference(item)
-        stub = write_stub(item, limit, self._counter, shown, ends=ends, reference=reference, gap=gap)
+        stub = write_stub(
+            item,
+            limit,
+            self._counter,
+            shown,
+            ends=ends,
+            reference=reference,
+            gap=gap,
+            weighing=self._weighing,
+            most_ordinary=None if ends else self._trim(item),
+        )
         return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _locked_names(self) -> set[str]:
@@ -166,9 +198,12 @@ class Stubs:
     def _reference(self, item: Item) -> Reference:
         known = item.reference if item.form is Form.STUB else self._references.get(item.id)
         if known is None:
-            call = self._items.get(item.call, (None, 0))[0] if item.call else None
-            known = self._references[item.id] = reference_to(item, call, cites=self._context.cites)
+            known = self._references[item.id] = reference_to(item, self._call_of(item), cites=self._context.cites)
         return known
+
+    def _call_of(self, item: Item) -> Item | None:
+        """The call that a result answers, if it is resident."""
+        return self._items.get(item.call, (None, 0))[0] if item.call else None
 
     @cached_property
     def _items(self) -> dict[str, tuple[Item, int]]:

@@ -18,6 +18,7 @@ import attrs
 from gc_core.actions import GAP
 from gc_core.items import Form, Item, ItemKind, Part
 from gc_core.policy import GCPolicy
+from gc_core.profiles import WeighedText, Weighing
 from gc_core.protocols import TokenCounter
 from gc_core.references import MOST_NAMES, ByteRange, Reference
 from gc_core.scan import LONG_LINE, Scan, scan
@@ -42,7 +43,9 @@ _HINT_CHARS = 60
 _ASKED_CHARS, _PREVIEW_CHARS = 40, 40
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
-_TOLD_SCORE, _EDGE_SCORE = 2.0, 4.0
+_TOLD_SCORE, _EDGE_SCORE, _NAMELESS_SCORE = 2.0, 4.0, 1.0
+_STRETCHES = 4
+"""Stretches that are kept whole take at most this part of the room: else they would push out all other lines."""
 
 
 @attrs.frozen(kw_only=True)
@@ -64,11 +67,12 @@ class StubText:
 
 @attrs.frozen
 class _Kept:
-    """A stretch of text that may be kept, and how much it is worth."""
+    """A stretch of text that may be kept, how much it is worth, and whether a profile holds it for important."""
 
     start: int
     end: int
     score: float
+    important: bool = False
 
 
 def is_stubbable(item: Item) -> bool:
@@ -105,6 +109,8 @@ def write_stub(
     ends: bool = False,
     reference: Reference | None = None,
     gap: str = GAP,
+    weighing: Weighing | None = None,
+    most_ordinary: int | None = None,
 ) -> StubText:
     """
     A stub of at most ``limit`` tokens, or the smallest possible one.
@@ -112,11 +118,12 @@ def write_stub(
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
     content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
     ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
-    Arguments of a call stay a JSON object.
+    Arguments of a call stay a JSON object. ``weighing`` is a profile at work, which says what stays first;
+    of lines that are not important to it at most ``most_ordinary`` characters stay.
     """
     reference = reference or reference_to(item)
     item = _bare(item)
-    cutter = _Cutter(shown, gap, ends, item.kind in _SAID)
+    cutter = _Cutter(shown, gap, ends, item.kind in _SAID, weighing, item, most_ordinary)
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
@@ -262,6 +269,10 @@ class _Cutter:
         gap: Stands where something was left out.
         ends: Head and tail stay as far as there is room.
         edges: The first and the last line are worth more than others.
+        weighing: A profile that says what is worth more; None for one that changes nothing.
+        item: Where the texts stand, if a profile weighs them.
+        most_ordinary: Characters of lines that are not important to the profile; None: as much as there is room for.
+        known: What was found in texts that were cut already.
 
     """
 
@@ -269,21 +280,89 @@ class _Cutter:
     gap: str = GAP
     ends: bool = False
     edges: bool = False
+    weighing: Weighing | None = None
+    item: Item | None = None
+    most_ordinary: int | None = None
+    known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
         """What stays, in at most this many characters: the most worth for its length first."""
-        wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
-        wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
+        wanted, weighed = self._wanted(text, scanned)
         room = chars - len(self.gap)
-        chosen, spent = [], 0
-        for kept in wanted:
-            cost = kept.end - kept.start + len(self.gap) + 2
-            if spent + cost <= (room * 3 // 4 if self.ends else room):
-                chosen.append(kept)
-                spent += cost
+        most = room * 3 // 4 if self.ends else room
+        chosen, spent = self._whole(wanted, most, weighed) if weighed else self._lines(wanted, most)
         if self.ends:
             chosen += _ends(text, room - spent - 2 * len(self.gap))
         return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
+
+    def _wanted(self, text: str, scanned: Scan) -> tuple[list[_Kept], WeighedText | None]:
+        """What is worth keeping, the most for its length first; found once, however often the text is cut."""
+        key = text, self.edges
+        if key not in self.known:
+            wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
+            weighed = None
+            if self.weighing is not None and self.item is not None:
+                weighed = self.weighing.of(text, scanned, self.item.kind, self.item.name)
+                wanted = _weighed(wanted, weighed)
+            wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
+            self.known[key] = wanted, weighed
+        return self.known[key]
+
+    def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
+        """What fits, in the order of its worth, and the characters that it takes."""
+        chosen, spent = [], 0
+        for kept in wanted:
+            cost = self._cost(kept)
+            if spent + cost <= most:
+                chosen.append(kept)
+                spent += cost
+        return chosen, spent
+
+    def _whole(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText) -> tuple[list[_Kept], int]:
+        """
+        The same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it, and of
+        lines that are not important no more than ``most_ordinary`` characters.
+        """
+        chosen: list[_Kept] = []
+        spent, ordinary, whole = 0, self.most_ordinary or most, most // _STRETCHES
+        known: dict[tuple[int, int], bool] = {}
+        for line in wanted:
+            cost = self._cost(line)
+            if spent + cost > most or (cost > ordinary and not line.important):
+                continue
+            if any(fits and start <= line.start and line.end <= end for (start, end), fits in known.items()):
+                continue  # it stands there already
+            kept = line
+            room = min(most - spent, whole if line.important else min(whole, ordinary))
+            stretch = weighed.span_at((line.start, line.end)) if room > cost else None
+            if stretch is not None and stretch not in known:
+                around = _Kept(*stretch, line.score, line.important)
+                known[stretch] = self._cost(around) <= room
+                if known[stretch]:
+                    kept = around
+                    whole -= self._cost(around)
+            chosen.append(kept)
+            spent += self._cost(kept)
+            ordinary -= 0 if kept.important else self._cost(kept)
+        return chosen, spent
+
+    def _cost(self, kept: _Kept) -> int:
+        return kept.end - kept.start + len(self.gap) + 2
+
+
+def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
+    """The same, worth more or less as a profile says, and the important lines that carry no name."""
+    found: dict[tuple[int, int], float] = {}
+    for kept in wanted:
+        line = kept.start, kept.end
+        found[line] = max(kept.score, found.get(line, 0.0))
+    for line in weighed.nameless:
+        found.setdefault(line, _NAMELESS_SCORE)
+    lines = list(found)
+    return [
+        _Kept(*line, found[line] * weight, weight > 1)
+        for line, weight in zip(lines, weighed.weights(lines), strict=True)
+    ]
 
 
 def _ends(text: str, chars: int) -> list[_Kept]:

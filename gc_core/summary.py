@@ -9,6 +9,14 @@ import attrs
 
 from gc_core.items import Item
 
+BULLET = "- "
+"""With which every entry of a digest begins."""
+
+
+def entries_of(text: str) -> tuple[str, ...]:
+    """The entries in a digest as it stands in the window, a line each."""
+    return tuple(line for line in text.splitlines() if line.startswith(BULLET))
+
 
 def _unheard(_input_tokens: int, _output_tokens: int) -> None:
     """Nobody books it."""
@@ -19,12 +27,15 @@ class SummaryForm(enum.Enum):
     What stands in the place of units that are summarised.
 
     ACCOUNT is what a summarizer writes. A FOLD is one line, which the core writes itself: what was done, and how it
-    ended. A COMPACTION is an account of everything before it, closed by the line ``[COMPACTION_BOUNDARY]``.
+    ended. A COMPACTION is an account of everything before it, closed by the line ``[COMPACTION_BOUNDARY]``. A DIGEST is
+    a list of entries, goals reached and lessons learned, that grows by the originals of what is new in it; where it is
+    full, the least important entries leave, and none is ever written again in other words.
     """
 
     ACCOUNT = "account"
     FOLD = "fold"
     COMPACTION = "compaction"
+    DIGEST = "digest"
 
 
 @attrs.frozen(kw_only=True)
@@ -42,6 +53,8 @@ class SummaryRequest:
         focus: What the host wants kept above all, in its own words, or "".
         form: What the text is for; nobody is asked for a fold.
         complaints: Why the text before this one was refused; () for the first attempt.
+        entries: What a digest tells already, a line each; nobody has to say it again.
+        room: Tokens that a digest may have in all, these entries and the new ones; 0 for other forms.
         count: Tokens of a text, as the session counts them.
         spent: To be told, after each call of a model, its input and output tokens: the session books them. May be
             called in any thread, and need not be called.
@@ -54,6 +67,8 @@ class SummaryRequest:
     focus: str = ""
     form: SummaryForm = SummaryForm.ACCOUNT
     complaints: tuple[str, ...] = ()
+    entries: tuple[str, ...] = attrs.field(default=(), repr=False)
+    room: int = 0
     count: Callable[[str], int] = attrs.field(repr=False, eq=False)
     spent: Callable[[int, int], None] = attrs.field(default=_unheard, repr=False, eq=False)
 

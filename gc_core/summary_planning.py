@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import attrs
 
@@ -13,7 +13,7 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.scan import scan
-from gc_core.summary import SummaryForm, SummaryRequest
+from gc_core.summary import SummaryForm, SummaryRequest, entries_of
 from gc_core.tally import Tally
 from gc_core.tokens import part_tokens
 from gc_core.traces import Traces
@@ -28,11 +28,25 @@ LEAST_BODY = 40
 LEAST_FOLD = 12
 """The same for a fold."""
 
+LEAST_DIGEST = 120
+"""Tokens that the entries of a segment may have at least, however short it was: an outcome and what led to it."""
+
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
 
 ReadOriginal = Callable[[Item], str]
 """The text with which an item arrived, whatever stands in its place now."""
+
+ReadSpan = Callable[[Reference], Sequence[Item]]
+"""The originals that a reference stands for and that are not in the window, oldest first."""
+
+
+@attrs.frozen(kw_only=True)
+class Originals:
+    """How the originals of a summary are read: of one item, and of all that an earlier summary stands for."""
+
+    item: ReadOriginal
+    span: ReadSpan
 
 
 @attrs.frozen(kw_only=True)
@@ -43,7 +57,8 @@ class PlannedSummary:
     Attributes:
         removal: The proposal, cut to the units that it takes.
         units: What it stands for, oldest first.
-        label: "summary 1", "summary 2", ... of the session.
+        number: 1, 2, ... of the session.
+        traces: Traces between the units that leave with them.
         reference: What stands in its last line.
         body_tokens: Tokens that its text may have.
         tokens: Tokens with which the plan counts it, its message included.
@@ -53,11 +68,17 @@ class PlannedSummary:
 
     removal: GCRemovalItem
     units: tuple[Unit, ...]
-    label: str
+    number: int
+    traces: tuple[Unit, ...] = ()
     reference: Reference
     body_tokens: int
     tokens: int
     body: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What budget and window call it."""
+        return f"{'digest' if self.form is SummaryForm.DIGEST else 'summary'} {self.number}"
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -67,7 +88,7 @@ class PlannedSummary:
     @property
     def tokens_freed(self) -> int:
         """Tokens that the request loses by it."""
-        return sum(unit.tokens for unit in self.units) - self.tokens
+        return sum(unit.tokens for unit in (*self.units, *self.traces)) - self.tokens
 
     @property
     def stands_at(self) -> str:
@@ -76,7 +97,8 @@ class PlannedSummary:
 
     def edit(self) -> NewSummary:
         """The final text."""
-        return NewSummary(label=self.label, text=self._text(self.body or ""), reference=self.reference)
+        text = self._text(self.body or "")
+        return NewSummary(number=self.number, text=text, reference=self.reference, form=self.form)
 
     def answered(self, body: str, counter: TokenCounter) -> PlannedSummary:
         """With its text, and the tokens that it really has."""
@@ -120,11 +142,16 @@ class Summaries:
         """Those that still have no text."""
         return tuple(summary for summary in self._planned if summary.body is None)
 
-    def why_never(self, unit: Unit) -> str:
-        """Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another."""
+    def why_never(self, unit: Unit, form: SummaryForm) -> str:
+        """
+        Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another. In a
+        digest it may be: what it stands for is read from the log.
+        """
         if unit.number < 0:
             return "a tool schema is dropped, not summarised"
-        return f"unit {unit.number} is a summary: it is dropped or stays" if unit.is_summary else ""
+        if unit.is_summary and form is not SummaryForm.DIGEST:
+            return f"unit {unit.number} is a summary: it is dropped, digested or stays"
+        return ""
 
     def of(
         self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], *, target: int, whole: bool
@@ -133,28 +160,55 @@ class Summaries:
         The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
         of all for a fold or a compaction. None when it would be too short.
         """
-        label = f"summary {self._given + 1}"
-        whole = whole or action.form is not SummaryForm.ACCOUNT
+        whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
         tokens = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._tally.tokens_of([unit])
-            enough = self._tally.total - tokens + allowed_tokens(action, tokens) <= target
-            if (enough and not whole) or count == len(units):
+            allowed = allowed_tokens(action, tokens)
+            if (self._tally.total - tokens + allowed <= target and not whole) or count == len(units):
                 ordered = sorted(units[:count], key=lambda each: self._view.position(each.number))
-                reference = self._traces.spanning(ordered)[0]
-                found = planned(removal, ordered, reference, label, self._counter, tokens=tokens)
+                found = self._planned_of(removal, action, ordered, tokens)
                 if found is not None:
                     return found
         return None
+
+    def _planned_of(
+        self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], tokens: int
+    ) -> PlannedSummary | None:
+        """The summary of exactly these units; None when there is no room for a text, or nothing is won by a digest."""
+        is_digest = action.form is SummaryForm.DIGEST
+        traces = self._traces_among(units) if is_digest else ()
+        both = sorted((*units, *traces), key=lambda each: self._view.position(each.number)) if traces else units
+        allowed = digest_tokens(action, units) if is_digest else allowed_tokens(action, tokens)
+        if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
+            return None
+        reference = self._traces.spanning(both)[0]
+        found = planned(removal, units, reference, self._given + 1, self._counter, allowed=allowed)
+        return None if found is None else attrs.evolve(found, traces=traces)
+
+    def _traces_among(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
+        """Traces that stand before the last of these units, and that no pin holds: the digest tells their range."""
+        last = self._view.position(units[-1].number)
+        return tuple(
+            unit
+            for place, unit in enumerate(self._view.units[:last])
+            if unit.is_trace and not unit.pinned and unit.policy is not GCPolicy.LOCKED and not self._tally.gone[place]
+        )
 
     def take(self, summary: PlannedSummary) -> None:
         """Its units leave for it."""
         for unit in summary.units:
             self._tally.take_out(unit)
-        self._tally.vanished.update(self._view.position(unit.number) for unit in summary.units[:-1])
+        for trace in summary.traces:
+            self._tally.absorb(self._view.position(trace.number))
+        self._tally.vanished.update(self._vanishing(summary))
         self._tally.add(summary.tokens)
         self._given += 1
         self._planned.append(summary)
+
+    def _vanishing(self, summary: PlannedSummary) -> set[int]:
+        """Places at which nothing is left: all but that of the last unit, where the summary stands."""
+        return {self._view.position(unit.number) for unit in (*summary.units[:-1], *summary.traces)}
 
     def answer(self, summary: PlannedSummary, body: str) -> None:
         """Its text."""
@@ -175,7 +229,9 @@ class Summaries:
                 self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
             else:
                 rest.append(unit)
-        self._tally.vanished.difference_update(self._view.position(unit.number) for unit in summary.units)
+        for trace in summary.traces:
+            self._tally.give_back(self._view.position(trace.number))
+        self._tally.vanished.difference_update(self._vanishing(summary))
         self._tally.add(-summary.tokens)
         self._planned.remove(summary)
         return tuple(rest)
@@ -190,7 +246,9 @@ class Summaries:
 
     def ids(self) -> frozenset[str]:
         """Ids of the items that they stand for."""
-        return frozenset(item.id for summary in self._planned for unit in summary.units for item in unit.items)
+        return frozenset(
+            item.id for summary in self._planned for unit in (*summary.units, *summary.traces) for item in unit.items
+        )
 
 
 def form_of(removal: GCRemovalItem) -> SummaryForm:
@@ -217,20 +275,35 @@ def allowed_tokens(action: Summarize, tokens: int) -> int:
     return min(action.max_tokens, int(action.keep * tokens))
 
 
+def digest_tokens(action: Summarize, units: Sequence[Unit]) -> int:
+    """
+    Tokens that a digest of these units may have, its frame and message included: an older digest among them stays as it
+    is, and every other segment adds its share of what its originals had.
+    """
+    known = sum(unit.tokens for unit in units if unit.is_digest)
+    return min(action.max_tokens, known + _entries_tokens(action, units))
+
+
+def _entries_tokens(action: Summarize, units: Sequence[Unit]) -> int:
+    """Tokens that the entries of what is new in a digest may have."""
+    new = sum(unit.original_tokens for unit in units if not unit.is_digest)
+    return max(LEAST_DIGEST, int(action.keep * new))
+
+
 def planned(
     removal: GCRemovalItem,
     units: Sequence[Unit],
     reference: Reference,
-    label: str,
+    number: int,
     counter: TokenCounter,
     *,
-    tokens: int,
+    allowed: int,
 ) -> PlannedSummary | None:
-    """The summary that these units get, when the share of their ``tokens`` leaves room for a text; else None."""
+    """The summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
     action = removal.action
     assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
-    allowed = allowed_tokens(action, tokens)
     form = action.form
+    label = f"summary {number}"
     frame = summary_tokens(framed(reference, label, form, ""), counter) + _SEAM
     if allowed - frame < (LEAST_FOLD if form is SummaryForm.FOLD else LEAST_BODY):
         return None
@@ -241,7 +314,7 @@ def planned(
             items=tuple(item.id for unit in units for item in unit.items),
         ),
         units=tuple(units),
-        label=label,
+        number=number,
         reference=reference,
         body_tokens=allowed - frame,
         tokens=allowed,
@@ -249,21 +322,43 @@ def planned(
 
 
 def request_for(
-    summary: PlannedSummary, read: ReadOriginal, shown: Collection[str], focus: str, counter: TokenCounter
+    summary: PlannedSummary, read: Originals, shown: Collection[str], focus: str, counter: TokenCounter
 ) -> SummaryRequest:
     """What is asked: originals alone, and the names that nothing else in the window will show."""
-    originals = tuple(_original(item, read) for unit in summary.units for item in unit.items)
+    is_digest = summary.form is SummaryForm.DIGEST
+    originals = tuple(item for unit in summary.units for item in _originals_of(unit, read))
     names = dict.fromkeys(
         name for item in originals for span in item.scan.spans for name in span.names if name not in shown
     )
+    action = summary.removal.action
+    assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
+    room = _entries_tokens(action, summary.units) if is_digest else summary.body_tokens
     return SummaryRequest(
         items=originals,
-        max_tokens=summary.body_tokens,
+        max_tokens=min(room, summary.body_tokens),
+        entries=entries_in(summary.units),
+        room=summary.body_tokens if is_digest else 0,
         names=tuple(names),
         focus=focus,
         form=summary.form,
         count=counter.count,
     )
+
+
+def entries_in(units: Iterable[Unit]) -> tuple[str, ...]:
+    """The entries of the digests among these units, oldest first."""
+    digests = (unit.items[0].text for unit in units if unit.is_digest)
+    return tuple(entry for text in digests for entry in entries_of(text))
+
+
+def _originals_of(unit: Unit, read: Originals) -> Sequence[Item]:
+    """What the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are."""
+    if unit.is_digest:
+        return ()
+    if unit.is_summary:
+        assert unit.items[0].reference is not None  # noqa: S101 - every summary has one
+        return read.span(unit.items[0].reference)
+    return [_original(item, read.item) for item in unit.items]
 
 
 def _original(item: Item, read: ReadOriginal) -> Item:

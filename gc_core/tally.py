@@ -95,6 +95,11 @@ class Tally:
         self.gone[place] = True
         self.total -= self._view.units[place].tokens
 
+    def give_back(self, place: int) -> None:
+        """A trace that had left stands there again."""
+        self.gone[place] = False
+        self.total += self._view.units[place].tokens
+
     def forget(self, unit: Unit) -> None:
         """A unit that is dropped, or cannot be with profit, no longer stands before those that go after it."""
         zone = self._view.zone(unit)

@@ -37,12 +37,54 @@ class Major:
     Attributes:
         target_percent: Usage that they go down to, where that is below the session's own target.
         conversation_percent: They begin, too, when the conversation alone has this share of the usable window.
+        relief_percent: Under pressure, usage down to which PRESERVABLE content may be summarised or digested; None: to
+            just below the pressure, as it is dropped. A session of thousands of steps would stand at its pressure for
+            good otherwise.
 
     """
 
     target_percent: float = attrs.field(validator=_PERCENT)
     conversation_percent: float = attrs.field(default=100.0, validator=_PERCENT)
+    relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
 
 
-Trigger = Young | Major
+@attrs.frozen(kw_only=True)
+class Hot:
+    """
+    Ask when what stands verbatim has this share of the usable window, if that is worth a break.
+
+    Attributes:
+        percent: The share; None: the hot one of the session's ``tier_ratios``.
+
+    """
+
+    percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
+
+
+@attrs.frozen(kw_only=True)
+class Steps:
+    """
+    Ask so many steps after the last collection of the whole window, if that is worth a break.
+
+    Attributes:
+        every: How many; None: the session's ``summarize_every_n_steps``.
+
+    """
+
+    every: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.gt(0)))
+
+
+@attrs.frozen(kw_only=True)
+class Spend:
+    """Ask when so many tokens have been sent since the last collection of the whole window, if it is worth a break."""
+
+    tokens: int = attrs.field(validator=attrs.validators.gt(0))
+
+
+@attrs.frozen(kw_only=True)
+class ObjectiveChange:
+    """Ask when the session's objective has become another one, if that is worth a break."""
+
+
+Trigger = Young | Major | Hot | Steps | Spend | ObjectiveChange
 """The closed set of triggers."""

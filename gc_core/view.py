@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import attrs
 
 from gc_core.context import Context
+from gc_core.importance import Scores, composite
 from gc_core.items import Item, ItemKind, Turn, Unit
 from gc_core.liveness import Liveness
 from gc_core.policy import GCPolicy
+from gc_core.reachability import Roots
+from gc_core.results import ColdText
+from gc_core.scan import scan
 from gc_core.sources import ENRICHMENT
 from gc_core.stubs import is_condensed, is_stubbable
 
@@ -61,7 +65,8 @@ class WindowView:
     The read-only answers of one collection; a ``ContextView``.
 
     ``policies`` are what plugins say of resident items now, by item id; they hold for this collection, and for good
-    when it changes something.
+    when it changes something. ``objective`` is what the agent is about, ``questions`` are those that are open, and
+    ``scores`` is how importance is told.
     """
 
     def __init__(
@@ -73,6 +78,10 @@ class WindowView:
         young_after: int = 0,
         policies: Mapping[str, GCPolicy] | None = None,
         can_summarize: bool = False,
+        objective: str = "",
+        questions: tuple[str, ...] = (),
+        scores: Scores = composite,
+        search: Callable[[str, int], tuple[ColdText, ...]] = lambda _query, _limit: (),
     ) -> None:
         self._context = context
         self._protection = protection
@@ -80,6 +89,10 @@ class WindowView:
         self._young_after = young_after
         self.policies = policies or {}
         self._can_summarize = can_summarize
+        self._objective = objective
+        self._questions = questions
+        self._scores = scores
+        self._search = search
 
     @property
     def tokens(self) -> int:
@@ -149,7 +162,37 @@ class WindowView:
     @cached_property
     def liveness(self) -> Liveness:
         """What is alive among the resident items."""
-        return Liveness([item for unit in self.units for item in unit.items])
+        return Liveness([item for unit in self.units for item in unit.items], self._roots)
+
+    @property
+    def objective(self) -> str:
+        """What the agent is after, in words."""
+        return self._objective
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Names in the objective that nothing but the user's own words shows: what they tell of has left."""
+        shown = {
+            name
+            for unit in self.units
+            for item in unit.items
+            if item.kind is not ItemKind.USER_TEXT
+            for name in item.scan.names
+        }
+        spans = scan(self._objective).spans
+        return tuple(dict.fromkeys(name for span in spans for name in span.names if name not in shown))
+
+    def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
+        """Items that left the window and match a query, best first."""
+        return self._search(query, limit)
+
+    def importance(self, item: Item) -> float:
+        """How much an item matters, from 0 to 1."""
+        return self._importance(item)
+
+    def distance(self, item: Item) -> int | None:
+        """How many shared names lie between the item and what the agent is about; None: unreachable."""
+        return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
         """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
@@ -197,6 +240,22 @@ class WindowView:
         return min(open_since, *said)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _importance(self) -> Callable[[Item], float]:
+        return self._scores(self.units, self._objective)
+
+    @property
+    def _roots(self) -> Roots:
+        """What is alive by itself: the newest steps and exchange, what is held, and what is asked for."""
+        held = {unit.number for unit in self.units[self._recent_from :]}
+        items = (
+            item.id
+            for unit in self.units
+            for item in unit.items
+            if unit.number in held or unit.pinned or item.policy is GCPolicy.LOCKED
+        )
+        return Roots(items=frozenset(items), names=scan("\n".join((self._objective, *self._questions))).names)
 
     @cached_property
     def _positions(self) -> dict[int, int]:

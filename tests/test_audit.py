@@ -45,7 +45,7 @@ def spoken(session):
 @pytest.fixture
 def session_dir(tmp_path):
     directory = tmp_path / "session"
-    with spoken(small(3_000, directory=directory, checkpoint_steps=4)) as session:
+    with spoken(small(3_000, directory=directory, checkpoint_every_n_steps=4)) as session:
         assert len(session._state.done) > 2
     index(directory)
     assert verify(directory) == ()
@@ -89,7 +89,7 @@ def kinds(directory):
 def test_a_real_session_agrees_with_itself(tmp_path, name, strategy):
     require_corpus()
     transcript = read_transcript(corpus_dir() / name)
-    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, checkpoint_steps=5)
+    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, checkpoint_every_n_steps=5)
     with GCSession(config, format=transcript.format, directory=tmp_path) as session:
         session.system(**{f"part{place}": text for place, text in enumerate(transcript.system)})
         session.tools(transcript.tools)

@@ -16,12 +16,18 @@ DEFAULTS = {
     "preserve_recent_steps": 2,
     "pinned_turn_indices": (),
     "max_turns": None,
+    "token_budget": None,
+    "max_total_tokens": None,
+    "summarize_every_n_steps": 20,
     "auto_trigger": True,
     "check_before_send": True,
-    "checkpoint_steps": 50,
+    "checkpoint_every_n_steps": 50,
     "recovery_strategy": "rollback_to_checkpoint",
     "summarizer": "extractive",
     "summarizer_timeout": 100.0,
+    "summarization_model": None,
+    "summarization_prompt": None,
+    "summarization_style": "structured",
     "background_percent": None,
     "summarizers": {},
     "cache_marks": True,
@@ -33,12 +39,22 @@ DEFAULTS = {
     "defer": False,
     "tpm_budget": None,
     "reread_guard": True,
+    "importance_scorer": "composite",
+    "importance_weights": {},
+    "half_life_steps": 30,
+    "importance_embeddings": False,
+    "compression_profile": "general",
+    "memory_backend": "files",
+    "state_extractor": "deterministic",
+    "task_state_percent": None,
+    "tier_ratios": (0.40, 0.35, 0.25),
+    "promote_threshold": 0.6,
     "tools": {},
     "strategies": {},
 }
 
 PERCENT = ["threshold_percent", "target_percent", "pressure_percent"]
-WHOLE = ["output_reservation", "preserve_recent_turns", "preserve_recent_steps", "checkpoint_steps"]
+WHOLE = ["output_reservation", "preserve_recent_turns", "preserve_recent_steps", "checkpoint_every_n_steps"]
 
 
 def test_every_default_is_the_one_that_the_documents_promise():

@@ -422,7 +422,7 @@ def test_the_sessions_own_directory_and_id_are_private_in_shared_layers(tmp_path
 
 
 def test_no_file_holds_what_is_private(tmp_path):
-    with small(directory=tmp_path / "own", checkpoint_steps=1) as session:
+    with small(directory=tmp_path / "own", checkpoint_every_n_steps=1) as session:
         session.private(user="ada@example.org")
         session.system(base="You fix bugs.")
         sent(session)
@@ -671,7 +671,7 @@ def assert_opens_alike(session, folder, *, ways=WAYS):
 
 
 def test_layers_are_there_again_after_opening_undoing_and_going_back(tmp_path):
-    with small(6_000, directory=tmp_path / "own", checkpoint_steps=2) as session:
+    with small(6_000, directory=tmp_path / "own", checkpoint_every_n_steps=2) as session:
         layered(session)
         rounds(session, 6)
         session.system(source="org", conventions="Four spaces.")
@@ -693,7 +693,7 @@ def test_layers_are_there_again_after_opening_undoing_and_going_back(tmp_path):
 
 def test_a_log_of_before_there_were_sources_opens(tmp_path):
     """Its lines of system text are of the source system; parts that changed nothing stand in it too."""
-    with small(directory=tmp_path / "own", checkpoint_steps=0) as session:
+    with small(directory=tmp_path / "own", checkpoint_every_n_steps=0) as session:
         session.system(base="Old.")
         sent(session)
         session.system(base="New.")
@@ -717,7 +717,7 @@ def test_a_log_of_before_there_were_sources_opens(tmp_path):
 
 
 def test_a_secret_in_a_layer_is_purged_like_any_other(tmp_path):
-    with small(directory=tmp_path / "own", checkpoint_steps=1) as session:
+    with small(directory=tmp_path / "own", checkpoint_every_n_steps=1) as session:
         session.system(source="org", conventions="The key is sk-verysecret1234.")
         sent(session)
     try:
@@ -761,7 +761,7 @@ def test_whatever_is_set_the_head_is_sorted_still_and_the_same_when_it_is_opened
     """What was sent stands until a collection or a change that could not wait; the files tell the same window."""
     folder = tmp_path_factory.mktemp("walk")
     own = folder / "own"
-    with small(3_000, format=format_name, directory=own, checkpoint_steps=2, plugins=PLUGINS) as session:
+    with small(3_000, format=format_name, directory=own, checkpoint_every_n_steps=2, plugins=PLUGINS) as session:
         session.register_source(InstructionSource(name="guild", policy=PRESERVABLE, layer=25))
         session.append(user("Do it."))
         before, still = [], True

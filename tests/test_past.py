@@ -350,7 +350,7 @@ def test_the_bytes_of_a_reference_are_the_line_that_arrived(tmp_path):
 def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
     require_corpus()
     transcript = read_transcript(corpus_dir() / "concat-tau2-retail.jsonl")
-    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, checkpoint_steps=20)
+    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, checkpoint_every_n_steps=20)
     with GCSession(config, directory=tmp_path / "s") as session:
         seen = {}
         for message in transcript.messages[:260]:
@@ -678,7 +678,7 @@ def test_a_session_that_was_killed_while_it_was_made_is_made_anew(tmp_path):
 def test_a_relative_directory_is_the_same_after_the_host_has_changed_its_own(tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    with small(directory="s", checkpoint_steps=1) as session:
+    with small(directory="s", checkpoint_every_n_steps=1) as session:
         rounds(session, 1)
         monkeypatch.chdir(tmp_path / "elsewhere")
         rounds(session, 2, task=None, first=1)

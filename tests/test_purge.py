@@ -28,7 +28,7 @@ SECRET = 'sk-"é\\n€\n🦊/7f'  # noqa: S105 - nobody's
 
 def written(directory, secret=SECRET, format_name="openai"):
     """A session that says a secret everywhere, with collections (one undone), a checkpoint and an index."""
-    session = small(3_000, directory=directory, checkpoint_steps=2, format=format_name)
+    session = small(3_000, directory=directory, checkpoint_every_n_steps=2, format=format_name)
     session.system(rules=f"Use {secret} and nothing else.")
     session.tools([schema("read", format_name, description=f"Reads with {secret}.")])
     session.append(user(f"My key is {secret}; keep it."))

@@ -50,7 +50,11 @@ def _one_time_and_no_index(monkeypatch):
 
 def config(strategy, window, pressure):
     return GCConfig(
-        strategy=strategy, context_limit=window, output_reservation=0, pressure_percent=pressure, checkpoint_steps=3
+        strategy=strategy,
+        context_limit=window,
+        output_reservation=0,
+        pressure_percent=pressure,
+        checkpoint_every_n_steps=3,
     )
 
 
@@ -215,7 +219,9 @@ def test_opening_calls_no_plugin_and_no_strategy(way, tmp_path):
     plugin, strategy = Untouchable(), Oldest()
     plugins = Plugins.discover()
     plugins.register(plugin, name="untouchable")
-    with small(2_000, directory=tmp_path / "own", plugins=plugins, strategy=strategy, checkpoint_steps=3) as session:
+    with small(
+        2_000, directory=tmp_path / "own", plugins=plugins, strategy=strategy, checkpoint_every_n_steps=3
+    ) as session:
         session.enrich(clock="noon")
         session.append(answer("I hold on to it."))
         rounds(session, 12)
@@ -234,7 +240,7 @@ def test_opening_calls_no_plugin_and_no_strategy(way, tmp_path):
 
 def test_a_block_that_never_was_placed_is_not_there_afterwards(tmp_path):
     """Enrichment is made anew every turn: until it is in a request, nothing of it is written."""
-    with small(directory=tmp_path / "own", checkpoint_steps=1) as session:
+    with small(directory=tmp_path / "own", checkpoint_every_n_steps=1) as session:
         session.append(user("Do it."))
         session.pre_send()
         session.enrich(clock="noon")
@@ -247,7 +253,7 @@ def test_a_block_that_never_was_placed_is_not_there_afterwards(tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_another_counter_counts_the_window_anew(way, tmp_path):
-    with small(6_000, directory=tmp_path / "own", checkpoint_steps=3) as session:
+    with small(6_000, directory=tmp_path / "own", checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 8)
         copy = copied(session._store.directory, tmp_path / "copy")
@@ -264,7 +270,7 @@ def test_another_counter_counts_the_window_anew(way, tmp_path):
 def full(tmp_path):
     """The directory of a session that was closed: two collections, a pin, usage, and messages behind the last entry."""
     directory = tmp_path / "full"
-    with small(3_000, directory=directory, checkpoint_steps=3) as session:
+    with small(3_000, directory=directory, checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 14)
         session.collect_now(target_percent=30.0)
@@ -354,7 +360,7 @@ def test_a_checkpoint_of_lost_bytes_does_not_come_back_when_the_files_have_grown
     lost = next(place for place, end in enumerate(ends_of(whole)) if end >= at) - 1
     copy = copied(full, tmp_path / "copy")
     os.truncate(copy / log_or_ledger, ends_of(whole)[lost - 1])
-    with GCSession.open(copy, attrs.evolve(GCConfig(), context_limit=60_000, checkpoint_steps=0)) as session:
+    with GCSession.open(copy, attrs.evolve(GCConfig(), context_limit=60_000, checkpoint_every_n_steps=0)) as session:
         for _ in range(3):
             session.append(user(lines(30, "another")))
             session.pre_send()
@@ -448,7 +454,7 @@ def test_a_ledger_that_names_log_bytes_inside_a_line_is_refused(full):
 @pytest.mark.parametrize("way", [as_it_is, without_checkpoints])
 @pytest.mark.parametrize("name", ["ledger.jsonl", "master.jsonl"])
 def test_a_file_of_another_session_is_refused_and_both_stay_as_they_are(full, tmp_path, name, way):
-    with small(3_000, directory=tmp_path / "other", checkpoint_steps=3) as other:
+    with small(3_000, directory=tmp_path / "other", checkpoint_every_n_steps=3) as other:
         rounds(other, 9, task="Something else.")
     shutil.copy(tmp_path / "other" / name, full / name)
     way(full)
@@ -459,7 +465,7 @@ def test_a_file_of_another_session_is_refused_and_both_stay_as_they_are(full, tm
 
 
 def test_checkpoints_of_another_session_are_passed_over(full, tmp_path):
-    with small(3_000, directory=tmp_path / "other", checkpoint_steps=1) as other:
+    with small(3_000, directory=tmp_path / "other", checkpoint_every_n_steps=1) as other:
         rounds(other, 12, task="Something else.")
     with GCSession.open(copied(full, tmp_path / "copy")) as session:
         expected = likeness(session)
@@ -550,7 +556,7 @@ def test_opening_what_fails_leaves_no_lock_behind(full):
 
 
 def test_a_temporary_session_leaves_no_directory_behind_when_it_is_closed():
-    session = small(3_000, checkpoint_steps=1)
+    session = small(3_000, checkpoint_every_n_steps=1)
     directory = session._store.directory
     rounds(session, 8)
     assert directory.exists()
@@ -559,7 +565,7 @@ def test_a_temporary_session_leaves_no_directory_behind_when_it_is_closed():
 
 
 def test_a_temporary_session_that_nobody_closes_leaves_no_directory_behind():
-    session = small(3_000, checkpoint_steps=1)
+    session = small(3_000, checkpoint_every_n_steps=1)
     directory = session._store.directory
     rounds(session, 8)
     del session
@@ -568,7 +574,7 @@ def test_a_temporary_session_that_nobody_closes_leaves_no_directory_behind():
 
 
 def test_a_session_with_a_directory_that_nobody_closes_keeps_it_and_lets_the_next_one_in(tmp_path):
-    session = small(3_000, directory=tmp_path / "own", checkpoint_steps=2)
+    session = small(3_000, directory=tmp_path / "own", checkpoint_every_n_steps=2)
     rounds(session, 8)
     expected = likeness(session)
     del session

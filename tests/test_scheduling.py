@@ -385,7 +385,7 @@ def test_rubbish_in_triggers_is_a_recorded_failure_and_breaks_nothing(rubbish):
         (failure,) = made.plugins.failures
         assert isinstance(failure.error, PluginError)
         assert "triggers = " in str(failure.error)
-        assert "expected a tuple of Young and Major" in str(failure.error)
+        assert "expected a tuple of gc_core.Trigger values" in str(failure.error)
         assert made.collect_now(target_percent=0).changed
 
 

@@ -214,7 +214,7 @@ def test_collections_never_touch_a_compaction(strategy, model):
 
 
 def test_a_session_with_compactions_is_opened_again_as_it_was(tmp_path):
-    with opened(directory=tmp_path / "s", checkpoint_steps=1) as session:
+    with opened(directory=tmp_path / "s", checkpoint_every_n_steps=1) as session:
         steps(session, 3)
         session.pre_send()
         session.post_turn(compacted({"type": "text", "text": "On."}))
@@ -235,7 +235,7 @@ def test_a_session_with_compactions_is_opened_again_as_it_was(tmp_path):
 
 
 def test_without_its_checkpoints_it_is_the_same(tmp_path):
-    with opened(directory=tmp_path / "s", checkpoint_steps=0) as session:
+    with opened(directory=tmp_path / "s", checkpoint_every_n_steps=0) as session:
         steps(session, 3)
         session.pre_send()
         session.post_turn(compacted({"type": "text", "text": "On."}))
@@ -465,7 +465,7 @@ def test_the_report_is_compared_with_what_was_left():
 def test_what_was_cleared_is_so_when_the_session_is_opened_again(tmp_path):
     for every in (0, 1):
         place = tmp_path / str(every)
-        with opened(directory=place, checkpoint_steps=every) as session:
+        with opened(directory=place, checkpoint_every_n_steps=every) as session:
             steps(session, 6)
             session.pre_send()
             session.post_turn(message(calls("d"), [cleared(4)]))

@@ -28,7 +28,7 @@ def load(path=None, environ=(), **values):
 # --- who wins ---------------------------------------------------------------------------------------------------------
 
 
-TABLES = {"tools", "strategies", "summarizers"}
+TABLES = {"importance_weights", "tools", "strategies", "summarizers"}
 
 
 def test_nothing_given_gives_the_defaults():
@@ -59,11 +59,18 @@ ENVIRONMENT = {
     "GC_PRESERVE_RECENT_STEPS": ("4", "preserve_recent_steps", 4),
     "GC_PINNED_TURN_INDICES": ("0, 3", "pinned_turn_indices", (0, 3)),
     "GC_MAX_TURNS": ("", "max_turns", None),
+    "GC_TOKEN_BUDGET": ("50000", "token_budget", 50_000),
+    "GC_MAX_TOTAL_TOKENS": ("1000000", "max_total_tokens", 1_000_000),
+    "GC_SUMMARIZE_EVERY_N_STEPS": ("40", "summarize_every_n_steps", 40),
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
-    "GC_CHECKPOINT_STEPS": ("10", "checkpoint_steps", 10),
+    "GC_CHECKPOINT_EVERY_N_STEPS": ("10", "checkpoint_every_n_steps", 10),
+    "GC_MEMORY_BACKEND": ("sqlite", "memory_backend", "sqlite"),
     "GC_RECOVERY_STRATEGY": ("raise", "recovery_strategy", "raise"),
     "GC_SUMMARIZER": ("none", "summarizer", "none"),
     "GC_SUMMARIZER_TIMEOUT": ("2.5", "summarizer_timeout", 2.5),
+    "GC_SUMMARIZATION_MODEL": ("auto", "summarization_model", "auto"),
+    "GC_SUMMARIZATION_PROMPT": ("Write a list.", "summarization_prompt", "Write a list."),
+    "GC_SUMMARIZATION_STYLE": ("structured", "summarization_style", "structured"),
     "GC_BACKGROUND_PERCENT": ("65", "background_percent", 65.0),
     "GC_CHECK_BEFORE_SEND": ("1", "check_before_send", True),
     "GC_CACHE_MARKS": ("no", "cache_marks", False),
@@ -75,6 +82,14 @@ ENVIRONMENT = {
     "GC_DEFER": ("true", "defer", True),
     "GC_TPM_BUDGET": ("30000", "tpm_budget", 30_000),
     "GC_REREAD_GUARD": ("0", "reread_guard", False),
+    "GC_IMPORTANCE_SCORER": ("mine", "importance_scorer", "mine"),
+    "GC_HALF_LIFE_STEPS": ("50", "half_life_steps", 50),
+    "GC_IMPORTANCE_EMBEDDINGS": ("false", "importance_embeddings", False),
+    "GC_COMPRESSION_PROFILE": ("coding", "compression_profile", "coding"),
+    "GC_STATE_EXTRACTOR": ("mine", "state_extractor", "mine"),
+    "GC_TASK_STATE_PERCENT": ("4", "task_state_percent", 4.0),
+    "GC_TIER_RATIOS": ("0.5,0.3,0.2", "tier_ratios", (0.5, 0.3, 0.2)),
+    "GC_PROMOTE_THRESHOLD": ("0.8", "promote_threshold", 0.8),
 }
 
 

@@ -163,6 +163,12 @@ class CacheReport:
         return self.spend.hit_percent
 
     @property
+    def total_tokens(self) -> int:
+        """Input and output tokens of everything, cache reads and what was spent apart included."""
+        sums = (self.spend, *(each.spend for each in self.apart))
+        return sum(spend.input_tokens + spend.output_tokens for spend in sums)
+
+    @property
     def cost(self) -> float | None:
         """USD of everything, what was spent apart included; None where a price is missing."""
         parts = [self.spend.usd, *(each.spend.usd for each in self.apart)]

@@ -118,6 +118,41 @@ class Prices(Rates):
         return round(self.cache_write / self.input, 6) if self.input else 1.0
 
 
+@attrs.frozen(kw_only=True)
+class Offer:
+    """
+    A model that a provider offers.
+
+    Attributes:
+        provider: The provider's name in the price list.
+        window: Tokens of the model's window.
+        prices: What its tokens cost.
+
+    """
+
+    provider: str
+    window: int
+    prices: Prices
+
+
+def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
+    """
+    What the provider of a model offers, as far as window and prices are known, that model among it; on a day (UTC;
+    today by default). Empty where nothing is known of the model: ``missing_price`` says what is missing.
+    """
+    day = at or _today()
+    if prices_of(model, at=day) is None:
+        return ()
+    provider, _ = _listed(model)
+    noon, source = dt.datetime.combine(day, dt.time(12), dt.UTC), _source(day)
+    found = ((info, _prices(info.id, info.get_prices(noon), source)) for info in provider.models)
+    return tuple(
+        Offer(provider=provider.id, window=info.context_window, prices=prices)
+        for info, prices in found
+        if prices is not None and prices.output and info.context_window and not info.deprecated
+    )
+
+
 def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002
     """
     What a model costs on a day (UTC; today by default), however a gateway spells it.
@@ -151,22 +186,33 @@ def _found(model: str | None, format: str, day: dt.date) -> Prices | str:  # noq
     if not model:
         return f"no price: no model is named for the format {format!r}"
     try:
-        # Half a second, for pydantic and the table: only who asks for a price waits for it.
-        snapshot = importlib.import_module(_MODULE).get_snapshot()
+        _, info = _listed(model)
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("genai_prices"):
             raise
         return f'no price of {model!r}: {PACKAGE} is not installed (pip install "gc-core[prices]")'
-    source = PriceSource(package=PACKAGE, version=importlib.metadata.version(PACKAGE), date=day.isoformat())
-    noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
+    except LookupError:
+        return f"no price of {model!r}: {PACKAGE} {_source(day).version} does not know this model"
+    source = _source(day)
+    prices = _prices(info.id, info.get_prices(dt.datetime.combine(day, dt.time(12), dt.UTC)), source)
+    return prices or f"no price of {model!r}: {PACKAGE} {source.version} has no price of tokens for {info.id}"
+
+
+def _source(day: dt.date) -> PriceSource:
+    return PriceSource(package=PACKAGE, version=importlib.metadata.version(PACKAGE), date=day.isoformat())
+
+
+def _listed(model: str) -> tuple[Any, Any]:
+    """The package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
+    # Half a second, for pydantic and the table: only who asks for a price waits for it.
+    snapshot = importlib.import_module(_MODULE).get_snapshot()
     for spelled in _spellings(model):
         try:
-            _, info = snapshot.find_provider_model(spelled, None, None, None)
+            found: tuple[Any, Any] = snapshot.find_provider_model(spelled, None, None, None)
         except LookupError:
             continue
-        prices = _prices(info.id, info.get_prices(noon), source)
-        return prices or f"no price of {model!r}: {PACKAGE} {source.version} has no price of tokens for {info.id}"
-    return f"no price of {model!r}: {PACKAGE} {source.version} does not know this model"
+        return found
+    raise LookupError(model)
 
 
 def _spellings(model: str) -> list[str]:

@@ -13,11 +13,11 @@ import attrs
 from gc_core.items import Item, ItemKind
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.summaries.choosing import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
-from gc_core.summaries.deeds import arguments_of, texts_in
+from gc_core.summaries.deeds import Deed, arguments_of, texts_in
 from gc_core.summaries.fence import escaped
 from gc_core.summaries.finding import kept_facts
 from gc_core.summaries.kept import RANKS, KeptFact, KeptKind, plain
-from gc_core.summary import SummaryRequest
+from gc_core.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
 """Stands alone in a line before and behind quoted lines; no quoted line begins so."""
@@ -62,6 +62,8 @@ class ExtractiveSummarizer:
         """What happened, in at most ``request.max_tokens`` tokens; never empty."""
         facts = _facts_that_fit(request)
         text = _written(request, facts, (), ())
+        if request.form is SummaryForm.DIGEST:
+            return _fitted(request, facts, [], [])
         lines = _lines_that_fit(request, room_of(request) - request.count(text) - _FRAME_TOKENS)
         text = _written(request, facts, lines, ())
         names = _names_that_fit(request, text, room_of(request) - request.count(text) - _FRAME_TOKENS)
@@ -71,6 +73,8 @@ class ExtractiveSummarizer:
 def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
     """Those that no summary may lack, and more of the same ranking; in a small room more of what was said alone."""
     known = kept_facts(request.items)
+    if request.form is SummaryForm.DIGEST:
+        known = tuple(fact for fact in known if _lasts(fact))
     room = room_of(request)
     facts = required_of(known, request)
     for most, least in ((int(room * _facts_share(request)), KeptKind.CLAIM), (min(room, FEW_FACTS), KeptKind.REQUEST)):
@@ -81,8 +85,17 @@ def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
     return facts
 
 
+def _lasts(fact: KeptFact) -> bool:
+    """Whether anybody wants to know it after hundreds of steps: goals reached, lessons, what was changed."""
+    if fact.kind is KeptKind.FILE:
+        return fact.asked == Deed.EDIT.value
+    return RANKS[fact.kind] <= RANKS[KeptKind.REQUEST]
+
+
 def _facts_share(request: SummaryRequest) -> float:
-    """The more users said, the more is for facts."""
+    """The more users said, the more is for facts; a digest is nothing else."""
+    if request.form is SummaryForm.DIGEST:
+        return 1.0
     said = sum(item.original_tokens for item in request.items if item.kind is ItemKind.USER_TEXT)
     return max(FACTS_SHARE, said / max(1, sum(item.original_tokens for item in request.items)))
 

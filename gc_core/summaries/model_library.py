@@ -7,6 +7,7 @@ from its own files, so that only the model is asked over the network.
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import importlib
 import importlib.util
@@ -75,6 +76,20 @@ def facts_of(model: str) -> ModelFacts:
         output_tokens=known.get("max_output_tokens") or 0,
         reasons=bool(known.get("supports_reasoning")),
     )
+
+
+def window_at(provider: str, model: str, day: dt.date) -> int:
+    """
+    Input tokens of a model that writes text, as litellm's table has it for this provider; 0 where it has none, and
+    where the provider has withdrawn it by that day.
+    """
+    table = loaded().model_cost
+    known = table.get(f"{provider}/{model}") or table.get(model) or {}
+    withdrawn = known.get("deprecation_date")
+    writes = known.get("mode") == "chat" and not known.get("supports_audio_output")
+    if known.get("litellm_provider") != provider or not writes or (withdrawn and withdrawn <= day.isoformat()):
+        return 0
+    return known.get("max_input_tokens") or 0
 
 
 # ---------------------------------------------------------------------- what it answers

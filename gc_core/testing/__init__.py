@@ -13,10 +13,15 @@ A rule that does not hold is named, with the reason, and skipped: ``weakened = {
 in gc-core imports this package; it needs no pytest, and nothing beyond gc-core itself.
 """
 
+from gc_core.testing.backends import MemoryBackendContract
 from gc_core.testing.contexts import Aims, Case, make_cases, make_context, make_goals, make_session
 from gc_core.testing.contract import Contract
 from gc_core.testing.conversations import Conversation, Shape, make_conversation
 from gc_core.testing.counters import CounterContract
+from gc_core.testing.extractors import ExtractorContract
+from gc_core.testing.middleware import MiddlewareContract
+from gc_core.testing.profiles import ProfileContract
+from gc_core.testing.scorers import ScorerContract
 from gc_core.testing.strategies import StrategyContract
 from gc_core.testing.summarizers import (
     AsyncFakeSummarizer,
@@ -28,6 +33,7 @@ from gc_core.testing.summarizers import (
     swollen,
     told,
 )
+from gc_core.testing.validators import ValidatorContract
 
 __all__ = [
     "Aims",
@@ -36,10 +42,16 @@ __all__ = [
     "Contract",
     "Conversation",
     "CounterContract",
+    "ExtractorContract",
     "FakeSummarizer",
+    "MemoryBackendContract",
+    "MiddlewareContract",
+    "ProfileContract",
+    "ScorerContract",
     "Shape",
     "StrategyContract",
     "SummarizerContract",
+    "ValidatorContract",
     "echoed",
     "make_cases",
     "make_context",

@@ -19,7 +19,10 @@ from gc_core.results import GCTriggerReason, Goal
 from gc_core.session import GCSession
 from gc_core.testing.conversations import Conversation, Shape, make_conversation
 from gc_core.testing.windows import WindowCopy, all_units
-from gc_core.view import WindowView
+from gc_core.view import WindowView, number_of
+
+YOUNG = "young"
+"""Name of the goal that asks for what is young alone."""
 
 _WIDE = 1_000_000
 """Tokens of a window in which nothing has to be collected while a conversation is told."""
@@ -133,9 +136,9 @@ class Made:
         """Its window."""
         return self.session._context
 
-    def view(self, *, pressure: bool) -> WindowView:
+    def view(self, *, pressure: bool, young_after: int = 0) -> WindowView:
         """Its window as a strategy sees it."""
-        return _view(self, pressure)
+        return _view(self, pressure, young_after)
 
     def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> Collected:
         """What gc-core makes of the strategy's proposals, for this window or for one that came of it."""
@@ -217,12 +220,28 @@ def make_context(
 
 
 def make_cases(seed: int, *, shape: Shape | None = None, aims: tuple[str, ...] = ()) -> Iterator[Case]:
-    """Every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for."""
+    """
+    Every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for.
+
+    ``"young"`` is one more, for strategies that declare ``Young``: the newer half of what a stub may replace.
+    """
     found = made(seed, shape, None)
     for aim in aims or tuple(field.name for field in attrs.fields(Aims)):
-        view = found.view(pressure=aim == "pressure")
+        after = _middle(found) if aim == YOUNG else 0
+        view = found.view(pressure=aim == "pressure", young_after=after)
         copy = WindowCopy.of(view, can_summarize=seed % 2 == 1)
-        yield Case(aim=aim, context=copy, goal=getattr(make_goals(copy), aim), made=found)
+        goal = _young(after) if aim == YOUNG else getattr(make_goals(copy), aim)
+        yield Case(aim=aim, context=copy, goal=goal, made=found)
+
+
+def _young(after: int) -> Goal:
+    return Goal(target_tokens=0, reason=GCTriggerReason.YOUNG, young_after=after)
+
+
+def _middle(found: Made) -> int:
+    """Number of the item in the middle of what a stub may replace."""
+    items = found.view(pressure=False).stubbable
+    return number_of(items[len(items) // 2]) if items else 0
 
 
 @functools.lru_cache(maxsize=64)
@@ -236,9 +255,18 @@ def made(seed: int, shape: Shape | None, format: str | None) -> Made:  # noqa: A
 
 
 @functools.lru_cache(maxsize=128)
-def _view(found: Made, pressure: bool) -> WindowView:
+def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
     """Made once, for what a view finds out about liveness costs as much as telling the conversation."""
-    return WindowView(found.context, found.session._protection, pressure=pressure)
+    session = found.session
+    return WindowView(
+        found.context,
+        session._protection,
+        pressure=pressure,
+        young_after=young_after,
+        objective=session.objective,
+        scores=session._scores,
+        search=session._search_cold,
+    )
 
 
 def is_summary(removal: GCRemovalItem) -> bool:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
-from unittest import mock
 
 import attrs
 
@@ -20,11 +17,13 @@ from gc_core.errors import GCError, RuleError
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.protocols import GCStrategy
-from gc_core.testing.contexts import Case, Everything, is_summary, make_cases
+from gc_core.testing.contexts import YOUNG, Aims, Case, Everything, is_summary, make_cases
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import Shape
+from gc_core.testing.purity import MOMENTS, at_moment
 from gc_core.testing.runs import Promise, Run, run
 from gc_core.testing.windows import changes
+from gc_core.triggers import Young
 from gc_core.view import is_enrichment
 
 LONGEST_REASON = 200
@@ -38,11 +37,6 @@ _CRUMBS = 200
 
 _FEW = ("moderate", "pressure")
 """Goals for rules that ask again and again."""
-
-_MOMENTS = (1.0, 123_456_788.5)
-"""Seconds that clocks show: an odd and an even one, of different hours, days and years."""
-
-_CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 
 
 @attrs.frozen(kw_only=True)
@@ -190,6 +184,14 @@ class StrategyContract(Contract):
             assert not refused, f"{case}: {_short(removal)} touches unit {refused}, which is not offered; {_ALLOWED}"
 
     @rule
+    def test_a_young_collection_takes_only_what_is_young(self) -> None:
+        """One that declares Young, asked for that, stubs items of ``context.young`` and touches nothing else."""
+        for case, removal in self._removals():
+            item = case.item(removal)
+            wrong = case.goal.is_young and (item is None or item.id not in [each.id for each in case.context.young])
+            assert not wrong, f"{case}: {_short(removal)} where goal.is_young; stub items of context.young alone"
+
+    @rule
     def test_proposes_nothing_twice(self) -> None:
         """No action comes twice: the second time it is refused, and frees nothing."""
         for case, pulled in self._asked():
@@ -232,7 +234,7 @@ class StrategyContract(Contract):
         """Another time or another random number makes no difference."""
         for case, _ in self._asked(*_FEW):
             strategy = self.make()
-            first, second = (_pulled_at(strategy, case.again(), moment) for moment in _MOMENTS)
+            first, second = (_pulled_at(strategy, case.again(), moment) for moment in MOMENTS)
             _assert_same(case, first, second, "a day later, with another random seed")
 
     @rule
@@ -394,7 +396,14 @@ class StrategyContract(Contract):
         """The class itself, by which answers are remembered; mypy does not see that classes hash."""
         return type(self)
 
+    @property
+    def _aims(self) -> tuple[str, ...]:
+        """All goals; the young one only where it says that it wants to be asked so."""
+        usual = tuple(field.name for field in attrs.fields(Aims))
+        return (*usual, YOUNG) if any(isinstance(each, Young) for each in _triggers_of(self.make())) else usual
+
     def _cases(self, *aims: str) -> Iterator[Case]:
+        aims = aims or self._aims
         return itertools.chain.from_iterable(make_cases(seed, aims=aims) for seed in self.seeds)
 
     def _asked(self, *aims: str) -> tuple[tuple[Case, Pulled], ...]:
@@ -443,7 +452,8 @@ def _run(contract: type[StrategyContract], seed: int) -> Run:
 @functools.lru_cache(maxsize=256)
 def _answers(contract: type[StrategyContract], seed: int) -> tuple[tuple[Case, Pulled], ...]:
     # A copy is asked: whatever is done to it, the case stays as it is for the other rules.
-    return tuple((case, pull(contract().make(), case.again())) for case in make_cases(seed))
+    cases = make_cases(seed, aims=contract()._aims)
+    return tuple((case, pull(contract().make(), case.again())) for case in cases)
 
 
 @functools.lru_cache(maxsize=256)
@@ -459,6 +469,12 @@ def _best(case: Case) -> Collected:
 
 class _Best(StrategyContract):
     strategy = Everything
+
+
+def _triggers_of(strategy: GCStrategy) -> tuple[object, ...]:
+    """What it declares; whether these are triggers is judged when a session is made with it."""
+    found = getattr(strategy, "triggers", ())
+    return found if isinstance(found, tuple) else ()
 
 
 def _only_removals(pulled: Pulled) -> Iterator[GCRemovalItem]:
@@ -495,16 +511,8 @@ def _assert_no_error(case: Case, pulled: Pulled) -> None:
 
 
 def _pulled_at(strategy: GCStrategy, case: Case, moment: float) -> Pulled:
-    """With the clocks and the random numbers of that moment; both are as before afterwards."""
-    state = random.getstate()
-    readings = {name: int(moment * 10**9) if name.endswith("_ns") else moment for name in _CLOCKS}
-    clocks: dict[str, Any] = {name: mock.Mock(return_value=reading) for name, reading in readings.items()}
-    random.seed(moment)
-    try:
-        with mock.patch.multiple(time, **clocks):
-            return pull(strategy, case)
-    finally:
-        random.setstate(state)
+    with at_moment(moment):
+        return pull(strategy, case)
 
 
 def _kept_by(strategy: GCStrategy) -> dict[str, str]:

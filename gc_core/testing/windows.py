@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.items import Item, Turn, Unit
 from gc_core.protocols import LivenessView
+from gc_core.results import ColdText
 from gc_core.view import WindowView
 
 
@@ -32,6 +33,10 @@ class Answers:
         """Whether a later item makes this tool result stale."""
         return self._window.liveness.superseded(self._items[str(item.id)])
 
+    def distance(self, item: Item) -> int | None:
+        """Shared names between the item and what the agent is about."""
+        return self._window.liveness.distance(self._items[str(item.id)])
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class WindowCopy:
@@ -51,8 +56,11 @@ class WindowCopy:
     condensed: tuple[Item, ...] = attrs.field(repr=False)
     liveness: LivenessView = attrs.field(repr=False)
     can_summarize: bool
+    objective: str
+    missing: tuple[str, ...]
     _window: WindowView = attrs.field(repr=False)
     _all: Mapping[int, Unit] = attrs.field(repr=False)
+    _originals: Mapping[str, Item] = attrs.field(repr=False)
 
     @classmethod
     def of(cls, window: WindowView, *, can_summarize: bool = False, salt: int = 0) -> Self:
@@ -60,6 +68,7 @@ class WindowCopy:
         originals = {unit.number: unit for unit in (*window.units, *window.schemas)}
         units = {number: _copied(unit, salt) for number, unit in originals.items()}
         items = {str(item.id): item for unit in units.values() for item in unit.items}
+        known = {item.id: item for unit in originals.values() for item in unit.items}
         return cls(
             tokens=window.tokens,
             turns=tuple(_in_turn(turn, units) for turn in window.turns),
@@ -69,15 +78,30 @@ class WindowCopy:
             stubbable=tuple(items[item.id] for item in window.stubbable),
             young=tuple(items[item.id] for item in window.young),
             condensed=tuple(items[item.id] for item in window.condensed),
-            liveness=Answers(window, {item.id: item for unit in originals.values() for item in unit.items}),
+            liveness=Answers(window, known),
             can_summarize=can_summarize,
+            objective=window.objective,
+            missing=window.missing,
             window=window,
             all=units,
+            originals=known,
         )
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
         return self._window.age(unit)
+
+    def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
+        """Items that left the window and match a query, best first."""
+        return self._window.search(query, limit)
+
+    def importance(self, item: Item) -> float:
+        """How much an item matters, from 0 to 1."""
+        return self._window.importance(self._originals[str(item.id)])
+
+    def distance(self, item: Item) -> int | None:
+        """Shared names between the item and what the agent is about."""
+        return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
         """Whether the unit goes only when nothing old suffices."""

@@ -22,7 +22,11 @@ WINDOW = 3_000
 
 def config():
     return GCConfig(
-        strategy="gc_budget", context_limit=WINDOW, output_reservation=0, preserve_recent_turns=1, checkpoint_steps=2
+        strategy="gc_budget",
+        context_limit=WINDOW,
+        output_reservation=0,
+        preserve_recent_turns=1,
+        checkpoint_every_n_steps=2,
     )
 
 

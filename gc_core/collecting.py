@@ -271,6 +271,7 @@ class Collecting(Archive):
             self._protection,
             can_summarize=self._answering.name != NONE,
             objective=self._state.objective.text,
+            questions=self._questions,
             scores=self._scores,
             search=self._search_cold,
         )
@@ -347,10 +348,16 @@ class Collecting(Archive):
             read=Originals(item=self._original, span=self._span),
             thinking=self._thinking_rule,
             objective=self._state.objective.text,
+            questions=self._questions,
             scores=self._scores,
             cold=self._cold,
             profile=self.profile,
         )
+
+    @property
+    def _questions(self) -> tuple[str, ...]:
+        """Questions that are open, as far as anybody has looked."""
+        return ()
 
     @property
     def _scores(self) -> Scoring:

@@ -102,6 +102,12 @@ class Remembering(Condensing):
         return found
 
     @property
+    def _questions(self) -> tuple[str, ...]:
+        """What is asked and not answered keeps alive what it names; found when the state was looked at last."""
+        known = self._known
+        return () if known is None else tuple(question.text for question in known.state.open_questions if question.in_force)
+
+    @property
     def _state_tokens(self) -> int:
         """Tokens that the block may have in the window; 0 where nobody wants it."""
         percent = self._config.task_state_percent

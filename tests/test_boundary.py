@@ -91,14 +91,14 @@ def call(number):
 
 def live(session, requests):
     """More than the window holds; the provider counts as the session does."""
-    for number in range(7):
+    for number in range(5):
         session.append({"role": "user", "content": f"Request {number}: mend module{number}.py."})
         for reply in (call(number), {"role": "assistant", "content": "Mended."}):
             request = session.pre_send()
             requests.append(request)
             session.post_turn(reply, usage={"prompt_tokens": request.tokens, "completion_tokens": 10})
             if reply["content"] is None:
-                result = f"def function_{number}(): ...\n" * 180
+                result = f"def function_{number}(): ...\n" * 260
                 session.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
 
 
@@ -154,4 +154,4 @@ def test_checkpoints_come_by_themselves_with_a_directory(tmp_path):
     config = GCConfig(strategy="none", checkpoint_every_n_steps=3)
     with GCSession(config, directory=tmp_path, plugins=Plugins()) as session:
         live(session, [])
-        assert len(session._store.checkpoints.moments()) == 4
+        assert len(session._store.checkpoints.moments()) == 3

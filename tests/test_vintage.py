@@ -49,7 +49,7 @@ HOOKS = {name: list(inspect.signature(hook).parameters) for name, hook in vars(h
 
 class TestStrategy(StrategyContract):
     strategy = vintage.Vintage
-    seeds = (1, 2)
+    seeds = (2,)
     bad_options = ({"keep": 7},)
     weakened = {  # noqa: RUF012 - as an author writes it
         "test_frees_little_more_than_the_goal_needs": "it drops the least important, wherever it stands",
@@ -58,17 +58,17 @@ class TestStrategy(StrategyContract):
 
 class TestScorer(ScorerContract):
     scorer = vintage.VintageScorer
-    seeds = (0, 1)
+    seeds = (1,)
 
 
 class TestProfile(ProfileContract):
     profile = vintage.PROFILE
-    seeds = (0, 1)
+    seeds = (1,)
 
 
 class TestExtractor(ExtractorContract):
     extractor = vintage.VintageExtractor
-    seeds = (0, 1)
+    seeds = (1,)
 
 
 class TestBackend(MemoryBackendContract):
@@ -77,12 +77,12 @@ class TestBackend(MemoryBackendContract):
 
 class TestMiddleware(MiddlewareContract):
     middleware = vintage.VintageMiddleware
-    seeds = (0, 1)
+    seeds = (1,)
 
 
 class TestValidator(ValidatorContract):
     validator = vintage.VintageValidator
-    seeds = (0, 1)
+    seeds = (1,)
 
 
 # -- in a session ------------------------------------------------------------------------------------------------------

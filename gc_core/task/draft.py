@@ -32,6 +32,10 @@ _HUNDRED = 100
 _FEW_LETTERS = 12
 _CHANGES = frozenset({"edited", "created", "deleted"})
 
+_CHANGING = re.compile(
+    r"(?:add|book|cancel|change|create|delete|exchange|insert|modify|pay|refund|remove|return|send|set|transfer|update)\b"
+)
+
 STRONG = re.compile(
     r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
     r"|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t|prefer"
@@ -62,6 +66,7 @@ class Draft:
     waiting: dict[str, WaitingCall]
     left_out: dict[str, int]
     cursor: StateCursor
+    newest: str
 
     @classmethod
     def of(cls, state: TaskState) -> Draft:
@@ -77,6 +82,7 @@ class Draft:
             waiting={call.item: call for call in state.cursor.waiting},
             left_out=dict(state.left_out),
             cursor=state.cursor,
+            newest=state.cursor.newest,
         )
 
     def frozen(self, objective: str) -> TaskState:
@@ -96,7 +102,7 @@ class Draft:
             error_patterns=self._errors(),
             tool_usage_stats=self._tools(),
             left_out=self.left_out,
-            cursor=attrs.evolve(self.cursor, waiting=waiting),
+            cursor=attrs.evolve(self.cursor, waiting=waiting, newest=self.newest),
         )
 
     # -- demands and decisions -----------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ class Draft:
             item=item,
             turn=turn,
             times=known.times + 1,
-            changed=item if state in _CHANGES else known.changed,
+            changed=item if state in _CHANGES or _CHANGING.match(state) else known.changed,
         )
 
     def mark(self, name: str, state: str, item: str, turn: int) -> None:

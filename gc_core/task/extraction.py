@@ -8,10 +8,11 @@ from typing import Any
 import attrs
 
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.deeds import Call, Deed, call_of, failure_in, first_line, verdicts_in
+from gc_core.summaries.deeds import Call, Deed, arguments_of, call_of, first_line, verdicts_in
 from gc_core.summaries.happened import NO_RESULT
-from gc_core.task import plans, said, touched
+from gc_core.task import named, plans, said, touched, wording
 from gc_core.task.draft import Draft, with_reasons
+from gc_core.task.failures import failure_of
 from gc_core.task.subjects import meaning
 from gc_core.task.touched import Names
 from gc_core.task.values import (
@@ -26,9 +27,11 @@ from gc_core.task.values import (
     TaskState,
     ToolStats,
     WaitingCall,
+    number_of,
 )
 
 _SHORT = 160
+_FEW_WORDS = 2
 
 
 @attrs.frozen
@@ -60,7 +63,7 @@ class _Walk:
     names: Names
 
     def take(self, item: Item) -> None:
-        self._note(newest=item.id)
+        self.draft.newest = item.id
         match item.kind:
             case ItemKind.USER_TEXT:
                 if not item.synthetic:
@@ -71,8 +74,9 @@ class _Walk:
                     self._assistant(item)
             case ItemKind.THINKING:
                 self._enter(item)
-                thoughts = (*self.draft.cursor.thoughts, *said.reasons_in(item))
-                self._note(thoughts=thoughts[-said.MOST_THOUGHTS :])
+                thoughts = said.reasons_in(item)
+                if thoughts:
+                    self._note(thoughts=(*self.draft.cursor.thoughts, *thoughts)[-said.MOST_THOUGHTS :])
             case ItemKind.TOOL_CALL:
                 self._enter(item)
                 self._call(item)
@@ -88,23 +92,28 @@ class _Walk:
         text = said.own_words(item)
         if not text.strip():
             return
-        demands, decisions, corrections = said.demands_in(item, text)
-        for demand in demands:
+        heard = said.by_user(text)
+        for demand in heard.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
-        for decision in decisions:
+        for decision in heard.decisions:
             self.draft.decide(Decision(text=decision, item=item.id, turn=item.turn, by="user"))
-        for correction in corrections:
+        for correction in heard.corrections:
             self.draft.correct(Constraint(text=correction, item=item.id, turn=item.turn))
+        self._told(heard.failures, item)
+        self._named(named.paths_in(text, quoted=False), item)
         self._asked("user", text, item)
 
     def _assistant(self, item: Item) -> None:
-        decisions = said.decisions_in(item)
-        own = said.reasons_in(item) if decisions else []
-        for text in decisions:
+        heard = said.by_assistant(item.text)
+        for text in heard.decisions:
             decision = Decision(text=text, item=item.id, turn=item.turn)
-            chain = said.chain_of(decision, item, own, self.draft.cursor.thoughts)
+            chain = said.chain_of(decision, item, heard.reasons, self.draft.cursor.thoughts)
             self.draft.decide(with_reasons(decision, chain))
-        self._fixed(item)
+        self._told(heard.failures, item)
+        self._fixed(heard.fixes, item)
+        if heard.successes:
+            self._goes_well(heard.successes[-1], item)
+        self._named(named.paths_in(item.text, quoted=True), item)
         steps = plans.told_plan(item.text)
         if steps:
             plans.take_plan(self.draft, steps, item, plans.TEXT)
@@ -118,6 +127,19 @@ class _Walk:
         """The unit of an assistant's item begins, or goes on."""
         if item.unit != self.draft.cursor.unit:
             self._note(unit=item.unit, thoughts=(), spoken=(), called=False)
+
+    def _told(self, failures: Sequence[str], item: Item) -> None:
+        """Somebody says that something is wrong."""
+        for failure in failures:
+            self.draft.fail(ErrorPattern(text=failure, item=item.id, turn=item.turn))
+
+    def _named(self, paths: Sequence[str], item: Item) -> None:
+        """Files that somebody speaks of, and that are not known yet: what was done to those is told by calls."""
+        for path in paths:
+            name = self.names.known_as(touched.path_name(path))
+            if name and name not in self.draft.entities and not self.names.of_path(name):
+                self.draft.touch(name, touched.kind_of(name), named.NAMED, item.id, item.turn)
+                self.names.add(name)
 
     # -- questions -------------------------------------------------------------------------------------------------
 
@@ -149,6 +171,7 @@ class _Walk:
         if not self.draft.cursor.called:
             self._goes_on()
         call, draft = call_of(item), self.draft
+        arguments = arguments_of(item)
         stats = draft.tools.get(item.name, ToolStats())
         draft.tools[item.name] = attrs.evolve(stats, calls=stats.calls + 1)
         plans.take_call(draft, item)
@@ -157,6 +180,8 @@ class _Walk:
             draft.touch(touch.name, touch.kind, self._done_to(touch), item.id, item.turn)
             if touch.kind in {touched.FILE, touched.TEST}:
                 self.names.add(touch.name)
+        for name, kind, state in (*named.records_in(item, arguments, call.deed), *named.tables_in(call.asked)):
+            draft.touch(name, kind, state, item.id, item.turn)
         edits = call.deed is Deed.EDIT
         own = found[0].name if found else ""
         imports = [touched.imported_by(text, self.names, own) for text in call.new_texts] if edits else []
@@ -189,7 +214,7 @@ class _Walk:
             item=item.call, turn=item.turn, tool=item.name, deed=Deed.OTHER.name
         )
         deed = Deed[waiting.deed]
-        error = failure_in(item, deed)
+        error = failure_of(item, deed)
         if error:
             self._failed(item, waiting, error)
         else:
@@ -219,8 +244,7 @@ class _Walk:
 
     def _went_well(self, item: Item, waiting: WaitingCall, deed: Deed) -> None:
         draft = self.draft
-        told = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
-        self._resolve(item, waiting, told[0] or "it succeeded")
+        self._resolve(item, waiting)
         if deed is Deed.EDIT:
             self._edited(item, waiting)
         elif deed is Deed.RUN:
@@ -263,30 +287,39 @@ class _Walk:
 
     # -- errors ----------------------------------------------------------------------------------------------------
 
-    def _resolve(self, item: Item, waiting: WaitingCall, text: str) -> None:
+    def _resolve(self, item: Item, waiting: WaitingCall) -> None:
         """Errors of the same tool on overlapping arguments are overcome by this success."""
-        keys, words = frozenset(waiting.keys), frozenset(waiting.words)
-        call = Call(name=waiting.tool, keys=keys, words=words)
-        for key, error in self.draft.errors.items():
-            if error.tool == waiting.tool and error.in_force:
-                failed = Call(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words))
-                if failed.overlaps(call):
-                    other = waiting.asked != error.asked
-                    itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
-                    self.draft.resolve(key, text, item.id, itself)
+        failed = [
+            (key, error) for key, error in self.draft.errors.items() if error.tool == waiting.tool and error.in_force
+        ]
+        if not failed:
+            return
+        call = Call(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
+        told = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
+        for key, error in failed:
+            if Call(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words)).overlaps(call):
+                other = waiting.asked != error.asked
+                itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
+                self.draft.resolve(key, told[0] or "it succeeded", item.id, itself)
 
-    def _fixed(self, item: Item) -> None:
+    def _goes_well(self, sentence: str, item: Item) -> None:
+        """What was told to be wrong in this turn goes well now."""
+        for key, error in self.draft.errors.items():
+            if not error.tool and error.in_force and error.turn == item.turn and error.item != item.id:
+                self.draft.resolve(key, sentence, item.id, None)
+
+    def _fixed(self, fixes: Sequence[str], item: Item) -> None:
         """What the assistant says of how an error was overcome stands with it, or is told alone."""
-        for sentence in said.fixes_in(item.text):
+        for sentence in fixes:
             key = self._meant(sentence, item.turn)
             if key is None:
-                if said.tells_error(sentence):
+                if wording.names_error(sentence):
                     told = Resolution(text=sentence, item=item.id)
                     self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=told))
                 continue
             error, done = self.draft.errors[key], self.draft.cursor.done
             known = error.resolution or Resolution(text="", item="")
-            if not known.item and done is not None:
+            if not known.item and done is not None and number_of(done.item) > number_of(error.item):
                 known = attrs.evolve(known, after=done.text, after_item=done.item)
             self.draft.errors[key] = attrs.evolve(
                 error, resolution=attrs.evolve(known, text=sentence, item=item.id)
@@ -295,20 +328,20 @@ class _Walk:
     def _meant(self, sentence: str, turn: int) -> tuple[str, str] | None:
         """The error that a sentence speaks of: that with which it shares most words, else the turn's newest."""
         words = meaning(sentence)
-        best, most = None, 1
+        best, most = None, _FEW_WORDS
         for key, error in self.draft.errors.items():
-            if not error.tool:
+            if not error.tool and not (error.in_force and error.turn == turn):
                 continue
-            shared = len(words & meaning(f"{error.text} {error.asked}"))
-            if shared >= max(2, most):
+            shared = len(words & meaning(error.text)) + len((words & meaning(error.asked)) if error.asked else ())
+            if shared >= most:
                 best, most = key, shared
-        if best is not None or said.tells_error(sentence):
+        if best is not None or wording.names_error(sentence):
             return best
         newest = next(reversed(self.draft.errors), None)
         if newest is None:
             return None
         error = self.draft.errors[newest]
-        return newest if error.tool and error.turn == turn and not error.in_force else None
+        return newest if error.turn == turn and not (error.tool and error.in_force) else None
 
     def _note(self, **changes: Any) -> None:
         self.draft.cursor = attrs.evolve(self.draft.cursor, **changes)

@@ -1,4 +1,4 @@
-"""What users and assistants say: demands, decisions with their reasons, questions, and how errors were overcome."""
+"""What users and assistants say: demands, decisions with their reasons, questions, errors, and how they were overcome."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Final
 import attrs
 
 from gc_core.items import Item
-from gc_core.summaries.finding import PASTE_TOKENS, kept_facts
-from gc_core.summaries.kept import KeptKind
-from gc_core.summaries.sentences import sentences_with
-from gc_core.task.draft import STRONG
-from gc_core.task.subjects import RETRACTION_WORDS, meaning
+from gc_core.summaries.finding import PASTE_TOKENS
+from gc_core.task import wording
+from gc_core.task.subjects import meaning
 from gc_core.task.values import Decision, Reason
 
 MOST_THOUGHTS: Final = 12
 """Reasons of the thinking of a unit that are remembered until it decides."""
+
+MOST_OF_A_KIND: Final = 12
+"""Demands, decisions or failures that one text yields at most."""
 
 _NEAR = 400
 """Characters around a decision in which its reasons are looked for."""
@@ -25,56 +26,8 @@ _NEAR = 400
 _MOST_QUESTIONS = 5
 _QUESTION_CHARS = 280
 _END_CHARS = 2_000
+_FEW_WORDS = 2
 
-_LASTING_WORDS = (
-    *("use", "keep", "stick", "set", "limit", "cap", "name", "call", "store", "target", "follow", "leave", "stay"),
-    *("switch", "prefer", "default", "assume", "treat", "from now on"),
-)
-_LASTING = re.compile(
-    r"^(?:\W*(?:please|actually|also|and|then|instead|ok(?:ay)?|so|but|correction|on second thought|change of plans?"
-    r"|from now on|wait|no|sorry|let['’]?s)\b[,:;.]?\s*)*\W*"
-    r"(?:use|keep|stick (?:with|to)|set(?! up)|limit|cap|name|call|store|target|follow|leave|stay|switch|prefer"
-    r"|default to|assume|treat)\b"
-    r"|\bfrom now on\b",
-    re.IGNORECASE,
-)
-_CORRECTING_WORDS = (*RETRACTION_WORDS, "actually", "is now", "are now", "correction", "on second thought", "instead")
-_NO_DEMAND = re.compile(
-    r"^(?:but |and |so |well,? )?i (?:don['’]?t|do not|can['’]?t|cannot|couldn['’]?t|didn['’]?t|should|always|must"
-    r"|need to|have to|had to|never)\b(?!.*\bwant\b)"
-    r"|\bi (?:\w+ )?(?:don['’]?t|do not|can['’]?t|cannot) (?:remember|know|have|recall|see|understand|think|find)\b"
-    r"|^(?:hint|fatal|error|warning|info|debug|usage|note):",
-    re.IGNORECASE,
-)
-_DECIDING_WORDS = (
-    *("switching to", "switch to", "switched to", "switching from", "switched from", "moving to", "moved to"),
-    *("sticking with", "stick with", "ruled out", "opting for", "rejected"),
-    *("the decision", "i'm using", "we're using", "i will go with", "my choice", "instead"),
-)
-_DECIDES = re.compile(
-    r"\b(?:decided|decision|chose|chosen|settled|agreed|opted|opting|rejected|ruled out|my choice)\b"
-    r"|\b(?:i|we|let['’]?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept|prefer)\b"
-    r"|^(?:using|use|switch\w*|going with|sticking with|went with)\b",
-    re.IGNORECASE,
-)
-_NO_DECISION = re.compile(
-    r"\b(?:use|using)\s+(?:the |a |my )?[`'\"]?[\w-]+[`'\"]?\s+(?:tool|command|agent|skill|subagent)s?\b"
-    r"|\b(?:should|shall|could|would) (?:i|we)\b|^if you\b|\bwould you like\b",
-    re.IGNORECASE,
-)
-_REASON_WORDS = (
-    *("because", "so that", "since", "due to", "the reason", "in order to", "this avoids", "that avoids", "to avoid"),
-    *("this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given that", "this means"),
-    *("as it", "as the", "thus", "hence", "so we", "so the"),
-)
-_FIX_WORDS = (
-    *("fixed", "resolved", "solved", "the fix", "root cause", "caused by", "workaround", "worked around", "fixes"),
-    *("resolution", "solution was"),
-)
-_NO_FIX = ("?", "let me", "i'll", "will ", "need", "should", "if ", "not ", "n't", "until", "to be fixed")
-_ERROR_LIKE = re.compile(
-    r"\b\w*(?:Error|Exception|Warning)\b|\berrors?\b|\bfail\w*|\b(?:E[A-Z]{4,}|[A-Z]+\d{3,})\b|\bcrash"
-)
 _FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FRAMEWORK = re.compile(
     r"<((?:system|user|ide|command|local-command|environment|task|context|additional)[\w-]*)(?: [^<>]{0,200})?>"
@@ -85,81 +38,111 @@ _BULLET = re.compile(r"^\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 _SPLIT = re.compile(r"(?<=[.!?])\s+|\n")
 
 
+@attrs.frozen(kw_only=True)
+class Said:
+    """
+    The sentences of a text that say something of the task, each verbatim but for white space.
+
+    Attributes:
+        demands: What a user demands.
+        decisions: What is settled.
+        corrections: What may take something back besides.
+        reasons: What says why.
+        failures: What says that something is wrong.
+        fixes: What says how something was overcome, or what had caused it.
+        successes: What says that it goes well now.
+
+    """
+
+    demands: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    successes: tuple[str, ...] = ()
+
+
 def own_words(item: Item) -> str:
     """What a user wrote: "" for a long paste and for the framework's text; without code and the framework's tags."""
     if item.synthetic or item.original_tokens > PASTE_TOKENS:
         return ""
-    text = _FENCED.sub("\n", item.text) if "```" in item.text else item.text
+    text = without_code(item.text)
     return _FRAMEWORK.sub("\n", text) if "</" in text else text
 
 
-def demands_in(item: Item, text: str) -> tuple[list[str], list[str], list[str]]:
-    """Sentences of a user: what they demand, what they decide, and what may take something back besides."""
-    facts = kept_facts((attrs.evolve(item, text=text),))
-    demands = [fact.text for fact in facts if fact.kind is KeptKind.CONSTRAINT and _is_demand(fact.text)]
-    decisions = [fact.text for fact in facts if fact.kind is KeptKind.DECISION and not _asks(fact.text)]
-    lasting = [each for each in sentences_with(text, _LASTING_WORDS) if _LASTING.search(each) and not _asks(each)]
-    demands += [each for each in lasting if each not in demands and each not in decisions]
-    known = {*demands, *decisions}
-    corrections = [each for each in sentences_with(text, _CORRECTING_WORDS) if each not in known and not _asks(each)]
-    return demands, decisions, corrections
+def without_code(text: str) -> str:
+    """A text without what stands between fences."""
+    return _FENCED.sub("\n", text) if "```" in text else text
 
 
-def decisions_in(item: Item) -> list[str]:
-    """Sentences of an assistant that settle something."""
-    facts = kept_facts((item,))
-    found = [fact.text for fact in facts if fact.kind is KeptKind.DECISION]
-    found += [each for each in sentences_with(item.text, _DECIDING_WORDS) if each not in found]
-    return [each for each in found if _DECIDES.search(each) and not _NO_DECISION.search(each) and not _asks(each)]
+def by_user(text: str) -> Said:
+    """What a user says: a choice is a decision, unless it says so in words that allow nothing else."""
+    demands, decisions, corrections, failures = [], [], [], []
+    for sentence in wording.sentences_of(text):
+        plain = wording.straight(sentence)
+        demanded, chosen = wording.demands(plain), wording.user_chooses(plain)
+        if chosen and not (demanded and wording.binds(plain)):
+            if len(meaning(plain)) >= _FEW_WORDS:
+                decisions.append(sentence)
+        elif demanded:
+            demands.append(sentence)
+        elif wording.corrects(plain):
+            corrections.append(sentence)
+        elif wording.tells_failure(plain):
+            failures.append(sentence)
+    return Said(
+        demands=tuple(demands[:MOST_OF_A_KIND]),
+        decisions=tuple(decisions[:MOST_OF_A_KIND]),
+        corrections=tuple(corrections),
+        failures=tuple(failures[:MOST_OF_A_KIND]),
+    )
+
+
+def by_assistant(text: str) -> Said:
+    """What an assistant says, outside of code."""
+    plain = [(each, wording.straight(each)) for each in wording.sentences_of(without_code(text))]
+    decisions = [each for each, words in plain if wording.assistant_decides(words)]
+    fixes = [each for each, words in plain if wording.tells_fix(words)]
+    failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
+    return Said(
+        decisions=tuple(decisions[:MOST_OF_A_KIND]),
+        reasons=tuple(each for each, words in plain if wording.says_why(words)) if decisions else (),
+        failures=tuple(failures[:MOST_OF_A_KIND]),
+        fixes=tuple(fixes[:MOST_OF_A_KIND]),
+        successes=tuple(each for each, words in plain if wording.tells_success(words)),
+    )
 
 
 def reasons_in(item: Item) -> list[Reason]:
     """Sentences that say why."""
-    return [Reason(text=text, item=item.id) for text in sentences_with(item.text, _REASON_WORDS)]
+    found = (each for each in wording.sentences_of(item.text) if wording.says_why(wording.straight(each)))
+    return [Reason(text=text, item=item.id) for text in found]
 
 
-def chain_of(decision: Decision, item: Item, own: Sequence[Reason], thoughts: Sequence[Reason]) -> Iterator[Reason]:
+def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Sequence[Reason]) -> Iterator[Reason]:
     """The reasons of a decision: those of the thinking that speak of it, then those that stand around it."""
     words = meaning(decision.text)
     yield from [thought for thought in thoughts if words & meaning(thought.text)][-3:]
     plain = " ".join(item.text.split())
     place = plain.find(decision.text)
     for reason in own:
-        at = plain.find(reason.text)
-        if place < 0 or at < 0 or abs(at - place) <= _NEAR + (len(decision.text) if at > place else len(reason.text)):
-            yield reason
+        at = plain.find(reason)
+        if place < 0 or at < 0 or abs(at - place) <= _NEAR + (len(decision.text) if at > place else len(reason)):
+            yield Reason(text=reason, item=item.id)
 
 
 def questions_in(text: str) -> list[str]:
     """Questions at the end of a text, without code."""
-    plain = _FENCED.sub("\n", text[-2 * _END_CHARS :]) if "```" in text else text
+    if "?" not in text[-_END_CHARS:]:
+        return []
+    plain = without_code(text[-2 * _END_CHARS :])
     said = (_BULLET.sub("", " ".join(part.split())).strip("*_ ") for part in _SPLIT.split(plain[-_END_CHARS:]))
     found = dict.fromkeys(part for part in said if _is_question(part))
     return list(found)[-_MOST_QUESTIONS:]
 
 
-def fixes_in(text: str) -> list[str]:
-    """Sentences by which an assistant tells how something was overcome."""
-    found = sentences_with(text, _FIX_WORDS)
-    return [each for each in found if not any(sign in each.lower().replace("’", "'") for sign in _NO_FIX)]
-
-
-def tells_error(text: str) -> bool:
-    """Whether a sentence speaks of an error."""
-    return _ERROR_LIKE.search(text) is not None
-
-
 # -- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip("\"'”*_) ").endswith("?")
-
-
-def _is_demand(text: str) -> bool:
-    if _asks(text):
-        return False
-    return not _NO_DEMAND.search(text) or (STRONG.search(text) is not None and " you " in f" {text.lower()} ")
 
 
 def _is_question(text: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 import attrs
 
@@ -95,13 +94,6 @@ _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
 
-RETRACTION_WORDS: Final = (
-    *("forget", "ignore", "drop", "scrap", "disregard", "discard", "lift", "never mind", "nevermind", "scratch"),
-    *("no longer", "any more", "anymore", "may", "can now", "feel free", "is fine", "it's fine", "is ok", "it's ok"),
-    *("allowed", "does not apply", "doesn't apply", "go ahead"),
-)
-"""Words of sentences that may take a demand back, demands themselves or not."""
-
 _CLOSE, _NEAR, _HALF = 0.75, 0.6, 0.5
 
 
@@ -162,6 +154,7 @@ def subject_of(text: str) -> Subject:
     )
 
 
+@functools.lru_cache(maxsize=4_096)
 def meaning(text: str) -> frozenset[str]:
     """The words of a text that carry meaning, in small letters, without a plural's ending."""
     words = (word.strip("./:-").lower() for word in _WORD.findall(text))

@@ -156,6 +156,10 @@ class Names:
         """The paths whose last part is this, but for its ending."""
         return self._by_stem.get(stem, [])
 
+    def of_path(self, name: str) -> bool:
+        """Whether a file is known whose path ends so."""
+        return any(path == name or path.endswith(f"/{name}") for path in self.of(_stem(name)))
+
     def known_as(self, name: str) -> str:
         """A path as it is known: a relative one may be the end of one that is known already, if of one alone."""
         if name.startswith(("/", "~")):

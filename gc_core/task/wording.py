@@ -16,6 +16,7 @@ SENTENCE_CHARS: Final = 560
 MOST_SENTENCES: Final = 120
 """Sentences of a text that are looked at, half of them from either end: what is between was pasted."""
 
+_ONLY_A_HEAD = 50
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|(?=\n)|\Z)")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
@@ -86,12 +87,19 @@ def says_why(sentence: str) -> bool:
 
 def tells_failure(sentence: str) -> bool:
     """Whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
-    return not asks(sentence) and _FAILS.search(sentence) is not None and _NO_FAILURE.search(sentence) is None
+    if asks(sentence) or (sentence.endswith(":") and len(sentence) <= _ONLY_A_HEAD):
+        return False
+    return _FAILS.search(sentence) is not None and _NO_FAILURE.search(sentence) is None
 
 
 def tells_fix(sentence: str) -> bool:
     """Whether a sentence says how something was overcome, or what had caused it."""
     return not asks(sentence) and _FIXED.search(sentence) is not None and _NO_FIX.search(sentence) is None
+
+
+def names_error(sentence: str) -> bool:
+    """Whether a sentence that tells of a fix names what was wrong too."""
+    return _ERROR_LIKE.search(sentence) is not None
 
 
 def tells_success(sentence: str) -> bool:
@@ -153,7 +161,9 @@ _CORRECTING = _any(
     "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
 )  # fmt: skip
 _SETTLED = re.compile(
-    r"\b(?:decided|the decision|chose|chosen|settled on|agreed|opted|opting|ruled out|my choice)\b", re.IGNORECASE
+    r"\b(?:decided|(?:the|my) (?:decision|choice) (?:is|was)|chose|chosen|settled on|agreed|opted (?:for|to)|opting for"
+    r"|ruled out|rejected)\b",
+    re.IGNORECASE,
 )
 _USER_CHOOSES = re.compile(
     r"\blet'?s (?:also |just |rather |instead |first )*(?:go|do|use|implement|start|stick|keep|try|focus|make|add|move"
@@ -184,14 +194,14 @@ _ASSISTANT_CHOOSES = (
         r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept|prefer)\b"
         r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
         r"|\b(?:i|we)(?:'ll| will|'m going to|'re going to) (?:use|go with|stick with|stay with|switch to|keep)\b"
-        r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|moving|moved) (?:to|from)\b"
+        r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|(?:i'm|we're) moving|i(?:'ve)? moved) (?:to|from)\b"
         r"|^(?:using|use) .{2,80}\b(?:instead|rather than)\b|^switch(?:ing)? (?:to|from)\b|\bi'm using\b",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is|here|should be) "
-        r"(?!wrong|not\b|correct\.|simple|complete|ready|done|targeted|in place|working|now\b|already)"
-        r".{8,}|^\W*(?:recommendation|decision|approach|strategy|recommended)\b\W{1,6}\w.{12,}"
+        rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is|should be)(?: still| simply| just)? "
+        r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
+        r"|^\W*(?:recommendation|decision|approach|recommended)\W{0,3}:\W{0,4}\w.{12,}"
         r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding|removing)"
         r"|\b(?:it's|it is|it would be|would be|is) (?:better|best|simpler|cleaner|safer|easier) to\b"
         r"|\bmakes? (?:more |most )?sense to\b(?!.*\bwhat\b)|\b(?:no need for|there's no need to)\b",
@@ -227,7 +237,7 @@ _WHY = _any(
     "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",
     "as it", "as the", "thus", "hence", "so we", "so the", "so it(?:'s)?", "to prevent", "to ensure", "this makes",
 )  # fmt: skip
-_THING = "issue|problem|bug|root cause|cause|error|culprit|failure|reason"
+_THING = "issue|problem|bug|root cause|cause|error|culprit|failure"
 _FAILS = re.compile(
     rf"\b(?:the|a|another|this|main|real|new|critical|subtle|only) (?:\w+ ){{0,2}}(?:{_THING})s?(?: here)?"
     r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says|trace shows)\b"
@@ -241,11 +251,11 @@ _FAILS = re.compile(
     r"|\b(?:do(?:es)?n't|do not|does not|did(?:n't| not)|isn't|is not|aren't|not) work(?:ing)?\b"
     r"|\b(?:return(?:s|ed)|throw(?:s|n)?|raise[sd]?|gave|gives|shows?|showing) (?:an? |some )?(?:\w+ ){0,2}"
     r"(?:errors?|exceptions?|[45]\d\d)\b"
-    r"|\b(?:incorrectly|wrongly|mistakenly|silently ignored)\b"
+    r"|\b(?:is|are|was|were) (?:\w+ )?(?:incorrectly|wrongly|mistakenly|silently)\b"
     r"|\b(?:is|are|was|were) (?:wrong|missing|incorrect|not found|out of date|stale|undefined)\b"
     r"|\b(?:not|isn't|aren't|no) (?:enough|available|found)\b|\bcannot find\b|\bcould not (?:find|be)\b"
     r"|\bends up (?:not )?\w+ing\b|\bstill (?:display|show|see|get|happen|appear)\w*\b"
-    r"|\b\w+(?:Error|Exception)\b|^error\b|\berror:|\btraceback\b|\b(?:HTTP |status )?[45]\d\d (?:error|response|status)\b",
+    r"|(?-i:(?<![\w`/])[A-Z]\w*(?:Error|Exception)\b)|^error\b|\berror:|\btraceback\b|\b(?:HTTP |status )?[45]\d\d (?:error|response|status)\b",
     re.IGNORECASE,
 )
 _NO_FAILURE = re.compile(
@@ -255,7 +265,7 @@ _NO_FAILURE = re.compile(
     r"(?:\w+ ){0,2}(?:check|see|look|verify|find|understand|investigate|debug|figure|fix|address|resolve|reproduce|test"
     r"|read|examine|determine|confirm)\b"
     r"|\b(?:might|may|could|would|should|can) (?:\w+ ){0,2}(?:fail|be|cause|break|occur|happen|crash|error)\b"
-    r"|\bapologi[sz]e\b|\bif (?:you|there|the|it|any|they|this)\b|\b(?:tests?|verif\w+|checks?) (?:that|if|whether|for)\b"
+    r"|\b(?:nothing|ensures?|as expected|even if|unrelated)\b|\bapologi[sz]e\b|\bif (?:you|there|the|it|any|they|this)\b|\b(?:tests?|verif\w+|checks?) (?:that|if|whether|for)\b"
     r"|\byour (?:phone|device)\b|\breturns? (?:an? )?error (?:if|when)\b|\bexpected\b.{0,20}\bfail"
     r"|\bfixed\b|\bresolved\b|\bno longer\b",
     re.IGNORECASE,
@@ -265,6 +275,10 @@ _FIXED = re.compile(
     r"|(?:the|this|that|real|actual|main) (?:\w+ )?(?:issue|problem|bug|cause|error|reason|culprit) was"
     r"|solution was|turned out|turns out|was because|was due to|this was)(?![\w(-])",
     re.IGNORECASE,
+)
+_ERROR_LIKE = re.compile(
+    r"\b\w*(?:Error|Exception|Warning)\b|\berrors?\b|\bfail\w*|\b(?:E[A-Z]{4,}|[A-Z]+\d{3,})\b|\bcrash"
+    r"|\b(?:issue|problem|bug|cause|culprit) (?:\w+ )?was\b"
 )
 _WORKS = re.compile(
     r"\b(?:all|the|both|these|those)? ?(?:\w+ ){0,2}(?:tests?|checks?|lint(?:ing|er)?|build|suite|code|types?) (?:\w+ )?"

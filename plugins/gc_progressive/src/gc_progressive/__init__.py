@@ -27,6 +27,13 @@ _LEAST_DIGEST = 1_000
 _MOST_NAMES = 5
 """Names of the objective that are looked for in the log: each is a search."""
 
+_WISHES: dict[str, type[gc.Hot | gc.Steps | gc.ObjectiveChange]] = {
+    "hot": gc.Hot,
+    "steps": gc.Steps,
+    "objective": gc.ObjectiveChange,
+}
+"""Good times for a collection that it may ask for, each weighed by the core; the shares and steps are the session's."""
+
 _HUNDRED = 100
 
 
@@ -42,6 +49,19 @@ def _falling(_: object, field: "attrs.Attribute[Any]", shares: tuple[float, ...]
         raise ValueError(f"{field.name} = {shares!r}: expected shares from 0 to below 1")
     if list(shares) != sorted(shares, reverse=True):
         raise ValueError(f"{field.name} = {shares!r}: expected the largest share first")
+
+
+def _names(words: Any) -> tuple[Any, ...]:
+    """A word alone is one word, not its letters."""
+    return tuple(words) if isinstance(words, (list, tuple)) else (words,)
+
+
+def _wishes(_: object, field: "attrs.Attribute[Any]", words: tuple[object, ...]) -> None:
+    for word in words:
+        if word not in tuple(_WISHES):
+            raise ValueError(f"{field.name} = {words!r}: expected words among {', '.join(_WISHES)}; {word!r} is none")
+    if len(set(words)) < len(words):
+        raise ValueError(f"{field.name} = {words!r}: expected each word once")
 
 
 def _whole(least: int) -> Any:
@@ -73,22 +93,21 @@ class Progressive:
     target_percent: float = attrs.field(default=45.0, validator=_PERCENT)
     conversation_percent: float = attrs.field(default=76.0, validator=_PERCENT)
     relief_percent: float = attrs.field(default=60.0, validator=_PERCENT)
+    wishes: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_wishes)
     spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
     task_state_percent: float = attrs.field(default=5.0, validator=_PERCENT)
     promotes: bool = attrs.field(default=True, validator=_FLAG)
 
     @property
     def triggers(self) -> tuple[gc.Trigger, ...]:
-        """When it wants to be asked: the nursery, the cap, and the good times that the core weighs by their price."""
+        """When it wants to be asked: at its cap, at the good times that ``wishes`` name, for the nursery, by spend."""
         declared: list[gc.Trigger] = [
             gc.Major(
                 target_percent=self.target_percent,
                 conversation_percent=self.conversation_percent,
                 relief_percent=self.relief_percent,
             ),
-            gc.Hot(),
-            gc.Steps(),
-            gc.ObjectiveChange(),
+            *(_WISHES[word]() for word in self.wishes),
         ]
         if self.nursery_tokens:
             young = gc.Young(

@@ -1,0 +1,51 @@
+"""Whether a result says that its call failed: as summaries see it, and in more words where it shows no file."""
+
+from __future__ import annotations
+
+import re
+
+from gc_core.items import Item
+from gc_core.summaries.deeds import Deed, failure_in, first_line
+
+_LINE = 280
+_HEAD, _TAIL = 600, 1_500
+_NO_ERROR = re.compile(r"\s*\{\s*\"error\"\s*:\s*(?:\"\"|null|false|\[\]|\{\}|0\b)")
+_NOT_EDITED = re.compile(
+    r"no replacement was performed|did not appear verbatim|string to replace not found|has not been read yet"
+    r"|no changes (?:were )?made|could not (?:find|be applied)|is not unique|patch (?:failed|does not apply)",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    r"\bHTTP(?:/[\d.]+)?(?: status)?(?: code)?[ :]{1,2}[45]\d\d\b|\"?\bstatus_?(?:code)?\"?\s*[:=]\s*\"?[45]\d\d\b"
+    r"|\b(?:400 bad request|401 unauthorized|403 forbidden|404 not found|409 conflict|429 too many requests"
+    r"|500 internal server error|502 bad gateway|503 service unavailable|504 gateway)"
+    r"|\"error\"\s*:\s*(?:\"[^\"]|\{\s*\"|true)|^Traceback \(most recent call last\)"
+    r"|^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b: .{0,200}$|^(?:assertion failed|panic:)"
+    r"|\b(?:user|order|item|file|record|reservation|resource|page|flight|product|line|customer|account) not found\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def failure_of(item: Item, deed: Deed) -> str:
+    """The line by which a result says that its call failed, or ""; a file that tells of errors is none."""
+    if not item.is_error and _NO_ERROR.match(item.text[:_HEAD]):
+        return ""
+    known = failure_in(item, deed)
+    if known or deed in {Deed.READ, Deed.SEARCH, Deed.NOTE}:
+        return known
+    if deed is Deed.EDIT:
+        return first_line(item.text, _LINE) if _NOT_EDITED.search(item.text[:_HEAD]) else ""
+    return _told(item.text)
+
+
+def _told(text: str) -> str:
+    ends = (text,) if len(text) <= _HEAD + _TAIL else (text[:_HEAD], text[-_TAIL:])
+    for part in ends:
+        found = _TOLD.search(part)
+        if found is not None:
+            start = part.rfind("\n", 0, found.start()) + 1
+            end = part.find("\n", found.end())
+            line = part[start : len(part) if end < 0 else end]
+            begin = max(0, found.start() - start - _LINE // 2) if len(line) > _LINE else 0
+            return " ".join(line[begin : begin + _LINE].split())
+    return ""

@@ -27,7 +27,7 @@ from gc_core.comparison import MOST_CALLS, MOST_WINDOWS
 from gc_core.transcripts import read_transcript
 
 MODELS = ("claude-sonnet-4-5", "claude-opus-5-5")
-STRATEGIES = ("gc_rolling", "gc_budget")
+STRATEGIES = ("gc_rolling", "gc_progressive", "gc_budget")
 WINDOWS = (32_000, 100_000, 200_000)
 PACKAGES = ("gc-core", "gc-rolling", "gc-budget", "genai-prices", "tiktoken")
 

@@ -48,7 +48,7 @@ HOSTS = (
 )
 """The sessions that facts are planted into: 37k to 150k tokens, of five sources."""
 
-STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling")
+STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
 NO_COLLECTION = "no collection"
 COMPARED = ("keep last", "mask then drop", "random units")
 """The baselines; the oracle is left out, for what it knows is which names will be used."""

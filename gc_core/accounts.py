@@ -11,13 +11,16 @@ import collections
 import time
 from collections.abc import Iterator
 
+import attrs
+
 from gc_core.cache.account import CacheAccount, CacheReport, CallAccount
 from gc_core.cache.minute import Minute
 from gc_core.cache.sent import SentPrefix
 from gc_core.cache.terms import CacheTerms
+from gc_core.errors import MessageError
 from gc_core.formats.replies import miss_reason
 from gc_core.ledger import Booked, Collected, Configured, Entry, Ledger, Observed, Opened, Rewound, Undone
-from gc_core.messages import Request, Usage
+from gc_core.messages import MOST_TOKENS, Request, Usage
 from gc_core.results import GCResult
 
 SUMMARIES = "summaries"
@@ -26,6 +29,18 @@ SUMMARIES = "summaries"
 UNREPORTED, REFUSED = APART = ("calls without a report", "replies not taken")
 """What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage nobody
 reported, and those whose reply a plugin found inconsistent."""
+
+
+def checked(usage: Usage) -> Usage:
+    """The counts as they are. Raises MessageError, naming it, for one that is no number of tokens."""
+    for field in attrs.fields(Usage):
+        value = getattr(usage, field.name)
+        if field.name == "iterations":
+            for each in value:
+                checked(each)
+        elif type(value) is not int or not 0 <= value < MOST_TOKENS:
+            raise MessageError(f"usage.{field.name} = {value!r:.100}: expected a number of tokens")
+    return usage
 
 
 class LedgerAccount:
@@ -124,8 +139,8 @@ class CallWatch:
         return self._minute.tokens if self._minute.tokens > tpm_budget else 0
 
     def summarized(self, input_tokens: int, output_tokens: int) -> None:
-        """A summarizer told what one of its calls took; any thread."""
-        self._reports.append(Usage(input_tokens=input_tokens, output_tokens=output_tokens))
+        """A summarizer told what one of its calls took; any thread. Raises MessageError for what is no such number."""
+        self._reports.append(checked(Usage(input_tokens=input_tokens, output_tokens=output_tokens)))
 
     def summaries(self, result: GCResult | None, model: str | None) -> Iterator[Booked]:
         """

@@ -6,21 +6,24 @@ import itertools
 from collections.abc import Iterator
 
 from gc_core.cold import ColdTier
+from gc_core.errors import LogError
 from gc_core.items import Form, Item, Part
-from gc_core.log import text_of
-from gc_core.originals import items_of, originals
+from gc_core.log import LogRecord, text_of
+from gc_core.originals import Reading, TakenBack, items_of
 from gc_core.past import serialised
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile, ProfileChoice
-from gc_core.references import Reference
+from gc_core.references import ByteRange, Reference
 from gc_core.results import ColdText
 from gc_core.sources import CONVERSATION
 from gc_core.spending import Spending
+from gc_core.state import Position, SessionState
 
 
 class Archive(Spending):
     """The part of a session that looks things up in its log. Nothing here collects."""
 
     _profile_choice: ProfileChoice
+    _known_taken_back: TakenBack | None = None
 
     @property
     @serialised
@@ -59,17 +62,49 @@ class Archive(Spending):
     def _cold_item(self, key: str) -> Item | None:
         """An item that left the window, or of which a stub stands there, as it arrived; None for any other."""
         resident = self._context.find(key)
-        known = None if resident is not None and resident.form is Form.WHOLE else self._store.log.find(int(key[1:]))
-        if known is None:
+        known = None if resident is not None and resident.form is Form.WHOLE else self._logged(int(key[1:]))
+        if known is None or self._taken_back.holds(known[0]):
             return None
         return next((item for item in items_of([known[1]], self._format, self._counter) if item.id == key), None)
 
+    def _logged(self, number: int) -> tuple[ByteRange, LogRecord] | None:
+        """The line of an item; None, and told, where it cannot be read: a collection goes on without it."""
+        with self.plugins.guarded("log", "reading an original"):
+            return self._store.log.find(number)
+        return None
+
     def _original(self, item: Item) -> str:
-        """The text with which an item arrived, from the log."""
-        known = self._store.log.find(int(item.id[1:]))
+        """The text with which an item arrived, from the log; what stands in the window where that cannot be read."""
+        known = self._logged(int(item.id[1:]))
         return item.text if known is None else text_of(known[1], item.id, self._format)
 
-    def _span(self, reference: Reference) -> tuple[Item, ...]:
-        """What a summary stands for, as it arrived."""
+    def _span(self, reference: Reference, behind: int) -> tuple[Item, ...]:
+        """What a summary stands for, as it arrived, as far as it can be read, behind the item with this number."""
         resident = frozenset(item.id for item in self._context.items())
-        return originals(self._store.log, reference, self._format, self._counter, resident)
+        damaged: list[LogError] = []
+        reading = Reading(
+            log=self._store.log,
+            format=self._format,
+            counter=self._counter,
+            taken_back=self._taken_back,
+            damaged=damaged.append,
+        )
+        items: tuple[Item, ...] = ()
+        with self.plugins.guarded("log", "reading originals"):
+            items = reading.between(reference, resident, behind)
+        with self.plugins.guarded("log", "reading originals"):
+            if damaged:
+                raise damaged[0]
+        return items
+
+    @property
+    def _taken_back(self) -> TakenBack:
+        """What of the log does not count any more; found once, and again when the session went back."""
+        if self._known_taken_back is None:
+            with self.plugins.guarded("ledger", "reading what was taken back"):
+                self._known_taken_back = TakenBack.of(self._store.ledger)
+        return self._known_taken_back or TakenBack()
+
+    def _go_back(self, to: Position, why: str, state: SessionState) -> None:
+        super()._go_back(to, why, state)
+        self._known_taken_back = None

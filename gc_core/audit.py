@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from gc_core import index_file
+from gc_core import index_file, task_file
 from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.border import Attempt, border
@@ -120,6 +120,8 @@ class _Audit:
             self._say(*by, text)
         for text in index_flaws(self._directory, self._lines):
             self._say(index_file.FILE_NAME, None, text)
+        for text in task_file.state_flaws(self._directory, self._lines.session):
+            self._say(task_file.FILE_NAME, None, text)
         self._findings += [*_torn(self._log.journal), *_torn(self._ledger.journal)]
         return self._findings
 

@@ -101,6 +101,12 @@ class Blocks:
         """What a collection brings back waits too, unless it stands there still."""
         self.carry(block for block in blocks if not self._stands(context, block))
 
+    def withdraw(self, blocks: Iterable[Block]) -> None:
+        """What a collection brings back does not, for it was undone; what stands in the window by then stays there."""
+        for block in blocks:
+            if self._waiting.get((block.source, block.name)) == block:
+                del self._waiting[block.source, block.name]
+
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
         key = (item.source, item.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -24,6 +25,10 @@ MOST_ITEMS: Final = 5
 
 MOST_TOKENS: Final = 1_000
 """Tokens of one of them; of a longer one its lines that the window shows nowhere else come back."""
+
+
+MOST_LOOKED: Final = 50
+"""Items of those that are named which are read from the log at most, the most relevant first."""
 
 
 @attrs.frozen(kw_only=True)
@@ -80,9 +85,12 @@ class ColdTier:
         room = int(self.share * goal.usable_tokens)
         shown = {name for unit in view.units for item in unit.items for name in item.scan.names}
         back: list[Recalled] = []
-        for found in named.values():
-            item = self.read(found.item) if found.relevance > self.threshold else None
-            if item is None or len(back) == MOST_ITEMS:
+        wanted = (found for found in named.values() if found.relevance > self.threshold)
+        for found in itertools.islice(wanted, MOST_LOOKED):
+            if len(back) == MOST_ITEMS:
+                break
+            item = self.read(found.item)
+            if item is None:
                 continue
             recalled = _recalled(item, shown, counter)
             if recalled.tokens <= room:

@@ -114,6 +114,7 @@ class Collecting(Archive):
         sizes = self._format.refused_size(error)
         if sizes is None or self._kept_at:
             raise error
+        self._keep_to_limit()
         sent, allowed = sizes
         if allowed is not None and allowed < self._config.context_limit:
             self._allow(allowed)

@@ -209,10 +209,11 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
         case Undone(place=of, redone=True):
             _check_last(state.taken_back, of)
             record = collected(ledger, of)
-            state.redo(state.with_again(record))
+            state.redo(state.with_again(record), record.recalled)
         case Undone(place=of):
             _check_last(state.done, of)
-            state.undo(state.without(collected(ledger, of)))
+            record = collected(ledger, of)
+            state.undo(state.without(record), record.recalled)
         case Released():
             state.release()
         case Rewound(numbers=numbers):

@@ -41,9 +41,9 @@ from gc_core.messages import Payload
 from gc_core.past import serialised
 from gc_core.policy import GCPolicy
 from gc_core.reader import SessionReader
-from gc_core.remembering import BLOCK, TASK_STATE
+from gc_core.remembering import BLOCK
 from gc_core.scan import scan
-from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM
+from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, TASK_STATE
 from gc_core.summaries.digesting import digest_text
 from gc_core.summaries.validation import FACTS_HEAD
 from gc_core.summary import BULLET, SummaryForm, SummaryRequest, entries_of
@@ -296,16 +296,22 @@ class Handing(Leasing):
     @property
     def _inherited(self) -> Inherited | None:
         """What the session was handed, from its files; it stands before everything that was done."""
+        known = self._inheritance
+        return None if known is None else known[1]
+
+    @property
+    def _inheritance(self) -> tuple[int, Inherited] | None:
+        """The same, with the place in the log at which it was handed."""
         for _, entry in self._store.ledger.entries():
             if isinstance(entry.record, Inherited):
-                return entry.record
+                return entry.at, entry.record
             if isinstance(entry.record, FirstSent | Observed | Collected):
                 break
         return None
 
-    def _first_state(self) -> TaskState:
-        known = self._inherited
-        return super()._first_state() if known is None else TaskState.from_json(known.state)
+    def _first_state(self) -> tuple[TaskState, int]:
+        known = self._inheritance
+        return super()._first_state() if known is None else (TaskState.from_json(known[1].state), known[0])
 
     def _of_kin(self, tag: str, ids: str) -> str:
         kin = self._kin.get(tag)

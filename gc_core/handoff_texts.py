@@ -88,7 +88,7 @@ class Wish:
         known = sorted(sources)
         if isinstance(wanted, str) or not isinstance(wanted, Collection):
             raise ConfigError(f"filter = {wanted!r:.200}: expected a function of source and name, or names of {known}")
-        unknown = sorted(set(wanted) - set(known), key=str)
+        unknown = sorted((name for name in wanted if name not in known), key=str)
         if unknown:
             raise ConfigError(f"filter: there is no source {unknown[0]!r}; there are {known}")
         names = frozenset(wanted)

@@ -184,12 +184,15 @@ class HostCalls(Past):
 
     @serialised
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
-        """Hold a turn (by number, counted from 0) or a resident item (by id) against every action."""
+        """
+        Hold a turn (by number, counted from 0) or a resident item (by id) against every action. Raises SourceError for
+        what is neither.
+        """
         self._set_pin(turn, item, pinned=True)
 
     @serialised
     def unpin(self, *, turn: int | None = None, item: str | None = None) -> None:
-        """Release a pin."""
+        """Release a pin. Raises SourceError as ``pin`` does."""
         self._set_pin(turn, item, pinned=False)
 
     @serialised

@@ -8,6 +8,7 @@ collection costs O(window) and a step O(what is new).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -42,7 +43,7 @@ def _weight(instance: object, attribute: attrs.Attribute[Any], value: Any) -> No
 
 
 def _half_life(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of steps above 0")
 
 

@@ -19,7 +19,7 @@ import attrs
 from gc_core.answering import Steps
 from gc_core.collection import Collected
 from gc_core.config import GCConfig
-from gc_core.errors import LeaseError
+from gc_core.errors import GCError, LeaseError
 from gc_core.intake import SUB_TASK, note_head
 from gc_core.items import ItemKind
 from gc_core.messages import Payload
@@ -345,9 +345,13 @@ class Leasing(Remembering):
         """Once the calls are closed nothing waits any more."""
         super()._prepare()
         self._cut()
-        waiting, self._notes_waiting[:] = [*self._notes_waiting], []
-        for lease, text in waiting:
-            self._note(lease, text)
+        while self._notes_waiting:
+            lease, text = self._notes_waiting.pop(0)
+            try:
+                self._note(lease, text)
+            except GCError:  # it is not in the log: it waits on, and the room for it is kept
+                self._notes_waiting.insert(0, (lease, text))
+                raise
 
     def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
         self._passes += 1

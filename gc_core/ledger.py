@@ -353,6 +353,8 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 _OPENED = b'"kind":"opened"'
 """As it stands in a line: the quotes of a text are escaped, so hardly another line holds it."""
 
+_REWOUND = b'"kind":"rewound"'
+
 UNREADABLE = (
     ValueError,
     LookupError,
@@ -438,6 +440,18 @@ class Ledger:
                 record = self._entry(place, line).record
                 found = record if isinstance(record, Opened) else found
         return found
+
+    def rewinds(self) -> Iterator[tuple[Rewound, int]]:
+        """
+        Every time that the session went back, with the size of the log at that time; no other line is taken apart.
+
+        Raises LogError at a line that says so and is none.
+        """
+        for place, line in self.journal.lines():
+            if _REWOUND in line:
+                entry = self._entry(place, line)
+                if isinstance(entry.record, Rewound):
+                    yield entry.record, entry.at
 
     def _entry(self, place: ByteRange, line: bytes) -> Entry:
         try:

@@ -82,6 +82,10 @@ def digest_of(value: object) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+MOST_TOKENS = 2**53
+"""No report tells as many tokens: sums of it would be numbers that not every reader of the files can hold."""
+
+
 @attrs.frozen(kw_only=True)
 class Usage:
     """

@@ -292,7 +292,7 @@ class Past(abc.ABC):
         """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
         with self._lock:
             if self._closed:
-                raise SessionClosedError(f"{name}() on a closed session")
+                raise SessionClosedError(f"{name.strip('_')}() on a closed session")
             self._be_whole()
             yield
 

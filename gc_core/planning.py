@@ -234,7 +234,8 @@ class Planner:
         """Why these units will never have a summary together, or ""."""
         if not self._view.can_summarize:
             return NO_SUMMARIZER
-        more = attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
+        # A young collection takes out nothing at all, for all that is old stays as it is.
+        more = rights if rights.stub_only is not None else attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
         held = (
             self._never(unit, more if _is_digested(unit, form) else rights) or self._summaries.why_never(unit, form)
             for unit in units

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import filelock
 
-from gc_core import facts, index_file
+from gc_core import facts, index_file, task_file
 from gc_core import log as logs
 from gc_core.backends import DATABASE, FILES, FOLDER, MEMORY, SQLITE
 from gc_core.checkpoints import Checkpoints
@@ -49,9 +49,10 @@ def purge(
     It is found as plain text and in every form in which JSON writes it, also in JSON inside of JSON, and overwritten
     with ``*`` (or another letter that it does not hold) in as many bytes: sizes, places, ids and references stay as
     they are, and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a
-    facts file in the directory are overwritten; checkpoints and search index are deleted, for they are made anew of log
-    and ledger. The digests of the collections in force are made anew too: undoing goes on, and ``verify`` compares what
-    happens from now on. Whatever was damaged before can be found by ``verify`` only until then.
+    facts file in the directory are overwritten; checkpoints, search index and the file of the task's state are deleted,
+    for they are made anew of log and ledger. The digests of the collections in force are made anew too: undoing goes
+    on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by ``verify`` only
+    until then.
 
     A process that is killed in the middle leaves a session in which some of it stands; purging again completes it. What
     is not found: other spellings, the piece of it that a stub's cut left over, and copies elsewhere: forks, facts in
@@ -200,7 +201,8 @@ def _forget(directory: Path) -> None:
     index = directory / index_file.FILE_NAME
     beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
     try:
-        for path in (*beside, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
+        state = (directory / task_file.FILE_NAME, *directory.glob("unfinished*"))
+        for path in (*beside, *state, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
             path.unlink(missing_ok=True)
     except OSError as error:
         raise LogError(f"{directory}: not all could be deleted; purge again: {error}") from error

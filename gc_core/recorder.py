@@ -297,7 +297,7 @@ class Recorder:
         record = collected(self.store.ledger, place)
         context = self.state.without(record)
         self.store.note(Undone(place=place))
-        self.state.undo(context)
+        self.state.undo(context, record.recalled)
         return record
 
     @_whole
@@ -312,7 +312,7 @@ class Recorder:
             raise SourceError(f"item {held} is held since the collection was undone; unpin it first")
         context = self.state.with_again(record)
         self.store.note(Undone(place=place, redone=True))
-        self.state.redo(context)
+        self.state.redo(context, record.recalled)
         return record
 
     @_whole

@@ -1,11 +1,13 @@
 """
 What a session knows of its task: kept from the log as it is asked for, and told in the window where that is wanted.
 
-Nothing of it is in a file: the log tells it all, and what the window shows of it is a memory block as any other.
+The log tells it all: a file in the session's directory only keeps how far it was read, and what the window shows of it
+is a memory block as any other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -15,9 +17,10 @@ import attrs
 from gc_core.actions import Drop, Summarize
 from gc_core.answering import Steps
 from gc_core.blocks import Block
+from gc_core.checkpoints import Checkpoint
 from gc_core.collection import Collected
 from gc_core.condensing import Condensing
-from gc_core.errors import ContextOverflowError, PluginError
+from gc_core.errors import ContextOverflowError, LogError, PluginError
 from gc_core.events import StateCut
 from gc_core.fold import CALLS_CLOSED, SESSION
 from gc_core.items import Item, ItemKind
@@ -30,24 +33,22 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.record_texts import parts_of
 from gc_core.results import GCResult
-from gc_core.sources import CONVERSATION, InstructionSource
+from gc_core.sources import CONVERSATION, TASK_STATE
 from gc_core.state import Position, SessionState
 from gc_core.task.contract import StateExtractor, extracted
 from gc_core.task.extraction import DeterministicExtractor
 from gc_core.task.rendering import StateText, state_text
 from gc_core.task.values import TaskState
-
-TASK_STATE: Final = InstructionSource(name="task_state", policy=GCPolicy.LOCKED, layer=80)
-"""
-Holds the state's text. LOCKED, for what it tells has left the window; a version before is EPHEMERAL. The text itself is
-kept within its bound, which may become another one when the window does.
-"""
+from gc_core.task_file import VERSION, OpenCall, SavedState, mark_at, saved_state
 
 BLOCK: Final = "state"
 """Name of the memory block."""
 
 PIECE_ITEMS: Final = 300
 """Items that are read from the log at a time, a message more or less: memory holds no history."""
+
+SAVED_BYTES: Final = 1_000_000
+"""Bytes that the log grows by until the file of the state is written again; it is also written at the end."""
 
 _SEAM = 8
 """Tokens that a text may have more inside a frame than alone."""
@@ -69,9 +70,15 @@ class Remembering(Condensing):
         The state of the task as far as everything said tells it: demands, decisions, questions, files, errors, plans.
 
         Found in the log, by the extractor that ``state_extractor`` names; the first time O(history), then O(what is
-        new). Raises LogError when the log cannot be read.
+        new), also when the session is opened again. Raises LogError when the log cannot be read.
         """
         return self._look()
+
+    @serialised
+    def checkpoint(self) -> Checkpoint:
+        """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
+        self._save()
+        return super().checkpoint()
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -79,16 +86,40 @@ class Remembering(Condensing):
         """The state with what has been logged since the last look."""
         known, self._known = self._known, None  # an error in between makes the next look begin anew
         if known is None:
-            known = _Known(skipped=_taken_back(self._store.ledger.entries()), state=self._first_state())
+            known = self._known_before()
         known.go_on(self._store.log, self._format, self._counter.count, self._extract)
         if known.state.objective != self._state.objective.text:
             known.state = attrs.evolve(known.state, objective=self._state.objective.text)
         self._known = known
         return known.state
 
-    def _first_state(self) -> TaskState:
-        """The state before anything was said."""
-        return TaskState()
+    def _known_before(self) -> _Known:
+        """As far as the file of the state tells it, where that still fits; else from the beginning."""
+        ledger = self._store.ledger
+        found = saved_state(self._store, self._config.state_extractor)
+        if found is None:
+            state, told = self._first_state()
+            return _Known(skipped=((0, told), *_taken_back(ledger.entries())), state=state)
+        saved, state = found
+        return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
+
+    def _save(self, grown: int = 1) -> None:
+        """Write down how far the state is known, where the log has grown so many bytes since that was done."""
+        known, store = self._known, self._store
+        if known is None or store.temporary or known.reached - known.saved < grown:
+            return
+        with contextlib.suppress(LogError):  # the log tells the same; a session that cannot write it still ends
+            saved = known.as_saved(store.session, self._config.state_extractor, store.position, store.log)
+            saved.write(store.directory)
+            known.saved = known.reached
+
+    def _close_files(self) -> None:
+        self._save()
+        super()._close_files()
+
+    def _first_state(self) -> tuple[TaskState, int]:
+        """The state before anything was said here, and the bytes of the log that it tells of already."""
+        return TaskState(), 0
 
     def _extract(self, state: TaskState, items: tuple[Item, ...]) -> TaskState:
         name, objective = self._config.state_extractor, self._state.objective.text
@@ -104,8 +135,8 @@ class Remembering(Condensing):
     @property
     def _questions(self) -> tuple[str, ...]:
         """What is asked and not answered keeps alive what it names; found when the state was looked at last."""
-        known = self._known
-        return () if known is None else tuple(question.text for question in known.state.open_questions if question.in_force)
+        asked = () if self._known is None else self._known.state.open_questions
+        return tuple(question.text for question in asked if question.in_force)
 
     @property
     def _state_tokens(self) -> int:
@@ -135,6 +166,7 @@ class Remembering(Condensing):
             return
         frame = self._counter.count(_block("").framed) + self._counter.per_message + _SEAM
         told = state_text(self._look(), max(0, room - frame), self._counter.count)
+        self._save(SAVED_BYTES)
         self._tell_cut(told)
         if told.text:
             self._recorder.register(TASK_STATE)
@@ -161,13 +193,16 @@ class Remembering(Condensing):
         waiting = [block for block in self._state.blocks.waiting if block.source == TASK_STATE.name]
         if not waiting or self._kept_at or self._context.open_calls:
             return
-        moment = self._moment()
-        tokens = sum(self._counter.count(block.framed) + self._counter.per_message for block in waiting)
-        if self._scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + _SEAM)):
+        if self._has_room(self._state.blocks.waiting):  # what comes back from the log is placed with it
             for taken in self._recorder.prepare():
                 self._told(taken)
-        else:
+        elif not self._has_room(waiting):
             self._state.give(TASK_STATE.name, {BLOCK: ""})
+
+    def _has_room(self, blocks: Iterable[Block]) -> bool:
+        moment = self._moment()
+        tokens = sum(self._counter.count(block.framed) + self._counter.per_message for block in blocks)
+        return self._scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + _SEAM))
 
     def _gives_way(self) -> bool:
         """The log tells all that the state does: rather than no request at all, it may go. Whether it stood there."""
@@ -181,6 +216,8 @@ class Remembering(Condensing):
     def _go_back(self, to: Position, why: str, state: SessionState) -> None:
         super()._go_back(to, why, state)
         self._known = None
+        if any(block.source == TASK_STATE.name for block in self._state.blocks.waiting):
+            self._state.give(TASK_STATE.name, {BLOCK: ""})  # it tells of what was taken back
 
 
 def _percent_of(asked: Any) -> float:
@@ -212,9 +249,26 @@ class _Known:
     skipped: tuple[tuple[int, int], ...] = ()
     state: TaskState = attrs.field(factory=TaskState)
     reached: int = 0
+    saved: int = 0
     _unit: int = 0
     _spoke: bool = False
-    _open: list[tuple[str, Item]] = attrs.field(factory=list)
+    _open: list[OpenCall] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, saved: SavedState, state: TaskState, since: tuple[tuple[int, int], ...]) -> _Known:
+        """As it was saved; ``since`` is what was taken back after that."""
+        return cls(
+            skipped=(*saved.skipped, *since), state=state, reached=saved.log, saved=saved.log, unit=saved.unit,
+            spoke=saved.spoke, open=list(saved.open),
+        )  # fmt: skip
+
+    def as_saved(self, session: str, extractor: str, now: Position, log: MasterLog) -> SavedState:
+        """What the file holds of it. What was taken back is known as far as the ledger reaches now."""
+        return SavedState(
+            session=session, extractor=extractor, log=self.reached, ledger=now.ledger, mark=mark_at(log, self.reached),
+            skipped=self.skipped, unit=self._unit, spoke=self._spoke, open=tuple(self._open),
+            state=self.state.to_json(), version=VERSION,
+        )  # fmt: skip
 
     def go_on(
         self,
@@ -258,16 +312,16 @@ class _Known:
                 unit=self._unit if called is None else called.unit,
                 turn=record.turn,
                 name=part.name or ("" if called is None else called.name),
-                call="" if called is None else called.id,
+                call="" if called is None else called.item,
                 is_error=part.is_error,
             )
             if part.kind is ItemKind.TOOL_CALL:
-                self._open.append((part.call_id, attrs.evolve(item, text="")))
+                self._open.append(OpenCall(call_id=part.call_id, item=key, name=item.name, unit=item.unit))
             yield item
 
-    def _answered(self, call_id: str, name: str) -> Item | None:
+    def _answered(self, call_id: str, name: str) -> OpenCall | None:
         """The call that a result answers: the oldest open one of its id; without ids, of its name."""
-        for place, (known, item) in enumerate(self._open):
-            if known == call_id and (call_id or not name or item.name == name):
-                return self._open.pop(place)[1]
+        for place, known in enumerate(self._open):
+            if known.call_id == call_id and (call_id or not name or known.name == name):
+                return self._open.pop(place)
         return None

@@ -6,6 +6,7 @@ A scorer that fails is told, and for that collection the composite scores instea
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -24,6 +25,9 @@ from gc_core.protocols import ImportanceScorer
 
 COMPOSITE = "composite"
 """The scorer that gc-core brings itself; its options are keys of the configuration."""
+
+SCORING_SECONDS = 10.0
+"""How long a scorer that a plugin brings may take for one collection; looked at between two items."""
 
 Domain = Callable[[Item], float]
 """What a compression profile says of an item, from 0 to 1."""
@@ -44,6 +48,7 @@ class Scoring:
         embeddings: How near texts are in meaning, or None.
         words: The words of texts.
         lines: The lines of results that say how a run ended.
+        clock: Tells seconds that only grow.
 
     """
 
@@ -56,6 +61,7 @@ class Scoring:
     embeddings: Embeddings | None = None
     words: PerText[Bag] = attrs.field(factory=lambda: PerText(bag_of), repr=False, eq=False)
     lines: PerText[tuple[str, ...]] = attrs.field(factory=lambda: PerText(verdict_lines), repr=False, eq=False)
+    clock: Callable[[], float] = attrs.field(default=time.monotonic, repr=False, eq=False)
 
     @classmethod
     def of(cls, config: GCConfig, plugins: Plugins) -> Scoring:
@@ -97,10 +103,11 @@ class Scored:
         scoring, scores = self._scoring, dict[str, float]()
         if scoring.plugins.is_quarantined(scoring.name, SCORE):
             return scores
-        window = self._window
+        window, began = self._window, scoring.clock()
         with scoring.plugins.guarded(scoring.name, SCORE) as attempt:
             for item in window.items:
                 scores[item.id] = self._checked(item, scoring.scorer.score(item, window))
+                self._check_time(began, len(scores))
         if attempt.failure is not None:
             return {}
         scoring.plugins.forgive(scoring.name, SCORE)
@@ -111,6 +118,13 @@ class Scored:
         if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 1:
             raise PluginError(f"scorer {self._scoring.name!r} scored item {item.id} {score!r:.100}; expected 0 to 1")
         return float(score)
+
+    def _check_time(self, began: float, scored: int) -> None:
+        """Raise PluginError when somebody else's scorer takes too long: the host waits for it."""
+        scoring = self._scoring
+        if scoring.name != COMPOSITE and scoring.clock() - began > SCORING_SECONDS:
+            took = f"took more than {SCORING_SECONDS:g} seconds for {scored} of {len(self._window.items)} items"
+            raise PluginError(f"scorer {scoring.name!r} {took}")
 
     @cached_property
     def _window(self) -> ScoringWindow:

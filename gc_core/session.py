@@ -51,7 +51,8 @@ class GCSession(SessionBase):
         """
         The request for the next model call; collects if it must. Call it before every model call.
 
-        Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit.
+        Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
+        SpendLimitError when the session has spent what ``max_total_tokens`` allows.
         """
         return driven(self._sending(), self._answering.ask)
 
@@ -82,7 +83,8 @@ class GCSession(SessionBase):
         """
         After the provider refused a request for its length: collect by the size that it names, and render again.
 
-        An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go.
+        An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go, and
+        SpendLimitError when the session has spent what it may.
         """
         return driven(self._recovering(error), self._answering.ask)
 

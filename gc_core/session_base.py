@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import attrs
 
-from gc_core.accounts import CallWatch, LedgerAccount
+from gc_core.accounts import CallWatch, LedgerAccount, checked
 from gc_core.ahead import Ahead
 from gc_core.answering import Answering
 from gc_core.budget import InstructionBudget
@@ -22,6 +22,7 @@ from gc_core.collection import Collected
 from gc_core.config import GCConfig
 from gc_core.errors import (
     ConfigError,
+    MessageError,
 )
 from gc_core.events import (
     Listener,
@@ -307,9 +308,12 @@ class SessionBase(Handing):
         Book a call beside the conversation, of a worker for instance: it is part of the cost, and of no hit rate.
 
         ``kind`` is what reports call it, ``usage`` a provider's report in the session's format, or a ``Usage``.
-        Raises MessageError when counts lack, LogError when it cannot be written.
+        Raises MessageError when counts lack or are none, and for a name that is none; LogError when it cannot be
+        written.
         """
-        counts = usage if isinstance(usage, Usage) else self._format.usage(usage)
+        if not isinstance(kind, str) or not kind:
+            raise MessageError(f"kind = {kind!r:.200}: expected what reports call it")
+        counts = checked(usage if isinstance(usage, Usage) else self._format.usage(usage))
         self._recorder.book(Booked(source=kind, usage=counts, model=model, estimated=estimated))
 
     @serialised

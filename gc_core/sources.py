@@ -34,6 +34,12 @@ USER = InstructionSource(name="user", policy=GCPolicy.LOCKED, layer=40)
 ENRICHMENT = InstructionSource(name="enrichment", policy=GCPolicy.EPHEMERAL, layer=90)
 CONVERSATION = InstructionSource(name="conversation", policy=GCPolicy.PARTIAL, layer=100)
 
+TASK_STATE = InstructionSource(name="task_state", policy=GCPolicy.LOCKED, layer=80)
+"""
+Holds the text of the task's state, where that is wanted. LOCKED, for what it tells has left the window; a version
+before is EPHEMERAL. The text itself is kept within its bound, which may become another one when the window does.
+"""
+
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
 
 READY_MADE_SOURCES = (ORG, TEAM, USER)

@@ -292,7 +292,8 @@ class SessionState:
 
     def collect_again(self, record: Collected, place: ByteRange) -> None:
         """Do what a collection did, by its record. Raises LogError when it does not fit the window."""
-        context = self._patched(record.hunks, record, record.numbers)
+        # Exactly as it was then: plugins may have changed how items that stay are held, in this very collection.
+        context = self._patched(record.hunks, record, record.numbers, as_recorded=True)
         context.leave_out(map(self.format.schema_name, record.schemas))
         if record.changed_head:
             context.set_system(self.changes.parts.values())
@@ -323,8 +324,9 @@ class SessionState:
             raise LogError(f"undone, the messages have digest {found}; before they had {record.digests.before}")
         return self.unbound(context, record.digests.count)
 
-    def undo(self, context: Context) -> None:
-        """The last collection was undone, which made this context."""
+    def undo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
+        """The last collection was undone, which made this context; what it would bring back waits no more."""
+        self.blocks.withdraw(recalled)
         undone = self.undone | self._came_back(context)
         self.context = context
         self.undone = frozenset(key for key in undone if context.find(key) is not None)
@@ -364,9 +366,10 @@ class SessionState:
         bound = frozenset(item.id for item in later if item.kind is ItemKind.THINKING)
         return context.edited(Edits(dropped=bound)) if bound else context
 
-    def redo(self, context: Context) -> None:
-        """The collection that was undone last is done again, which made this context."""
+    def redo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
+        """The collection that was undone last is done again, which made this context; see ``commit``."""
         self.context = context
+        self.blocks.recall(context, recalled)
         self.done.append(self.taken_back.pop())
         self.undone = frozenset(key for key in self.undone if context.find(key) is not None)
 
@@ -381,10 +384,20 @@ class SessionState:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _patched(self, hunks: Sequence[Hunk], record: Collected, numbers: Numbers, *, pinned: bool = False) -> Context:
+    def _patched(
+        self,
+        hunks: Sequence[Hunk],
+        record: Collected,
+        numbers: Numbers,
+        *,
+        pinned: bool = False,
+        as_recorded: bool = False,
+    ) -> Context:
         stood = {item.id: item for item in self.context.items()}
 
         def load(saved: SavedMessage) -> Message:
+            if as_recorded:
+                return self.load(saved)
             message = _as_held(self.load(saved), stood)
             return _pinned(message, stood) if pinned else message
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -13,7 +13,7 @@ from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.scan import scan
-from gc_core.summary import SummaryForm, SummaryRequest, entries_of
+from gc_core.summary import BULLET, SummaryForm, SummaryRequest, entries_of
 from gc_core.tally import Tally
 from gc_core.tokens import part_tokens
 from gc_core.traces import Traces
@@ -37,8 +37,11 @@ _SEAM = 4
 ReadOriginal = Callable[[Item], str]
 """The text with which an item arrived, whatever stands in its place now."""
 
-ReadSpan = Callable[[Reference], Sequence[Item]]
-"""The originals that a reference stands for and that are not in the window, oldest first."""
+ReadSpan = Callable[[Reference, int], Sequence[Item]]
+"""
+The originals that a reference stands for and that are not in the window, oldest first, as far as they can be read;
+without those up to the item of this number.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -187,12 +190,18 @@ class Summaries:
         return None if found is None else attrs.evolve(found, traces=traces)
 
     def _traces_among(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
-        """Traces that stand before the last of these units, and that no pin holds: the digest tells their range."""
+        """
+        Traces that stand before the last of these units, and that no pin holds: the digest tells their range.
+
+        Those of the last pass stay: that pass had none to count on, so what it refused no second one may take.
+        """
         last = self._view.position(units[-1].number)
         return tuple(
             unit
             for place, unit in enumerate(self._view.units[:last])
-            if unit.is_trace and not unit.pinned and unit.policy is not GCPolicy.LOCKED and not self._tally.gone[place]
+            if unit.is_trace
+            and not (unit.pinned or unit.policy is GCPolicy.LOCKED or self._tally.gone[place])
+            and not self._view.is_fresh(unit)
         )
 
     def take(self, summary: PlannedSummary) -> None:
@@ -326,7 +335,11 @@ def request_for(
 ) -> SummaryRequest:
     """What is asked: originals alone, and the names that nothing else in the window will show."""
     is_digest = summary.form is SummaryForm.DIGEST
-    originals = tuple(item for unit in summary.units for item in _originals_of(unit, read))
+    behind = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
+    found = [(unit, _originals_of(unit, read, behind)) for unit in summary.units]
+    # Ranges may overlap: what two of them hold is told once.
+    originals = tuple({item.id: item for _, items in found for item in items}.values())
+    unread = [unit.items[0] for unit, items in found if not items and unit.is_summary and not unit.is_digest]
     names = dict.fromkeys(
         name for item in originals for span in item.scan.spans for name in span.names if name not in shown
     )
@@ -336,7 +349,7 @@ def request_for(
     return SummaryRequest(
         items=originals,
         max_tokens=min(room, summary.body_tokens),
-        entries=entries_in(summary.units),
+        entries=(*entries_in(summary.units), *(line for item in unread for line in _said_in(item))),
         room=summary.body_tokens if is_digest else 0,
         names=tuple(names),
         focus=focus,
@@ -351,14 +364,34 @@ def entries_in(units: Iterable[Unit]) -> tuple[str, ...]:
     return tuple(entry for text in digests for entry in entries_of(text))
 
 
-def _originals_of(unit: Unit, read: Originals) -> Sequence[Item]:
-    """What the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are."""
+def _originals_of(unit: Unit, read: Originals, behind: int) -> Sequence[Item]:
+    """
+    What the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are.
+
+    A summary of units from both sides of a digest, which ends with item ``behind``, has that one's range in its own:
+    only what is behind is read again.
+    """
     if unit.is_digest:
         return ()
     if unit.is_summary:
         assert unit.items[0].reference is not None  # noqa: S101 - every summary has one
-        return read.span(unit.items[0].reference)
+        first, last = _ends(unit)
+        return read.span(unit.items[0].reference, behind if first <= behind < last else 0)
     return [_original(item, read.item) for item in unit.items]
+
+
+def _ends(unit: Unit) -> tuple[int, int]:
+    """Numbers of the first and the last item that a summary stands for."""
+    reference = unit.items[0].reference
+    assert reference is not None  # noqa: S101 - every summary has one
+    return int(reference.first[1:]), int(reference.last[1:])
+
+
+def _said_in(summary: Item) -> Iterator[str]:
+    """A summary's lines as entries: where no original can be read any more they are all that is left."""
+    lines = summary.text.splitlines()
+    body = lines[2:-2] or lines  # a fold is one line without a frame
+    return (f"{BULLET}{line.strip().removeprefix(BULLET)}" for line in body if line.strip())
 
 
 def _original(item: Item, read: ReadOriginal) -> Item:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import attrs
 
+from gc_core.ages import ages_of
 from gc_core.context import Context
 from gc_core.importance import Scores, composite
 from gc_core.items import Item, ItemKind, Turn, Unit
@@ -16,7 +17,7 @@ from gc_core.policy import GCPolicy
 from gc_core.reachability import Roots
 from gc_core.results import ColdText
 from gc_core.scan import scan
-from gc_core.sources import ENRICHMENT
+from gc_core.sources import ENRICHMENT, TASK_STATE
 from gc_core.stubs import is_condensed, is_stubbable
 
 
@@ -157,7 +158,7 @@ class WindowView:
 
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
-        return self._steps_after[self.position(unit.number)] if unit.number > 0 else 0
+        return self._ages[self.position(unit.number)] if unit.number > 0 else 0
 
     @cached_property
     def liveness(self) -> Liveness:
@@ -218,6 +219,10 @@ class WindowView:
         """Whether the unit's items may be stubbed at all: unpinned, and not waiting for results."""
         return not unit.pinned and not unit.pending
 
+    def is_fresh(self, unit: Unit) -> bool:
+        """Whether a trace or a summary is of the last pass: nothing has come since."""
+        return number_of(unit.items[0]) > self._newest_arrival
+
     def is_behind_recent_steps(self, place: int) -> bool:
         """Whether the unit at this position is older than the protected steps."""
         return place < self._recent_from
@@ -270,6 +275,10 @@ class WindowView:
         return after
 
     @cached_property
+    def _ages(self) -> list[int]:
+        return ages_of(self.units)
+
+    @cached_property
     def _recent_from(self) -> int:
         steps = [place for place, unit in enumerate(self.units) if unit.is_step]
         wanted = self._protection.recent_steps
@@ -307,7 +316,7 @@ class WindowView:
             return Zone.HELD
         if place in self._beside_system:
             return Zone.HELD
-        if is_enrichment(unit):
+        if is_enrichment(unit) or _is_stale_state(unit):
             return Zone.OLD if self._steps_after[place] else Zone.HELD
         recent = unit.turn >= self._recent_turn
         if policy is GCPolicy.PRESERVABLE:
@@ -321,7 +330,7 @@ class WindowView:
         A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second
         one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
         """
-        return unit.is_summary and number_of(unit.items[0]) > self._newest_arrival
+        return unit.is_summary and self.is_fresh(unit)
 
     @cached_property
     def _newest_arrival(self) -> int:
@@ -337,6 +346,14 @@ def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
 def number_of(item: Item) -> int:
     """The number in the item's id."""
     return int(item.id[1:])
+
+
+def _is_stale_state(unit: Unit) -> bool:
+    """
+    Whether the unit is a version of the task's state that no longer counts: the newest tells all that is in force. In a
+    turn of thousands of steps each collection would leave one behind otherwise, and none would be old enough to go.
+    """
+    return all(item.source == TASK_STATE.name and item.policy is GCPolicy.EPHEMERAL for item in unit.items)
 
 
 def is_enrichment(unit: Unit) -> bool:

@@ -207,7 +207,9 @@ def collecting_calls(strategy, window, count):
         session.post_turn(message)
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"])
+@pytest.mark.parametrize(
+    "strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
+)
 def test_rounds_are_the_collections_that_a_session_tells(strategy):
     told = list(collecting_calls(strategy, 4_000, 40))
     assert len(told) >= 5

@@ -15,7 +15,7 @@ from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, r
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch
 
-STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"]
+STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
 # Shrinking a whole session takes minutes; the failing seed is printed instead.
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 WINDOWS = [16_000, 32_000, 100_000]

@@ -356,7 +356,7 @@ def test_times_are_medians_and_what_99_of_100_stay_within():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["gc_rolling"])
+@pytest.mark.parametrize("strategy", ["gc_rolling", "gc_progressive"])
 def test_a_replay_is_the_same_in_every_process(strategy):
     """Sets have another order in every process; nothing that is sent may depend on it."""
     command = [sys.executable, "-c", "from gc_core.cli import main; main()", "replay", "examples/session.jsonl"]

@@ -22,7 +22,7 @@ from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
 from tests.support.promises import Watch
 from tests.support.provider import ProviderServer
 
-STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"]
+STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 RESPONSES = format_named("responses")
 

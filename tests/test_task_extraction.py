@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession, Item, ItemKind, Plugins
 from gc_core.policy import GCPolicy
-from gc_core.task import values
+from gc_core.task import values, wording
 from gc_core.task.extraction import DeterministicExtractor
 from gc_core.task.subjects import subject_of, supersedes
 from gc_core.task.values import ACTIVE, COMPLETED, PENDING, Decision, EntityState, TaskState, references_of
@@ -18,6 +18,14 @@ from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 
+GATED = [
+    (wording._SETTLED_STEMS, [wording._SETTLED]),
+    (wording._CHOICE_STEMS, [wording._USER_CHOOSES]),
+    (wording._REASON_STEMS, [wording._WHY, wording._FOR_A_REASON]),
+    (wording._FAILURE_STEMS, [wording._FAILS]),
+    (wording._SUCCESS_STEMS, [wording._WORKS]),
+    *((stems, [pattern]) for stems, pattern in wording._ASSISTANT_CHOOSES),
+]
 EXTRACTOR = DeterministicExtractor()
 SAMPLE = [
     "entire--a318ad73-17a2-4575-845d-8952a1e5958b.jsonl",
@@ -284,6 +292,67 @@ def test_thinking_of_another_unit_is_no_reason():
     assert decision.reasons == ()
 
 
+CHOICES = [
+    ("says", "I'll skip this refactoring as the current code is clear."),
+    ("says", "For now, let me remove the count from the tests since the rest works."),
+    ("says", "We should use `WithAgent` instead."),
+    ("says", "The fix is to compute the deleted files in both cases."),
+    ("says", "Let me try to add the model at the end of the file instead."),
+    ("says", "**Recommendation:** Option A for now, with Option B as an enhancement."),
+    ("user", "let's implement options 2"),
+    ("user", "Yes, please proceed with the upgrade to business class."),
+    ("user", "Let's go with the blue variant for $271.89."),
+    ("user", "I'd like to do a TDD approach with integration tests."),
+]
+NO_CHOICES = [
+    ("says", "Let me check the callers to understand the usage patterns."),
+    ("says", "Now let me run the tests."),
+    ("says", "Would you like me to use the notice approach instead of the prompt?"),
+    ("says", "If you prefer, you can keep the order as it is."),
+    ("says", "The plan is well-structured."),
+    ("user", "Please go ahead."),
+    ("user", "What is the name of the ship?"),
+]
+
+
+@pytest.mark.parametrize(("by", "text"), CHOICES)
+def test_what_is_chosen_in_the_words_of_recorded_sessions_is_a_decision(by, text):
+    talk = Talk()
+    getattr(talk, by)(text)
+    state = talk.state()
+    assert texts(state.decisions_made) == [text]
+    assert texts(state.query(kind="decision")) == [text]
+
+
+@pytest.mark.parametrize(("by", "text"), NO_CHOICES)
+def test_what_is_only_looked_at_or_offered_is_no_decision(by, text):
+    talk = Talk()
+    getattr(talk, by)(text)
+    assert talk.state().decisions_made == ()
+
+
+def test_an_imperative_that_chooses_is_one_entry_that_both_kinds_find():
+    talk = Talk()
+    talk.user("Use SQLite instead of Postgres.")
+    talk.user("Let's go with option 2. It feels less duplicative.")
+    state = talk.state()
+    assert len(state.constraints) == len(state.decisions_made) == 1
+    assert len(state.query(kind="constraint")) == len(state.query(kind="decision")) == 2
+    assert texts(state.decisions_made[0].reasons) == ["It feels less duplicative."]
+
+
+def test_patterns_of_words_match_nothing_without_the_letters_that_are_asked_for_first():
+    require_corpus()
+    for name in SAMPLE:
+        for item in items_of(corpus_dir() / name):
+            if item.kind is not ItemKind.ASSISTANT_TEXT:
+                continue
+            for sentence in map(wording.straight, wording.sentences_of(item.text)):
+                for stems, patterns in GATED:
+                    found = any(pattern.search(sentence) for pattern in patterns)
+                    assert not found or any(stem in sentence.lower() for stem in stems)
+
+
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
@@ -457,6 +526,68 @@ def test_the_same_failure_again_is_one_pattern_whatever_its_numbers_and_unresolv
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+TOLD_ERRORS = [
+    "The bug is that `runEnableInteractive` doesn't receive the parameter.",
+    "Tests pass, but the linter complains about the repeated string.",
+    "There are 3 integration test failures.",
+    "It seems there are not enough seats available on flight HAT229.",
+    "The execution timed out, maybe the binary is expecting some input.",
+]
+
+
+@pytest.mark.parametrize("text", TOLD_ERRORS)
+def test_an_error_that_is_told_is_one_until_the_assistant_says_that_it_goes_well(text):
+    talk = Talk()
+    talk.user("Add the flag.")
+    told = talk.says(text)
+    (error,) = talk.state().error_patterns
+    assert (error.item, error.tool, error.in_force) == (told.id, "", True)
+    talk.call("edit", path="a.py", new="x")
+    better = talk.says("All tests pass now.")
+    (error,) = talk.state().error_patterns
+    assert (error.resolution.item, error.resolution.after) == (better.id, "edit a.py")
+
+
+@pytest.mark.parametrize("text", ["No errors were found.", "Let me check if there is an issue.", "This might fail."])
+def test_what_might_be_wrong_is_no_error(text):
+    talk = Talk()
+    talk.says(text)
+    assert talk.state().error_patterns == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "fails"),
+    [
+        ("get_order", "Error: order not found", True),
+        ("call_api", '{"error": "", "response": "ok"}', False),
+        ("call_api", '{"error": "API key missing", "response": ""}', True),
+        ("call_api", "HTTP/1.1 503 Service Unavailable", True),
+        ("call_api", "checks\nAssertionError: 1 != 2", True),
+        ("read_file", "def fail():\n    raise ValueError\n" * 20, False),
+        ("read_file", "The file a.py does not exist.", True),
+    ],
+)
+def test_a_result_is_a_failure_where_it_says_so_and_shows_no_file(tool, result, fails):
+    talk = Talk()
+    talk.call(tool, result, name="x1")
+    assert bool(talk.state().error_patterns) == fails
+
+
+def test_what_ids_tables_and_paths_name_is_touched():
+    talk = Talk()
+    talk.user("Look at src/app.py, please.")
+    talk.call("cancel_reservation", reservation_id="OBUT9V")
+    talk.call("execute_sql", query="SELECT name FROM ships JOIN ports ON ports.id = ships.port")
+    entities = talk.state().entities
+    assert {name: (each.kind, each.state) for name, each in entities.items()} == {
+        "src/app.py": ("file", "named"),
+        "OBUT9V": ("record", "cancel reservation"),
+        "ships": ("table", "read"),
+        "ports": ("table", "read"),
+    }
+    assert entities["OBUT9V"].changed
 
 
 def test_beyond_its_bounds_superseded_ones_leave_first_then_the_oldest_and_each_is_counted(monkeypatch):

@@ -18,7 +18,18 @@ from gc_core.task.extraction import DeterministicExtractor
 from gc_core.task.llm import LLMStateExtractor
 from gc_core.task.rendering import KINDS, state_text
 from gc_core.task.schema import validated
-from gc_core.task.values import Constraint, Decision, EntityState, OpenQuestion, Reason, Relation, TaskState
+from gc_core.task.values import (
+    Constraint,
+    Decision,
+    EntityState,
+    ErrorPattern,
+    OpenQuestion,
+    Reason,
+    Relation,
+    Resolution,
+    SubGoal,
+    TaskState,
+)
 from gc_core.tokens import counter_for
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, call, lines, result, small, text_of, user
@@ -109,7 +120,22 @@ def test_what_is_superseded_is_not_told():
     assert "Never commit to main" not in state_text(said.state(), 10_000, COUNT).text
 
 
-def test_demands_leave_a_quarter_of_the_room_to_the_rest_and_take_what_that_leaves():
+def test_what_overcame_an_error_and_what_was_changed_last_have_a_share_whatever_is_demanded_and_planned():
+    demands = tuple(Constraint(text=f"Never touch the file number {n}.", item=f"i{n}", turn=n) for n in range(1, 200))
+    goals = tuple(SubGoal(text=f"Do the step number {n}.", item="i5", turn=1) for n in range(200))
+    overcome = Resolution(text="it was the port", item="i8")
+    errors = tuple(ErrorPattern(text=f"error {n}", item=f"i{n}", turn=1, resolution=overcome) for n in range(60))
+    files = {f"f{n}.py": EntityState(name=f"f{n}.py", kind="file", state="read", item="i9", turn=1) for n in range(200)}
+    files["last.py"] = EntityState(name="last.py", kind="file", state="edited", item="i10", turn=1, changed="i10")
+    state = TaskState(constraints=demands, sub_goals=goals, error_patterns=errors, entities=files)
+    told = state_text(state, 2_000, COUNT).text
+    assert "last.py" in told
+    assert told.count("it was the port") >= told.count("Do the step") >= 1
+    demanded = told.partition("Failed, and overcome")[0]
+    assert 0.5 * 2_000 < COUNT(demanded) < 0.7 * 2_000  # 60 %, and what nobody else needs
+
+
+def test_demands_leave_a_share_of_the_room_to_the_rest_and_take_what_that_leaves():
     demands = tuple(Constraint(text=f"Never touch the file number {n}.", item=f"i{n}", turn=n) for n in range(1, 200))
     files = {f"f{n}.py": EntityState(name=f"f{n}.py", kind="file", state="read", item="i9", turn=1) for n in range(200)}
     alone = state_text(TaskState(constraints=demands), 1_000, COUNT)
@@ -315,6 +341,19 @@ def test_what_was_rewound_is_forgotten(tmp_path):
     session.close()
     with GCSession.open(directory) as session:
         assert [entry.text[-8:] for entry in session.state.constraints] == ["number0.", "number7."]
+
+
+def test_a_session_that_was_handed_off_does_not_count_the_request_again():
+    with small(60_000) as session:
+        session.append(user("Never commit to main."))
+        session.append(answer("Understood."))
+        with session.handoff() as child, child.handoff() as grandchild:
+            grandchild.append(user("Never drop a table."))
+            state = grandchild.state
+    assert [(entry.text, entry.times) for entry in state.constraints] == [
+        ("Never commit to main.", 1),
+        ("Never drop a table.", 1),
+    ]
 
 
 # --- plugged in -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gc_core.errors import MessageError
 from gc_core.items import Place
+from gc_core.messages import MOST_TOKENS
 
 MISSING: Final = object()
 
@@ -57,7 +58,7 @@ def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int 
     value = owner.get(key, MISSING)
     if default is not None and (value is MISSING or value is None):
         return default
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_TOKENS:
         return value
     raise FieldError(below(field, key), value, "a number of tokens")
 

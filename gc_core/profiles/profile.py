@@ -45,20 +45,26 @@ class ClassedLine:
     classes: tuple[str, ...]
 
 
-def _classes(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _classes(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, Iterable) else value
 
 
-def _known(profile: CompressionProfile, field: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
+def _known(profile: CompressionProfile, field: attrs.Attribute[Any], value: object) -> None:
+    where = f"profile {profile.name!r}, {field.name}"
+    if not isinstance(value, tuple):
+        raise ConfigError(f"{where} = {value!r:.200}: expected names of importance classes")
     for name in value:
-        if name not in LINES and name not in PARAGRAPHS:
-            where = f"profile {profile.name!r}, {field.name}"
+        if name not in IMPORTANCE_CLASSES:
             raise ConfigError(f"{where}: there is no importance class {name!r}; known: {list(IMPORTANCE_CLASSES)}")
 
 
-def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: Mapping[str, int]) -> None:
+def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: object) -> None:
+    where = f"profile {profile.name!r}, {field.name}"
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where} = {value!r:.200}: expected characters by tool kind")
     for kind, most in value.items():
-        where = f"profile {profile.name!r}, {field.name}"
         if kind not in TOOL_KINDS:
             raise ConfigError(f"{where}: there is no tool kind {kind!r}; known: {list(TOOL_KINDS)}")
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
@@ -117,13 +123,18 @@ class CompressionProfile:
         """The classes of single lines that stay first: of high importance, or verbatim."""
         return tuple(name for name in (*self.high_importance, *self.preserve_verbatim) if name in LINES)
 
+    @property
+    def high_paragraphs(self) -> tuple[str, ...]:
+        """The classes of paragraphs whose lines stay first."""
+        return tuple(name for name in self.high_importance if name in PARAGRAPHS)
+
     def weight_of(self, item: Item) -> float:
         """
         How much of an item is important, from 0 to 1: of its lines of high and of low importance the share of high
         ones, with one of each added, so that few lines say little. 0.5 where there are none. A long text is judged by
         its head and its tail; an item that was asked for before costs nothing.
         """
-        key = (self.high, self.low_importance, item.id, item.name, item.kind, hash(item.text))
+        key = (self.high, self.high_paragraphs, self.low_importance, item.id, item.name, item.kind, hash(item.text))
         counts = _WEIGHED.get(key)
         if counts is None:
             counts = self._counted(_sampled(item))
@@ -143,7 +154,7 @@ class CompressionProfile:
         scanned = item.scan if item is not None and item.text is text else scan(text)
         reading = Reading(text, scanned, kind, name)
         found: dict[Line, set[str]] = {}
-        for known in (*self.high, *self.low_importance, *self.preserve_verbatim):
+        for known in (*self.high, *self.high_paragraphs, *self.low_importance, *self.preserve_verbatim):
             for line in classed(reading, known):
                 found.setdefault(line, set()).add(known)
         return tuple(
@@ -152,7 +163,8 @@ class CompressionProfile:
 
     def _counted(self, reading: Reading) -> tuple[int, int]:
         high, low = (
-            {line for known in names for line in classed(reading, known)} for names in (self.high, self.low_importance)
+            {line for known in names for line in classed(reading, known)}
+            for names in ((*self.high, *self.high_paragraphs), self.low_importance)
         )
         return len(high - low), len(low - high)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from gc_core.items import ItemKind
 from gc_core.profiles.classes import LINES, PARAGRAPHS
 from gc_core.profiles.judging import Excerpt, cues_of
-from gc_core.profiles.profile import CompressionProfile
+from gc_core.profiles.profile import CompressionProfile, classed
 from gc_core.profiles.reading import Line, Reading
 from gc_core.scan import Scan
 
@@ -49,7 +49,7 @@ class WeighedText:
         new = [line for line in lines if line not in self._weights]
         if new:
             profile, excerpt = self._profile, Excerpt(self._reading.text, new)
-            high = excerpt.judged(cues_of(profile.high)) | self._others(profile.high)
+            high = excerpt.judged(cues_of(profile.high)) | self._others((*profile.high, *profile.high_paragraphs))
             low = excerpt.judged(cues_of(profile.low_importance)) | self._others(profile.low_importance)
             for line in new:
                 self._weights[line] = (HIGH if line in high else 1.0) * (LOW if line in low else 1.0)
@@ -76,14 +76,19 @@ class WeighedText:
         return {*self._reading.with_cues(cues), *self._others(self._profile.high)}
 
     def _others(self, names: Iterable[str]) -> set[Line]:
-        """Lines that no cue tells."""
+        """Lines that no cue tells: of a class of paragraphs all of them."""
         found: set[Line] = set()
         for name in names:
             if name not in self._found:
-                also = LINES[name].also
-                self._found[name] = frozenset(()) if also is None else frozenset(also(self._reading))
+                self._found[name] = frozenset(self._uncued(name))
             found |= self._found[name]
         return found
+
+    def _uncued(self, name: str) -> Iterable[Line]:
+        if name in PARAGRAPHS:
+            return classed(self._reading, name)
+        also = LINES[name].also
+        return () if also is None else also(self._reading)
 
     @cached_property
     def _found(self) -> dict[str, frozenset[Line]]:

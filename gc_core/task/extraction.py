@@ -95,8 +95,7 @@ class _Walk:
         heard = said.by_user(text)
         for demand in heard.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
-        for decision in heard.decisions:
-            self.draft.decide(Decision(text=decision, item=item.id, turn=item.turn, by="user"))
+        self._settled(heard, item, "user")
         for correction in heard.corrections:
             self.draft.correct(Constraint(text=correction, item=item.id, turn=item.turn))
         self._told(heard.failures, item)
@@ -105,10 +104,7 @@ class _Walk:
 
     def _assistant(self, item: Item) -> None:
         heard = said.by_assistant(item.text)
-        for text in heard.decisions:
-            decision = Decision(text=text, item=item.id, turn=item.turn)
-            chain = said.chain_of(decision, item, heard.reasons, self.draft.cursor.thoughts)
-            self.draft.decide(with_reasons(decision, chain))
+        self._settled(heard, item, "assistant")
         self._told(heard.failures, item)
         self._fixed(heard.fixes, item)
         if heard.successes:
@@ -127,6 +123,14 @@ class _Walk:
         """The unit of an assistant's item begins, or goes on."""
         if item.unit != self.draft.cursor.unit:
             self._note(unit=item.unit, thoughts=(), spoken=(), called=False)
+
+    def _settled(self, heard: said.Said, item: Item, by: str) -> None:
+        """What somebody settled, with its reasons; a user's have nothing to do with what the assistant thought."""
+        thoughts = self.draft.cursor.thoughts if by == "assistant" else ()
+        for text in heard.decisions:
+            decision = Decision(text=text, item=item.id, turn=item.turn, by=by)
+            chain = said.chain_of(decision, item, heard.reasons, thoughts)
+            self.draft.decide(with_reasons(decision, chain))
 
     def _told(self, failures: Sequence[str], item: Item) -> None:
         """Somebody says that something is wrong."""

@@ -10,6 +10,14 @@ from gc_core.summaries.deeds import Deed, failure_in, first_line
 _LINE = 280
 _HEAD, _TAIL = 600, 1_500
 _NO_ERROR = re.compile(r"\s*\{\s*\"error\"\s*:\s*(?:\"\"|null|false|\[\]|\{\}|0\b)")
+_SHORT = 240
+"""Characters up to which a result is a message, not the content of something."""
+
+_REFUSED = re.compile(
+    r"\b(?:does not|doesn't) exist\b|\bno such (?:file|table|column|directory)\b|\bnot found\b"
+    r"|\b(?:unable|failed) to\b|\bpermission denied\b|\bis (?:invalid|not allowed)\b|\bnot enough\b",
+    re.IGNORECASE,
+)
 _NOT_EDITED = re.compile(
     r"no replacement was performed|did not appear verbatim|string to replace not found|has not been read yet"
     r"|no changes (?:were )?made|could not (?:find|be applied)|is not unique|patch (?:failed|does not apply)",
@@ -31,8 +39,12 @@ def failure_of(item: Item, deed: Deed) -> str:
     if not item.is_error and _NO_ERROR.match(item.text[:_HEAD]):
         return ""
     known = failure_in(item, deed)
-    if known or deed in {Deed.READ, Deed.SEARCH, Deed.NOTE}:
+    if known or deed is Deed.NOTE:
         return known
+    if len(item.text) <= _SHORT and _REFUSED.search(item.text):
+        return first_line(item.text, _LINE)
+    if deed in {Deed.READ, Deed.SEARCH}:
+        return ""
     if deed is Deed.EDIT:
         return first_line(item.text, _LINE) if _NOT_EDITED.search(item.text[:_HEAD]) else ""
     return _told(item.text)

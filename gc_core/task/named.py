@@ -20,7 +20,8 @@ _ID_CHARS = 64
 _LOOKED_CHARS = 8_000
 _VERB = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ID_KEY = re.compile(
-    r"(?:^|_)(?:id|uuid|order|booking|reservation|account|customer|user|ticket|issue|invoice|phone_number|tracking_number"
+    r"(?:^|_)(?:id|uuid|order|booking|reservation|account|customer|user|ticket|issue|invoice|phone_number"
+    r"|tracking_number"
     r"|service|host|database|bucket|queue|topic|table|tablename|repo|branch)$|[a-z]Id$"
 )
 _OWN_KEY = re.compile(r"(?:task|session|shell|bash|process|tool|agent|thread|message|cell|request|call)(?:_id|Id)$")
@@ -28,7 +29,8 @@ _SQL = re.compile(
     r"\s*(select|insert|update|delete|create|alter|drop|truncate|show|desc|describe|with)\b", re.IGNORECASE
 )
 _IN_SQL = re.compile(
-    r"\b(?:from|join|into|update|table|desc|describe)\s+(?:if (?:not )?exists\s+)?[`\"\[]?([A-Za-z_]\w{1,60}(?:\.\w{1,60})?)",
+    r"\b(?:from|join|into|update|table|desc"
+    r"|describe)\s+(?:if (?:not )?exists\s+)?[`\"\[]?([A-Za-z_]\w{1,60}(?:\.\w{1,60})?)",
     re.IGNORECASE,
 )
 _NO_TABLE = frozenset({"select", "table", "tables", "set", "information_schema", "dual", "where", "columns", "values"})

@@ -33,8 +33,11 @@ CONSTRAINTS, DECISIONS, QUESTIONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES = KINDS
 BINDING: Final = (CONSTRAINTS, DECISIONS)
 """Kinds of which everything that is in force should stand in the window."""
 
-OTHERS_SHARE: Final = 0.25
+OTHERS_SHARE: Final = 0.4
 """Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
+
+SHARES: Final = {QUESTIONS: 0.15, ERRORS: 0.2, RESOLVED: 0.3, SUB_GOALS: 0.15, ENTITIES: 0.2}
+"""How the rest shares what is left to it: what overcame an error saves more than a plan that is stale."""
 
 _HEADS: Final = {
     CONSTRAINTS: "Demanded by the user, and in force:",
@@ -124,8 +127,9 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
         own.sort(key=lambda line: line.rank)
     for kind in BINDING:
         filling.take(by_kind[kind], filling.left - int(room * OTHERS_SHARE))
-    for kind in KINDS[len(BINDING) :]:  # no kind takes all of it before each had a look
-        filling.take(by_kind[kind], filling.left // 2)
+    rest = filling.left
+    for kind, share in SHARES.items():  # no kind takes all of it before each had a look
+        filling.take(by_kind[kind], min(filling.left, int(rest * share)))
     for kind in KINDS:
         filling.take(by_kind[kind], filling.left)
     order = {kind: place for place, kind in enumerate(KINDS)}

@@ -1,4 +1,4 @@
-"""What users and assistants say: demands, decisions with their reasons, questions, errors, and how they were overcome."""
+"""What users and assistants say: demands, decisions with their reasons, questions, errors and their ends."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def without_code(text: str) -> str:
 def by_user(text: str) -> Said:
     """What a user says: a choice is a decision, unless it says so in words that allow nothing else."""
     demands, decisions, corrections, failures = [], [], [], []
-    for sentence in wording.sentences_of(text):
+    sentences = wording.sentences_of(text)
+    for sentence in sentences:
         plain = wording.straight(sentence)
         demanded, chosen = wording.demands(plain), wording.user_chooses(plain)
         if chosen and not (demanded and wording.binds(plain)):
@@ -89,29 +90,41 @@ def by_user(text: str) -> Said:
             demands.append(sentence)
         elif wording.corrects(plain):
             corrections.append(sentence)
-        elif wording.tells_failure(plain):
+        elif wording.user_tells_failure(plain):
             failures.append(sentence)
     return Said(
         demands=tuple(demands[:MOST_OF_A_KIND]),
         decisions=tuple(decisions[:MOST_OF_A_KIND]),
         corrections=tuple(corrections),
+        reasons=tuple(_reasons(sentences, decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
     )
 
 
 def by_assistant(text: str) -> Said:
     """What an assistant says, outside of code."""
-    plain = [(each, wording.straight(each)) for each in wording.sentences_of(without_code(text))]
+    sentences = wording.sentences_of(without_code(text))
+    plain = [(each, wording.straight(each)) for each in sentences]
     decisions = [each for each, words in plain if wording.assistant_decides(words)]
     fixes = [each for each, words in plain if wording.tells_fix(words)]
     failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
     return Said(
         decisions=tuple(decisions[:MOST_OF_A_KIND]),
-        reasons=tuple(each for each, words in plain if wording.says_why(words)) if decisions else (),
+        reasons=tuple(_reasons(sentences, decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
         fixes=tuple(fixes[:MOST_OF_A_KIND]),
         successes=tuple(each for each, words in plain if wording.tells_success(words)),
     )
+
+
+def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:
+    """What says why, and what goes on behind a decision."""
+    before = ""
+    for sentence in sentences if decisions else ():
+        plain = wording.straight(sentence)
+        if wording.says_why(plain) or (before in decisions and wording.goes_on(plain)):
+            yield sentence
+        before = sentence
 
 
 def reasons_in(item: Item) -> list[Reason]:

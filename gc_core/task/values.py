@@ -42,6 +42,14 @@ RELATIONS: Final = ("edits", "tests", "imports", "causes")
 """How an entity has to do with another one."""
 
 
+_CHOOSES = re.compile(
+    r"\b(?:us(?:e|ing)|prefer|go with|stick (?:with|to)|switch\w* to|instead|rather than|should|keep|let'?s|option"
+    r"|want)\b",
+    re.IGNORECASE,
+)
+"""Words of a demand that settles on one of several."""
+
+
 def _frozen_map(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return values if isinstance(values, MappingProxyType) else MappingProxyType(dict(values))
 
@@ -200,9 +208,10 @@ class EntityState:
 
     Attributes:
         name: Its path, name or address.
-        kind: ``file``, ``test``, ``symbol``, ``service`` or ``request`` (a turn's request that led to edits).
+        kind: ``file``, ``test``, ``symbol``, ``service``, ``request`` (a turn's request that led to edits),
+            ``record`` (what an id names) or ``table``.
         state: What was done to it last: ``read``, ``edited``, ``created``, ``deleted``, ``run``, ``passed``,
-            ``failed``, ``called``, ...
+            ``failed``, ``called``, ``named``, the words of a tool's name, ...
         item: Id of the item that did so.
         turn: Its turn.
         first: Id of the item that touched it first.
@@ -391,7 +400,8 @@ class TaskState:
             entity: A name: the entity itself, those with a relation to it, and entries whose words name it (a path
                 also by its last part).
             kind: ``constraint``, ``decision``, ``question``, ``error``, ``sub_goal``, ``entity``, or the kind of an
-                entity: ``file``, ``test``, ``symbol``, ``service``, ``request``.
+                entity: ``file``, ``test``, ``symbol``, ``service``, ``request``, ``record``, ``table``. A decision of
+                the user is a constraint too, and a constraint that chooses is a decision.
             turn: A number: the entries of that turn.
 
         """
@@ -451,7 +461,15 @@ def references_of(entry: Entry) -> Iterator[str]:
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:
-    return ("entity", entry.kind) if isinstance(entry, EntityState) else (entry.kind,)
+    """What a user settled binds as a demand does, and a demand that chooses is a decision too."""
+    match entry:
+        case EntityState():
+            return "entity", entry.kind
+        case Decision(by="user"):
+            return Decision.kind, Constraint.kind
+        case Constraint() if _CHOOSES.search(entry.text):
+            return Constraint.kind, Decision.kind
+    return (entry.kind,)
 
 
 def _naming(entity: str) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ Every pattern is made of fixed words and bounded repeats, and is only asked abou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 SENTENCE_CHARS: Final = 560
@@ -17,6 +17,7 @@ MOST_SENTENCES: Final = 120
 """Sentences of a text that are looked at, half of them from either end: what is between was pasted."""
 
 _ONLY_A_HEAD = 50
+_ONLY_WORDS = 15
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|(?=\n)|\Z)")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
@@ -58,7 +59,11 @@ def demands(sentence: str) -> bool:
 
 def user_chooses(sentence: str) -> bool:
     """Whether a user's sentence settles on one of several."""
-    return not asks(sentence) and (_SETTLED.search(sentence) or _USER_CHOOSES.search(sentence)) is not None
+    if asks(sentence):
+        return False
+    if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
+        return True
+    return _has(sentence, _CHOICE_STEMS) and _USER_CHOOSES.search(sentence) is not None
 
 
 def binds(sentence: str) -> bool:
@@ -73,28 +78,43 @@ def corrects(sentence: str) -> bool:
 
 def assistant_decides(sentence: str) -> bool:
     """Whether a sentence of an assistant settles how something is done; what it looks at next does not."""
-    if asks(sentence) or _TO_SOMEBODY.search(sentence):
+    if asks(sentence):
         return False
-    if any(pattern.search(sentence) for pattern in _ASSISTANT_CHOOSES):
-        return True
-    return _WILL_DO.search(sentence) is not None and _FOR_A_REASON.search(sentence) is not None
+    chooses = any(_has(sentence, stems) and pattern.search(sentence) for stems, pattern in _ASSISTANT_CHOOSES)
+    if not chooses:
+        reason = _has(sentence, _REASON_STEMS) and _FOR_A_REASON.search(sentence)
+        chooses = bool(reason) and _WILL_DO.search(sentence) is not None
+    return chooses and _TO_SOMEBODY.search(sentence) is None
 
 
 def says_why(sentence: str) -> bool:
     """Whether a sentence gives a reason."""
-    return _WHY.search(sentence) is not None
+    return _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
+
+
+def goes_on(sentence: str) -> bool:
+    """Whether a sentence speaks of what the one before it says: behind a choice it mostly says why."""
+    return _GOES_ON.match(sentence) is not None
+
+
+def user_tells_failure(sentence: str) -> bool:
+    """Whether a user's sentence says that something is wrong; what is asked behind that does not matter."""
+    return tells_failure(_ASKED_BEHIND.split(sentence, maxsplit=1)[0])
 
 
 def tells_failure(sentence: str) -> bool:
     """Whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
     if asks(sentence) or (sentence.endswith(":") and len(sentence) <= _ONLY_A_HEAD):
         return False
-    return _FAILS.search(sentence) is not None and _NO_FAILURE.search(sentence) is None
+    fails = _has(sentence, _FAILURE_STEMS) and _FAILS.search(sentence)
+    return bool(fails) and _NO_FAILURE.search(sentence) is None
 
 
 def tells_fix(sentence: str) -> bool:
     """Whether a sentence says how something was overcome, or what had caused it."""
-    return not asks(sentence) and _FIXED.search(sentence) is not None and _NO_FIX.search(sentence) is None
+    if asks(sentence) or len(sentence) < _ONLY_WORDS or sentence.endswith(":"):
+        return False
+    return _FIXED.search(sentence) is not None and _NO_FIX.search(sentence) is None
 
 
 def names_error(sentence: str) -> bool:
@@ -104,10 +124,21 @@ def names_error(sentence: str) -> bool:
 
 def tells_success(sentence: str) -> bool:
     """Whether a sentence says that what failed goes well now."""
-    return not asks(sentence) and _WORKS.search(sentence) is not None and _NO_FIX.search(sentence) is None
+    if asks(sentence) or not _has(sentence, _SUCCESS_STEMS):
+        return False
+    return _WORKS.search(sentence) is not None and _NO_FIX.search(sentence) is None
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _has(sentence: str, stems: Sequence[str]) -> bool:
+    """Whether a sentence has one of these letters in a row: to ask costs a hundredth of what a pattern does."""
+    lower = sentence.lower()
+    for stem in stems:  # noqa: SIM110 - asked some hundred times a text
+        if stem in lower:
+            return True
+    return False
 
 
 def _pieces(line: str) -> Iterator[str]:
@@ -123,6 +154,32 @@ def _pieces(line: str) -> Iterator[str]:
 def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> re.Pattern[str]:
     return re.compile(f"{start}(?:{'|'.join(words)}){end}", re.IGNORECASE)
 
+
+# Letters without which the pattern of the name cannot match.
+_SETTLED_STEMS = ("decided", "decision", "choice", "chose", "settled", "agreed", "opt", "ruled", "rejected")
+_CHOICE_STEMS = (
+    *("let's", "lets", " with", "option", "we ", "we'll", "i'll", "i will", "i'd", "i would", " is ", "choose", "pick"),
+    *("opt", "yes", "yeah", "yep", "sure", "ok", "perfect", "great", "please", "implement", "do ", "fix", "apply"),
+    *("address", "take"),
+)
+_USE_STEMS = ("us", "with", "switch", "stick", "keep", "kept", "prefer", "mov", "stay")
+_WAY_STEMS = (
+    *("approach", "way", "fix", "option", "solution", "choice", "strategy", "design", "plan", "place", "move", "idea"),
+    *("recommend", "decision", "better", "best", "simpler", "cleaner", "safer", "easier", "sense", "no need"),
+)
+_TURN_STEMS = ("instead", "for now", "until", "as is", "as-is", "unchanged", "approach", "way", "tack", "strategy")
+_REASON_STEMS = (
+    *("instead", "rather than", "because", "since", "so ", "in order", "given", "pattern", "as ", "without", "for now"),
+    *("no longer", "not to", "consistent", "to avoid", "to prevent", "to ensure", "to match", "to keep", "avoids"),
+    *("due to", "reason", " way", "keeps", "otherwise", "means", "therefore", "thus", "hence", "this makes"),
+)
+_FAILURE_STEMS = (
+    *("fail", "issue", "problem", "bug", "cause", "error", "culprit", "broken", "crash", "wrong", "missing"),
+    *("incorrect", "found", "work", "availab", "enough", "stuck", "timed out", "unable", "not able", "complain"),
+    *("still", "stale", "undefined", "out of date", "exception", "traceback", "cannot find", "could not", "ends up"),
+    *("mistakenly", "silently", "40", "41", "42", "50"),
+)
+_SUCCESS_STEMS = ("pass", "work", "fixed", "resolved", "solved", "succe", "compile", "clean", "green", "no more")
 
 _DEMANDS = _any(
     "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "prefer", "make sure", "ensure",
@@ -147,7 +204,9 @@ _NO_DEMAND = re.compile(
     r"|\bi (?:\w+ )?(?:don'?t|do not|can'?t|cannot) (?:remember|know|have|recall|see|understand|think|find)\b"
     r"|^(?:but |and |so |well,? )?i need to\b(?! (?:also )?(?:change|cancel|modify|add|upgrade|update|return|exchange"
     r"|book|remove|move|switch|make|get)\b)"
-    r"|^(?:hint|fatal|error|warning|info|debug|usage|note):",
+    r"|\bi (?:just |really )?always\b|\bi (?:just |really |only )*(?:don'?t )?want to (?:make sure|be sure"
+    r"|get (?:it|this)|mess"
+    r"|know)\b|^(?:hint|fatal|error|warning|info|debug|usage|note):",
     re.IGNORECASE,
 )
 _BINDING = _any(
@@ -172,6 +231,8 @@ _USER_CHOOSES = re.compile(
     r"|\b(?:implement|use|take|choose|pick|prefer|do|with|like) (?:the )?options? (?:\d|[a-d]\b)|^option \w\b"
     r"|\bis (?:the )?(?:right|best|better|way to go|correct)\b.{0,20}\b(?:approach|way|option|choice|go)\b"
     r"|\bi(?:'d| would) (?:rather|replace|go|pick|choose|use|do|keep|drop|remove|suggest|opt)\b"
+    r"|(?<!if )(?<!how )(?<!what )\bwe (?:should|need to)\b|^(?:\w+,? ){0,3}(?<!if )(?<!how )(?<!what )we (?:could"
+    r"|can)\b"
     r"|\bi (?:choose|pick|opt for)\b|\bi(?:'d| would) like to (?:use|do|go|take|proceed|choose)\b"
     r"|^(?:yes|yeah|yep|sure|ok(?:ay)?|perfect|great)\b[,.! ]*(?:please |then |let'?s |go ahead and )*"
     r"(?:do|proceed|go|use|cancel|book|change|update|upgrade|downgrade|keep|remove|make|apply|implement|add|fix"
@@ -180,7 +241,8 @@ _USER_CHOOSES = re.compile(
     re.IGNORECASE,
 )
 _TO_SOMEBODY = re.compile(
-    r"\b(?:should|shall|could|would) (?:i|we) |^if you\b|\bwould you\b|\blet me know\b|\byou(?:'d| would) (?:like|prefer)"
+    r"\b(?:should|shall|could|would) (?:i|we) |^if you\b|\bwould you\b|\blet me know\b|\byou(?:'d| would) (?:like"
+    r"|prefer)"
     r"|\bplease (?:confirm|provide|let|note|follow|check|try|reply|tell)\b|\bcontact(?:ing)?\b"
     r"|\byou (?:can|could|may|might|need to|will need)\b|\bwant me to\b"
     r"|\b(?:use|using)\s+(?:the |a |my )?[`'\"]?[\w-]+[`'\"]?\s+(?:tool|command|agent|skill|subagent)s?\b",
@@ -189,31 +251,44 @@ _TO_SOMEBODY = re.compile(
 _PARTS = "best|right|simplest|cleanest|correct|better|proper|easiest|safest|cleaner|simpler|only"
 _WAYS = "approach|way|fix|option|solution|choice|strategy|design|plan|place|move|idea"
 _ASSISTANT_CHOOSES = (
-    _SETTLED,
-    re.compile(
-        r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept|prefer)\b"
-        r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
-        r"|\b(?:i|we)(?:'ll| will|'m going to|'re going to) (?:use|go with|stick with|stay with|switch to|keep)\b"
-        r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|(?:i'm|we're) moving|i(?:'ve)? moved) (?:to|from)\b"
-        r"|^(?:using|use) .{2,80}\b(?:instead|rather than)\b|^switch(?:ing)? (?:to|from)\b|\bi'm using\b",
-        re.IGNORECASE,
+    (_SETTLED_STEMS, _SETTLED),
+    (
+        _USE_STEMS,
+        re.compile(
+            r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept"
+            r"|prefer)\b"
+            r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
+            r"|\b(?:i|we)(?:'ll| will|'m going to|'re going to) (?:use|go with|stick with|stay with|switch to|keep)\b"
+            r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|(?:i'm|we're) moving"
+            r"|i(?:'ve)? moved) (?:to|from)\b"
+            r"|^(?:using|use) .{2,80}\b(?:instead|rather than)\b|^switch(?:ing)? (?:to|from)\b|\bi'm using\b",
+            re.IGNORECASE,
+        ),
     ),
-    re.compile(
-        rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is|should be)(?: still| simply| just)? "
-        r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
-        r"|^\W*(?:recommendation|decision|approach|recommended)\W{0,3}:\W{0,4}\w.{12,}"
-        r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding|removing)"
-        r"|\b(?:it's|it is|it would be|would be|is) (?:better|best|simpler|cleaner|safer|easier) to\b"
-        r"|\bmakes? (?:more |most )?sense to\b(?!.*\bwhat\b)|\b(?:no need for|there's no need to)\b",
-        re.IGNORECASE,
+    (
+        _WAY_STEMS,
+        re.compile(
+            rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is"
+            rf"|should be)(?: still| simply| just)? "
+            r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
+            r"|^\W*(?:recommendation|decision|approach|recommended)\W{0,3}:\W{0,4}\w.{12,}"
+            r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding"
+            r"|removing)"
+            r"|\b(?:it's|it is|it would be|would be|is) (?:better|best|simpler|cleaner|safer|easier) to\b"
+            r"|\bmakes? (?:more |most )?sense to\b(?!.*\bwhat\b)|\b(?:no need for|there's no need to)\b",
+            re.IGNORECASE,
+        ),
     ),
-    re.compile(
-        r"^instead of\b.{4,}|\binstead,? (?:i|we|let)\b"
-        r"|\bfor now,? (?:let me|let's|i'll|i will|we'll|we|skip|keep|use|just)\b"
-        r"|^(?:skip|keep|leave|option \w)\b.{3,}\b(?:until|for now|as[- ]is|unchanged)\b"
-        r"|^\W*option \w\b.{0,40}\bfor now\b"
-        r"|\b(?:try|take) (?:a different|another) (?:approach|way|tack|strategy)\b",
-        re.IGNORECASE,
+    (
+        _TURN_STEMS,
+        re.compile(
+            r"^instead of\b.{4,}|\binstead,? (?:i|we|let)\b"
+            r"|\bfor now,? (?:let me|let's|i'll|i will|we'll|we|skip|keep|use|just)\b"
+            r"|^(?:skip|keep|leave|option \w)\b.{3,}\b(?:until|for now|as[- ]is|unchanged)\b"
+            r"|^\W*option \w\b.{0,40}\bfor now\b"
+            r"|\b(?:try|take) (?:a different|another) (?:approach|way|tack|strategy)\b",
+            re.IGNORECASE,
+        ),
     ),
 )
 _WILL_DO = re.compile(
@@ -221,7 +296,8 @@ _WILL_DO = re.compile(
     r"(?: (?:actually|just|simply|instead|also|now|first|then|not|only|therefore|keep it|try to))* "
     r"(?:use|reuse|skip|keep|leave|revert|replace|convert|switch|stick|remove|drop|treat|store|follow|mirror|extract|"
     r"split|create|add|make|put|take|refactor|delegate|change|move|rename|define|implement|rewrite|write|update|set|"
-    r"pass|return|wrap|apply|simplify|inline|avoid|restore|fix|clear|modify|adjust|include|exclude|combine|merge|undo)\b"
+    r"pass|return|wrap|apply|simplify|inline|avoid|restore|fix|clear|modify|adjust|include|exclude|combine|merge"
+    r"|undo)\b"
     r"|^\W*(?:updated|changed|replaced|used|moved|renamed|converted|kept|removed|simplified)\b"
     r"|^(?:should|need to|needs to) (?:use|be|set|return|check)\b",
     re.IGNORECASE,
@@ -237,15 +313,20 @@ _WHY = _any(
     "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",
     "as it", "as the", "thus", "hence", "so we", "so the", "so it(?:'s)?", "to prevent", "to ensure", "this makes",
 )  # fmt: skip
+_GOES_ON = re.compile(r"(?:it|this|that|they|otherwise|then)(?:'s)?\b(?!.{0,30}[:?]$)", re.IGNORECASE)
+_ASKED_BEHIND = re.compile(r"[,;.]? (?:can|could|would) you\b|[,;.] why\b|[,;.] please\b", re.IGNORECASE)
 _THING = "issue|problem|bug|root cause|cause|error|culprit|failure"
 _FAILS = re.compile(
     rf"\b(?:the|a|another|this|main|real|new|critical|subtle|only) (?:\w+ ){{0,2}}(?:{_THING})s?(?: here)?"
     r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says|trace shows)\b"
     rf"|\bthere(?:'s| is| are| was| were) (?:still |also )?(?:an?|\d+|some|several)? ?(?:\w+ ){{0,2}}(?:{_THING}|test "
     r"failures?|lint (?:errors?|issues?))s?\b"
+    rf"|^\W*(?:{_THING})s?\W{{0,3}}:\W{{0,3}}\w.{{15,}}|\b(?:is|are) (?:also |actually )?an? (?:\w+ )?(?:bug|problem)\b"
+    rf"|\b(?:real|critical|subtle|actual) (?:bug|issue|problem)\b.{{12,}}|\bcauses? (?:the|an?) .{{0,60}}(?:{_THING})\b"
     r"|\b(?:i found|found|i see|we have|there's|hit|got|getting|shows?|showing) (?:an?|one|the|this|some|\d+)"
     rf" (?:\w+ ){{0,2}}(?:{_THING})s?\b.{{12,}}"
-    r"|\b(?:is|are|still|now|keeps?|tests?|build|call|request|command) (?:\w+ ){0,2}(?:fail(?:s|ed|ing)|broken|crash\w*)\b"
+    r"|\b(?:is|are|still|now|keeps?|tests?|build|call|request|command) (?:\w+ ){0,2}(?:fail(?:s|ed|ing)|broken"
+    r"|crash\w*)\b"
     r"|\bfail(?:s|ed)? (?:to|because|with|due|since|when|as|on)\b|\bhas failed\b|\bfailed\b.{0,30}\berror\b"
     r"|\b(?:unable|not able) to\b.{3,80}\b(?:due to|because|since|as)\b|\bcomplains?\b|\btimed out\b|\bgot stuck\b"
     r"|\b(?:do(?:es)?n't|do not|does not|did(?:n't| not)|isn't|is not|aren't|not) work(?:ing)?\b"
@@ -255,7 +336,8 @@ _FAILS = re.compile(
     r"|\b(?:is|are|was|were) (?:wrong|missing|incorrect|not found|out of date|stale|undefined)\b"
     r"|\b(?:not|isn't|aren't|no) (?:enough|available|found)\b|\bcannot find\b|\bcould not (?:find|be)\b"
     r"|\bends up (?:not )?\w+ing\b|\bstill (?:display|show|see|get|happen|appear)\w*\b"
-    r"|(?-i:(?<![\w`/])[A-Z]\w*(?:Error|Exception)\b)|^error\b|\berror:|\btraceback\b|\b(?:HTTP |status )?[45]\d\d (?:error|response|status)\b",
+    r"|(?-i:(?<![\w`/])[A-Z]\w*(?:Error|Exception)\b)|^error\b|\berror:|\btraceback\b|\b(?:HTTP "
+    r"|status )?[45]\d\d (?:error|response|status)\b",
     re.IGNORECASE,
 )
 _NO_FAILURE = re.compile(
@@ -265,13 +347,14 @@ _NO_FAILURE = re.compile(
     r"(?:\w+ ){0,2}(?:check|see|look|verify|find|understand|investigate|debug|figure|fix|address|resolve|reproduce|test"
     r"|read|examine|determine|confirm)\b"
     r"|\b(?:might|may|could|would|should|can) (?:\w+ ){0,2}(?:fail|be|cause|break|occur|happen|crash|error)\b"
-    r"|\b(?:nothing|ensures?|as expected|even if|unrelated)\b|\bapologi[sz]e\b|\bif (?:you|there|the|it|any|they|this)\b|\b(?:tests?|verif\w+|checks?) (?:that|if|whether|for)\b"
+    r"|\bbug fix\b|\b(?:nothing|ensures?|as expected|even if|unrelated)\b|\bapologi[sz]e\b|\bif (?:you|there|the|it"
+    r"|any|they|this)\b|\b(?:tests?|verif\w+|checks?) (?:that|if|whether|for)\b"
     r"|\byour (?:phone|device)\b|\breturns? (?:an? )?error (?:if|when)\b|\bexpected\b.{0,20}\bfail"
     r"|\bfixed\b|\bresolved\b|\bno longer\b",
     re.IGNORECASE,
 )
 _FIXED = re.compile(
-    r"(?<![\w-])(?:fixed|resolved|solved|the fix|root cause|caused by|workaround|worked around|fixes|resolution"
+    r"(?<![\w-])(?:fixed|resolved|solved|the fix|root cause|caused by|workaround|worked around|fixes"
     r"|(?:the|this|that|real|actual|main) (?:\w+ )?(?:issue|problem|bug|cause|error|reason|culprit) was"
     r"|solution was|turned out|turns out|was because|was due to|this was)(?![\w(-])",
     re.IGNORECASE,
@@ -281,14 +364,17 @@ _ERROR_LIKE = re.compile(
     r"|\b(?:issue|problem|bug|cause|culprit) (?:\w+ )?was\b"
 )
 _WORKS = re.compile(
-    r"\b(?:all|the|both|these|those)? ?(?:\w+ ){0,2}(?:tests?|checks?|lint(?:ing|er)?|build|suite|code|types?) (?:\w+ )?"
+    r"\b(?:all|the|both|these|those)? ?(?:\w+ ){0,2}(?:tests?|checks?|lint(?:ing|er)?|build|suite|code"
+    r"|types?) (?:\w+ )?"
     r"(?:pass(?:es|ed|ing)?|succeeds?|succeeded|compiles?|is clean|are green)\b"
-    r"|\b(?:is|are|it's|now) (?:\w+ )?(?:working|works|fixed|resolved|passing)\b|\bworks? (?:now|as expected|correctly)\b"
+    r"|\b(?:is|are|it's|now) (?:\w+ )?(?:working|works|fixed|resolved|passing)\b|\bworks? (?:now|as expected"
+    r"|correctly)\b"
     r"|\ball pass(?:es|ing)?\b|\bno more (?:errors|failures)\b|^(?:\W*)(?:fixed|resolved|solved)\b",
     re.IGNORECASE,
 )
 _NO_FIX = re.compile(
-    r"\b(?:let me|i'll|will|needs?|should|if|not|until|to be fixed|but|however|except|may|might|would|to (?:verify|check"
+    r"\b(?:let me|i'll|will|needs?|should|if|not|until|to be fixed|but|however|except|may|might|would|to (?:verify"
+    r"|check"
     r"|see|make sure|ensure|confirm))\b|n't\b",
     re.IGNORECASE,
 )

@@ -7,10 +7,12 @@ for each meter provider, and it asks all sessions.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from opentelemetry import metrics
 from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation
 
 from gc_core.telemetry.genai import CONVERSATION, Attributes
@@ -31,6 +33,7 @@ class Gauges:
 
     def __init__(self, meter: Meter) -> None:
         self._sessions: weakref.WeakSet[Watched] = weakref.WeakSet()
+        self._lock = threading.Lock()  # whoever reads the metrics does so in a thread of its own
         gauge = meter.create_observable_gauge
         gauge("gc.window.utilisation", [self._asking(_utilisation)], "%", "Of the usable window, by source and policy")
         gauge("gc.level.tokens", [self._asking(_levels)], "{token}", "Tokens of the conversation by level")
@@ -40,15 +43,19 @@ class Gauges:
 
     def watch(self, session: Watched) -> None:
         """Ask this one too."""
-        self._sessions.add(session)
+        with self._lock:
+            self._sessions.add(session)
 
     def forget(self, session: Watched) -> None:
         """Ask it no more."""
-        self._sessions.discard(session)
+        with self._lock:
+            self._sessions.discard(session)
 
     def _asking(self, tell: Callable[[Reading], Told]) -> Callable[[CallbackOptions], Iterable[Observation]]:
         def observe(_options: CallbackOptions) -> Iterable[Observation]:
-            readings = filter(None, (session.reading() for session in tuple(self._sessions)))
+            with self._lock:
+                sessions = tuple(self._sessions)
+            readings = filter(None, (session.reading() for session in sessions))
             return [
                 Observation(value, {CONVERSATION: reading.session, **attributes})
                 for reading in readings
@@ -61,11 +68,21 @@ class Gauges:
 _OF_PROVIDERS: weakref.WeakKeyDictionary[MeterProvider, Gauges] = weakref.WeakKeyDictionary()
 
 
+_OF_PROCESS: list[Gauges] = []
+"""Those of the process's own provider, at most one: OpenTelemetry hands them on from the stand-in to the one that the
+process sets later, where they could not be made a second time."""
+_LOCK = threading.Lock()
+
+
 def gauges_of(provider: MeterProvider, meter: Meter) -> Gauges:
     """The gauges of a provider, made with the first session."""
-    if provider not in _OF_PROVIDERS:
-        _OF_PROVIDERS[provider] = Gauges(meter)
-    return _OF_PROVIDERS[provider]
+    with _LOCK:
+        if provider not in _OF_PROVIDERS:
+            known = _OF_PROCESS if provider is metrics.get_meter_provider() else []
+            if not known:
+                known.append(Gauges(meter))
+            _OF_PROVIDERS[provider] = known[0]
+        return _OF_PROVIDERS[provider]
 
 
 def _utilisation(reading: Reading) -> Told:

@@ -74,8 +74,10 @@ def instrument(
     Without providers those that the process has set are used. Whatever an exporter or processor raises is kept in
     ``session.plugins.failures``, and the session goes on. No text of the conversation is told: names, ids and numbers.
 
-    Raises ConfigError when the session is instrumented already, and SessionClosedError when it has ended.
+    Raises ConfigError when the session is instrumented already or is none, and SessionClosedError when it has ended.
     """
+    if not isinstance(session, SessionBase):
+        raise ConfigError(f"session = {session!r:.200}: expected a GCSession or an AsyncGCSession")
     with session._entered("instrument"):
         if session._watch is not UNWATCHED:
             raise ConfigError(f"session {session._store.session} is instrumented already; stop() that one first")
@@ -125,10 +127,12 @@ class Instrumentation(Watch):
         self.stop()
 
     def reading(self) -> Reading | None:
-        """The window as it is now, or was the last time where the session is at work; None before there is one."""
+        """The window as it is now, or was the last time where the session is at work; None before and at its end."""
         if not self._session._lock.acquire(timeout=_LOCK_SECONDS):
             return self._last
         try:
+            if self._session._closed:
+                return None
             with self._safely("a reading"):
                 self._last = Reading.of(self._session)
         finally:

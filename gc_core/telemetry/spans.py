@@ -32,11 +32,13 @@ class OpenSpan:
 
     def leave(self, error: BaseException | None = None) -> None:
         """End it; of an error the type alone is told, for its text may hold anything."""
-        CURRENT.reset(self._told)
-        context.detach(self._attached)
-        if error is not None:
-            failed(self.span, type(error).__name__)
-        self.span.end()
+        try:
+            context.detach(self._attached)
+            CURRENT.reset(self._told)  # raises where a task was given up and is cleared away elsewhere
+        finally:
+            if error is not None:
+                failed(self.span, type(error).__name__)
+            self.span.end()
 
 
 @attrs.define(kw_only=True, eq=False)

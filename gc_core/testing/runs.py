@@ -19,6 +19,7 @@ from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.rules import check_request
 from gc_core.rules.sameness import first_change
 from gc_core.session import GCSession
+from gc_core.sources import TASK_STATE
 from gc_core.testing.contexts import begin
 from gc_core.testing.conversations import make_conversation
 
@@ -33,7 +34,7 @@ _NEVER_LOGGED = frozenset({ItemKind.TOOL_SCHEMA, ItemKind.SUMMARY, ItemKind.TRAC
 """What has no line of its own in the log: recall brings what a summary or a trace stands for."""
 
 _OWN = "gc:"
-"""How parts of the system text are named that gc-core itself writes, and writes anew."""
+"""How parts of the system text are named that gc-core itself writes, and writes anew, as it does the task's state."""
 
 
 class Promise(enum.Enum):
@@ -123,7 +124,7 @@ class _Watch:
         if item.form is not Form.WHOLE or item.kind in _NEVER_LOGGED or item.id in self._texts:
             return
         self._texts[item.id] = item.text
-        if item.policy is GCPolicy.LOCKED and not item.name.startswith(_OWN):
+        if item.policy is GCPolicy.LOCKED and not item.name.startswith(_OWN) and item.source != TASK_STATE.name:
             self._locked[item.id] = item.text
         if item.pinned:
             self._pinned[item.id] = item.text

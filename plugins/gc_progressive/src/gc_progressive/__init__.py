@@ -122,7 +122,14 @@ class Progressive:
         return tuple(declared)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose every level in its turn, the oldest and the least important first."""
+        """Propose every level in its turn, the oldest and the least important first; nothing twice."""
+        proposed: set[object] = set()
+        for removal in self._levels(context, goal):
+            if removal.action not in proposed:
+                proposed.add(removal.action)
+                yield removal
+
+    def _levels(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
         condensed, summarised, digested = self.ages
         if goal.is_young:
             yield from self._condense(context, context.young, self.nursery_steps)

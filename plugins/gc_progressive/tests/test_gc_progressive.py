@@ -1,0 +1,445 @@
+"""Each level of gc_progressive by itself, and a session that is long enough for all of them."""
+
+import contextlib
+import re
+
+import pytest
+from gc_progressive import Progressive
+
+from gc_core import (
+    CollectionFinished,
+    GCConfig,
+    GCPolicy,
+    GCSession,
+    GCTriggerReason,
+    Goal,
+    Hot,
+    ItemKind,
+    Level,
+    Major,
+    ObjectiveChange,
+    SessionClosedError,
+    Spend,
+    Steps,
+    Young,
+)
+from gc_core.summary import entries_of
+
+BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
+QUIET = {"nursery_tokens": 0, "conversation_percent": 100, "task_state_percent": 0}
+"""No nursery, no cap and no state; a test switches on what it is about."""
+
+
+def session(window=60_000, *, model=KEEPS, events=None, options=None, directory=None, **more):
+    more = {"reread_guard": False, "output_reservation": 0, **more}
+    config = GCConfig(strategy="gc_progressive", context_limit=window, **more)
+    listener = None if events is None else events.append
+    strategy = Progressive(**(options or {}))
+    return GCSession(config, strategy=strategy, model=model, on_event=listener, directory=directory)
+
+
+def used(key, arguments, output, *, said=None, tool="run_tests"):
+    call = {"id": f"c{key}", "type": "function", "function": {"name": tool, "arguments": arguments}}
+    yield {"role": "assistant", "content": said, "tool_calls": [call]}
+    yield {"role": "tool", "tool_call_id": f"c{key}", "content": output}
+
+
+def noise(rows):
+    return "and so it goes on and on in this file\n" * rows
+
+
+def passing(key, rows=40, said=None):
+    """A step that ends well, with one line that nothing else tells."""
+    path = f'{{"path": "tests/test_part_{key}.py"}}'
+    return used(key, path, f"{noise(rows)}reads case_{key}.json\n{key + 1} passed in 0.1s", said=said)
+
+
+def work(made, first, number, *, rows=40, decides=()):
+    for place in range(first, first + number):
+        said = f"We decided to use port {7000 + place} because {place} is free." if place in decides else None
+        for message in passing(place, rows, said):
+            made.append(message)
+
+
+def loop(made, first, number, *, rows=40):
+    """Steps as an agent's loop takes them."""
+    for place in range(first, first + number):
+        reply, answered = passing(place, rows)
+        made.pre_send()
+        made.post_turn(reply)
+        made.append(answered)
+
+
+def begun(*, steps=40, options=None, rows=40, **more):
+    made = session(options={**QUIET, **(options or {})}, auto_trigger=False, **more)
+    made.append({"role": "user", "content": "Make every parser accept tabs, [please]."})
+    work(made, 0, steps, rows=rows)
+    return made
+
+
+def levels(made):
+    return {unit.level for unit in made.view().units if not unit.is_trace}
+
+
+def of_level(made, level):
+    return [unit for unit in made.view().units if unit.level is level and not unit.is_trace]
+
+
+def results(made):
+    return [item for item in made.items() if item.kind is ItemKind.TOOL_RESULT]
+
+
+def phases(done):
+    return [removal.phase for removal in done.removals]
+
+
+def reasons(events):
+    return [event.result.reason for event in events if isinstance(event, CollectionFinished)]
+
+
+def down_to(made, tokens):
+    """The target of a collection in percent of the window."""
+    return 100 * made._state.calibration.estimate(tokens) / made.config.usable
+
+
+# --- L1 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_older_than_ten_steps_shrinks_to_its_live_lines_and_younger_stays():
+    with begun(steps=20) as made:
+        done = made.collect_now(target_percent=down_to(made, made.budget.total - 3_000))
+        assert set(phases(done)) == {"L1"}
+        forms = [unit.level for unit in made.view().units if unit.is_step]
+        assert forms == sorted(forms, key=lambda level: level is Level.VERBATIM)
+        assert forms[-10:] == [Level.VERBATIM] * 10
+        assert Level.CONDENSED in forms
+        first = results(made)[0]
+        assert "reads case_0.json" in first.text
+        assert made.recall(first.text) == f"{noise(40)}reads case_0.json\n1 passed in 0.1s"
+
+
+def test_an_age_of_three_steps_condenses_what_is_older_than_three():
+    with begun(steps=20, options={"ages": (3, 50, 200)}) as made:
+        proposed = list(Progressive(ages=(3, 50, 200), nursery_tokens=0).collect(made.view(), Goal(target_tokens=0)))
+        first = next(place for place, each in enumerate(proposed) if each.phase != "L1")
+        assert len(proposed[:first]) == 20 - 3
+
+
+def test_superseded_content_is_condensed_first():
+    with begun(steps=0) as made:
+        for key, path in enumerate(["a", "b", "b", "c", "d", *"efghijklmn"]):
+            text = noise(40) + f"port_{path} = 80"
+            for message in used(key, f'{{"path": "module_{path}.py"}}', text, tool="read"):
+                made.append(message)
+        first = next(iter(Progressive().collect(made.view(), Goal(target_tokens=0))))
+        assert (first.reason, first.items) == ("superseded", (results(made)[1].id,))
+
+
+def test_what_is_condensed_shrinks_further_by_shares_from_its_original():
+    with session(options={**QUIET, "shares": (0.4, 0.2)}, auto_trigger=False, summarizer="none") as made:
+        made.append({"role": "user", "content": "Look."})
+        texts = ["\n".join(f"name_{key}_{row} = value_{row}_{key}" for row in range(100)) for key in range(16)]
+        for key, text in enumerate(texts):
+            for message in used(key, f'{{"path": "f{key}.py"}}', text, tool="read"):
+                made.append(message)
+        seen, sizes, key = [], [], results(made)[0].id
+        for percent in (26, 22, 18, 16):
+            seen += phases(made.collect_now(target_percent=percent))
+            sizes += [item.tokens for item in results(made) if item.id == key]
+            assert made.recall(key) == texts[0]
+        assert sizes == sorted(sizes, reverse=True)
+        assert any(phase in {"L1 0.4", "L1 0.2"} for phase in seen)
+
+
+def test_the_nursery_condenses_what_was_served_and_nothing_before_it():
+    events = []
+    with session(events=events, options={"nursery_tokens": 2_000}) as made:
+        made.append({"role": "user", "content": "Look."})
+        loop(made, 0, 20)
+        assert set(reasons(events)) == {GCTriggerReason.YOUNG}
+        changes = [event.result.earliest_change for event in events if isinstance(event, CollectionFinished)]
+        assert changes == sorted(set(changes))
+        assert [unit.level for unit in made.view().units][-2:] == [Level.VERBATIM] * 2
+        assert Level.CONDENSED in levels(made)
+
+
+def test_a_nursery_of_ten_steps_leaves_ten_steps_verbatim():
+    with session(options={"nursery_tokens": 2_000, "nursery_steps": 10}) as made:
+        made.append({"role": "user", "content": "Look."})
+        loop(made, 0, 40)
+        steps = [unit.level for unit in made.view().units if unit.is_step]
+        assert steps[-10:] == [Level.VERBATIM] * 10
+        assert Level.CONDENSED in steps
+
+
+def test_on_models_that_bind_thinking_the_nursery_is_off_unless_it_is_wanted():
+    for wanted in (False, True):
+        events = []
+        options = {"nursery_tokens": 2_000, "nursery_on_bound_thinking": wanted}
+        with session(model=BINDS, events=events, options=options) as made:
+            made.append({"role": "user", "content": "Look."})
+            loop(made, 0, 20)
+            assert bool(reasons(events)) == wanted
+
+
+# --- L2 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_whole_segments_that_are_older_than_fifty_steps_become_a_summary_of_a_tenth():
+    with begun(steps=140) as made:
+        original = sum(unit.original_tokens for unit in made.view().units if unit.is_step) / 140
+        done = made.collect_now(target_percent=down_to(made, 22_000))
+        told = [removal for removal in done.removals if removal.phase == "L2"]
+        assert told
+        assert all(len(removal.action.units) in {50, 40} for removal in told)
+        for unit in of_level(made, Level.SUMMARY):
+            (item,) = unit.items
+            assert item.tokens <= 50 * original / 10 + 20
+            assert "passed in 0.1s" in item.text
+
+
+def test_a_segment_is_told_from_its_originals_though_its_steps_are_condensed():
+    with begun(steps=140, window=200_000) as made:
+        made.collect_now(target_percent=down_to(made, made.budget.total - 10_000))
+        assert Level.CONDENSED in levels(made)
+        before = {unit.number: unit.original_tokens for unit in made.view().units}
+        done = made.collect_now(target_percent=down_to(made, 20_000))
+        removal = next(removal for removal in done.removals if removal.phase == "L2")
+        unit = of_level(made, Level.SUMMARY)[0]
+        assert unit.items[0].reference.tokens >= sum(before[number] for number in removal.action.units)
+
+
+def test_without_a_summarizer_old_steps_are_condensed_and_dropped():
+    with begun(steps=140, summarizer="none") as made:
+        done = made.collect_now(target_percent=5)
+        assert not {"L2", "L3"} & set(phases(done))
+        assert "evict" in phases(done)
+        assert done.failures == ()
+
+
+# --- L3 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_older_than_two_hundred_steps_is_one_digest():
+    with begun(steps=260, rows=20) as made:
+        done = made.collect_now(target_percent=down_to(made, 22_000))
+        assert "L3" in phases(done)
+        (digest,) = of_level(made, Level.DIGEST)
+        assert digest.items[0].reference.first == "i2"
+
+
+def test_the_digest_never_grows_beyond_its_cap_and_tells_how_its_newest_segment_ended():
+    cap = 15
+    with begun(steps=0, window=16_000, options={"ages": (3, 10, 20), "segment_steps": 10}) as made:
+        seen = 0
+        for part in range(12):
+            work(made, 40 * part, 40, rows=6, decides=range(0, 10_000, 9))
+            made.collect_now(target_percent=25)
+            found = of_level(made, Level.DIGEST)
+            assert len(found) <= 1
+            for digest in found:
+                assert digest.tokens <= cap * made.config.usable / 100
+                last = digest.items[0].reference.last
+                assert int(last[1:]) > seen
+                entries = entries_of(digest.items[0].text)
+                new = [entry for entry in entries if max(map(int, re.findall(r"\bi(\d+)", entry))) > seen]
+                assert any("passed in 0.1s" in entry for entry in new)
+                seen = int(last[1:])
+        assert seen
+
+
+@pytest.mark.parametrize("percent", [8, 15])
+def test_the_cap_of_the_digest_is_an_option(percent):
+    with begun(steps=400, rows=2, window=30_000, options={"digest_percent": percent, "digest_ratio": 3}) as made:
+        made.collect_now(target_percent=down_to(made, 14_000))
+        (digest,) = of_level(made, Level.DIGEST)
+        assert digest.tokens <= percent * 30_000 / 100
+
+
+# --- evictions and what is held ---------------------------------------------------------------------------------------
+
+
+def test_what_matters_least_is_evicted_first():
+    with begun(steps=30, summarizer="none") as made:
+        view = made.view()
+        matters = {unit.number: max(map(view.importance, unit.items)) for unit in view.collectable}
+        proposed = list(Progressive().collect(view, Goal(target_tokens=3_000)))
+        gone = [matters[removal.action.units[0]] for removal in proposed if removal.phase == "evict"]
+        assert gone
+        assert gone == sorted(gone)
+
+
+def test_what_is_held_stays_whatever_happens():
+    with begun(steps=60) as made:
+        pinned, locked = results(made)[3], results(made)[5]
+        made.pin(item=pinned.id)
+        made.set_policy(locked.id, GCPolicy.LOCKED)
+        made.collect_now(target_percent=0)
+        left = {item.id: item.text for item in made.items()}
+        assert (left[pinned.id], left[locked.id]) == (pinned.text, locked.text)
+        assert left["i1"] == "Make every parser accept tabs, [please]."
+        assert [unit.level for unit in made.view().units][-2:] == [Level.VERBATIM] * 2
+
+
+def test_under_pressure_user_texts_that_are_old_go_into_the_digest_and_younger_ones_stay():
+    options = {"ages": (2, 4, 8), "segment_steps": 5}
+    percents = {"target_percent": 30, "threshold_percent": 50, "pressure_percent": 60}
+    with session(8_000, options={**QUIET, **options}, auto_trigger=False, **percents) as made:
+        made.append({"role": "user", "content": "Make every parser accept tabs."})
+        for turn in range(30):
+            said = f"In turn {turn} I want part {turn}. " + "It is told at some length, for it is needed. " * 15
+            made.append({"role": "user", "content": said})
+            work(made, 2 * turn, 2, rows=2)
+        assert made.budget.total > 0.6 * made.config.usable
+        view = made.view()
+        old = {unit.items[0].id for unit in view.units if unit.turn > 0 and view.age(unit) >= 8}
+        done = made.collect_now(target_percent=30)
+        digests = [removal for removal in done.removals if removal.phase == "L3"]
+        texts = {key for removal in digests for key in removal.items} & {
+            item.id for unit in view.units for item in unit.items if item.kind is ItemKind.USER_TEXT
+        }
+        assert texts
+        assert texts <= old
+        left = [item.text for item in made.items() if item.kind is ItemKind.USER_TEXT]
+        assert left[0] == "Make every parser accept tabs."
+        assert left[-1].startswith("In turn 29 ")
+
+
+# --- when it asks -----------------------------------------------------------------------------------------------------
+
+
+def test_it_asks_for_what_its_options_name():
+    major, young = Progressive().triggers
+    assert major == Major(target_percent=45.0, conversation_percent=76.0, relief_percent=60.0)
+    assert young == Young(tokens=4_000, steps=2, least=200)
+    assert Progressive(nursery_tokens=0).triggers == (major,)
+    asked = Progressive(nursery_tokens=0, wishes=("hot", "steps", "objective"), spend_tokens=9).triggers
+    assert asked == (major, Hot(), Steps(), ObjectiveChange(), Spend(tokens=9))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"wishes": ("hot",)}, GCTriggerReason.HOT),
+        ({"wishes": ("steps",)}, GCTriggerReason.STEPS),
+        ({"spend_tokens": 100_000}, GCTriggerReason.SPEND),
+    ],
+)
+def test_each_wish_is_heard_by_itself(options, reason):
+    events = []
+    with session(20_000, events=events, options={**QUIET, **options, "target_percent": 20}) as made:
+        made.append({"role": "user", "content": "Look."})
+        loop(made, 0, 28)
+        assert set(reasons(events)) == {reason}
+
+
+def test_another_objective_is_a_good_time_where_it_is_wished_for():
+    events = []
+    with session(20_000, events=events, options={**QUIET, "wishes": ("objective",), "target_percent": 20}) as made:
+        made.append({"role": "user", "content": "Look at parser.py and lexer.py."})
+        loop(made, 0, 24)
+        assert reasons(events) == []
+        made.objective = "Look at server.py and client.py."
+        loop(made, 24, 2)
+        assert reasons(events) == [GCTriggerReason.OBJECTIVE]
+
+
+def test_options_from_a_configuration_are_checked_by_name():
+    config = GCConfig(strategy="gc_progressive", strategies={"gc_progressive": {"wishes": ["soon"]}})
+    with pytest.raises(Exception, match="wishes"):
+        GCSession(config)
+
+
+# --- the state, and what comes back -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("percent", [0, 5])
+def test_the_state_of_the_task_stands_in_the_window_as_far_as_its_share_goes(percent):
+    with begun(steps=80, window=30_000, options={"task_state_percent": percent}) as made:
+        made.append({"role": "user", "content": "Never touch vendored.py."})
+        made.collect_now(target_percent=10)
+        made.pre_send()
+        told = [item for item in made.items() if item.source == "task_state"]
+        assert bool(told) == bool(percent)
+        for item in told:
+            assert item.policy is GCPolicy.LOCKED
+            assert "Never touch vendored.py." in item.text
+            assert item.tokens <= percent * 30_000 / 100
+
+
+@pytest.mark.parametrize("promotes", [False, True])
+def test_what_the_objective_names_and_the_window_lacks_comes_back(promotes):
+    with begun(steps=60, options={"promotes": promotes}, summarizer="none") as made:
+        made.collect_now(target_percent=3)
+        assert "case_7.json" not in "".join(item.text for item in made.items())
+        made.objective = "Find out what case_7.json holds."
+        work(made, 60, 20)
+        made.collect_now(target_percent=8)
+        made.pre_send()
+        back = [item for item in made.items() if item.name.startswith("recalled ")]
+        assert bool(back) == promotes
+        assert all("case_7.json" in item.text for item in back)
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+STEPS, WINDOW = 600, 12_000
+
+
+def long_run(directory):
+    """A session of 600 steps in a small window; what was seen at each of them."""
+    seen, repeats, events = [], [], []
+    made = session(WINDOW, events=events, directory=directory)
+    made.append({"role": "user", "content": "Make every parser accept tabs."})
+    for place in range(STEPS):
+        if place % 75 == 74:
+            made.append({"role": "user", "content": f"Now look at part {place}, and never touch file_{place}.py."})
+        reply, answered = passing(place, 25, "We decided to go on." if place % 9 == 0 else None)
+        request = made.pre_send()
+        made.post_turn(reply)
+        made.append(answered)
+        seen.append((request.tokens, levels(made) if place % 20 == 0 else None))
+        if place % 50 == 49 and made.last_result is not None:
+            done = made.collect_now()
+            again = made.collect_now()
+            repeats.append((done, again))
+    return made, seen, events, repeats
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("long") / "s"
+    made, seen, events, repeats = long_run(directory)
+    yield made, seen, events, repeats, directory
+    with contextlib.suppress(SessionClosedError):
+        made.close()
+
+
+def test_over_six_hundred_steps_all_levels_are_there_and_nothing_is_over_the_window(long):
+    _, seen, _, _, _ = long
+    assert max(tokens for tokens, _ in seen) <= WINDOW
+    assert all(Level.DIGEST in found for _, found in seen[300::20])
+    assert set().union(*(found for _, found in seen[::20])) == set(Level)
+
+
+def test_over_six_hundred_steps_a_second_collection_is_empty_and_the_last_resort_never_needed(long):
+    _, _, events, repeats, _ = long
+    assert repeats
+    assert not any(again.changed for _, again in repeats)
+    assert GCTriggerReason.CONTEXT_LIMIT not in reasons(events)
+    majors = [reason for reason in reasons(events) if reason is GCTriggerReason.THRESHOLD]
+    assert len(majors) <= STEPS / 10
+
+
+def test_after_six_hundred_steps_undo_and_redo_lead_back_and_it_reopens_as_it_was(long):
+    made, _, _, _, directory = long
+    before = [(item.id, item.text) for item in made.items()]
+    made.collect_now(target_percent=20)
+    after = [(item.id, item.text) for item in made.items()]
+    assert made.undo()
+    assert [(item.id, item.text) for item in made.items()] == before
+    assert made.redo()
+    assert [(item.id, item.text) for item in made.items()] == after
+    made.close()
+    with GCSession.open(directory, strategy=Progressive()) as again:
+        assert [(item.id, item.text) for item in again.items()] == after

@@ -1,0 +1,176 @@
+"""What the agent is after: as the host says, else in the user's own words; it outlives whatever a session outlives."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gc_core import CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins, SourceError
+from gc_core.objective import CHARS, SHARED_SHARE, Objective
+from gc_core.scan import scan
+from gc_core.triggers import Major, ObjectiveChange
+from tests.support.say import call, lines, result, rounds, small, user
+
+FIRST = "Make parser.py and lexer.py accept tabs."
+
+
+class Keen:
+    """Asks for a collection whenever the objective changes, and drops what is oldest."""
+
+    triggers = (Major(target_percent=45.0), ObjectiveChange())
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        for unit in context.collectable:
+            yield GCRemovalItem.drop(unit, reason="oldest")
+
+
+def changes(session):
+    return session._state.objective.changes
+
+
+def held(session):
+    return session._state.objective
+
+
+# --- whose words it is ------------------------------------------------------------------------------------------------
+
+
+def test_it_is_the_original_request_and_the_newest_user_message():
+    with small() as session:
+        assert session.objective == ""
+        session.append(user(FIRST))
+        assert session.objective == FIRST
+        rounds(session, 2, task=None)
+        session.append(user("Go on."))
+        assert session.objective == f"{FIRST}\nGo on."
+        rounds(session, 1, first=2, task=None)
+        session.append(user("And parser.py first."))
+        assert session.objective == f"{FIRST}\nAnd parser.py first."
+
+
+def test_what_the_host_sets_counts_until_it_is_given_back():
+    with small() as session:
+        session.append(user(FIRST))
+        session.objective = "Release version 2."
+        assert session.objective == "Release version 2."
+        session.append(user("Look at server.py and client.py, please."))
+        assert session.objective == "Release version 2."
+        session.objective = ""
+        assert session.objective.startswith(FIRST)
+
+
+def test_the_same_words_again_are_no_change_and_what_is_no_text_is_refused():
+    with small() as session:
+        session.objective = "Release version 2."
+        before = changes(session)
+        session.objective = "Release version 2."
+        assert changes(session) == before
+        for wrong in (None, 3, ["a"]):
+            with pytest.raises(SourceError, match="objective = .*expected a text"):
+                session.objective = wrong
+
+
+def test_results_replies_and_what_the_framework_wrote_say_nothing_of_it():
+    with small() as session:
+        session.append(user(FIRST))
+        before = held(session)
+        rounds(session, 3, task=None)
+        session.enrich(weather="mild in other_place.py and more_places.py")
+        session.pre_send()
+        assert held(session) == before
+
+
+# --- when it becomes another one --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "is_another"),
+    [
+        ("Now look at server.py and client.py.", True),
+        ("Now look at parser.py and lexer.py.", False),
+        ("parser.py is fine; what of tokens.py and grammar.py?", False),
+        ("Go on.", False),
+        ("What of server.py?", False),
+        ("", False),
+    ],
+)
+def test_a_user_message_that_shares_few_names_makes_it_another_one(said, is_another):
+    with small() as session:
+        session.append(user(FIRST))
+        rounds(session, 1, task=None)
+        session.append(user(said or " "))
+        assert changes(session) == is_another
+
+
+@given(known=st.sets(st.integers(0, 30), min_size=2), new=st.sets(st.integers(0, 30), min_size=2))
+def test_it_changes_exactly_when_the_shared_share_of_names_is_small(known, new):
+    def named(numbers):
+        return " ".join(f"module_{number}.py" for number in sorted(numbers))
+
+    start = Objective(request=named(known))
+    said = scan(named(new)).names
+    shared = len(said & scan(start.text).names) / len(said)
+    assert start._is_another(named(new)) == (shared < SHARED_SHARE)
+
+
+def test_only_the_beginning_of_a_long_request_is_taken():
+    with small(40_000) as session:
+        session.append(user(lines(4_000)))
+        assert len(session.objective) == CHARS
+
+
+# --- what it outlives -------------------------------------------------------------------------------------------------
+
+
+def test_it_survives_reopening_with_and_without_a_checkpoint(tmp_path):
+    for way in ("log", "checkpoint"):
+        with small(directory=tmp_path / way) as session:
+            session.append(user(FIRST))
+            rounds(session, 2, task=None)
+            session.append(user("Now look at server.py and client.py."))
+            session.objective = "Release version 2."
+            if way == "checkpoint":
+                session.checkpoint()
+            before = held(session)
+        with GCSession.open(tmp_path / way, plugins=Plugins.discover()) as again:
+            assert held(again) == before
+
+
+def test_a_rewind_and_a_rollback_bring_back_the_one_of_then(tmp_path):
+    with small(directory=tmp_path / "s") as session:
+        session.append(user(FIRST))
+        rounds(session, 2, task=None)
+        then = held(session)
+        point = session.checkpoint()
+        session.append(user("Now look at server.py and client.py."))
+        session.objective = "Release version 2."
+        rounds(session, 1, first=2, task=None)
+        session.rollback(point)
+        assert held(session) == then
+        session.append(user("Now look at server.py and client.py."))
+        rounds(session, 1, first=3, task=None)
+        session.objective = "Release version 3."
+        session.rewind(1)
+        assert held(session) == then
+
+
+# --- one that changes every step --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["host", "user"])
+def test_an_objective_that_changes_every_step_costs_no_storm_of_collections(way):
+    events = []
+    config = GCConfig(context_limit=16_000, output_reservation=0, reread_guard=False, preserve_recent_turns=1)
+    with GCSession(config, strategy=Keen(), model="claude-opus-4-5", plugins=Plugins(), on_event=events.append) as session:
+        session.append(user(FIRST))
+        for place in range(120):
+            if way == "host":
+                session.objective = f"Look at module_{place}.py and part_{place}.py."
+            elif place:
+                session.append(user(f"Look at module_{place}.py and part_{place}.py."))
+            session.pre_send()
+            session.post_turn(call((f"c{place}", "read", {"path": f"f{place}.py"})))
+            session.append(result(f"c{place}", lines(20, f"row{place}")))
+        assert changes(session) >= 119
+        assert len(held(session).text) <= 2 * CHARS + 1
+        # Each has to be worth its break, and the window above its target again.
+        assert 0 < sum(isinstance(event, CollectionFinished) for event in events) <= 40

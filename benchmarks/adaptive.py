@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -23,20 +23,17 @@ from benchmarks.adaptive_ideas import (
     PROGRESSIVE_LADDER,
     ROLLING_LADDER,
     Adaptive,
-    Hand,
     Ladder,
     Prefetch,
     Suggested,
     WeighedProgressive,
     WeighedRolling,
-    by_suffix,
-    by_tool,
     foreseen,
     newest_input,
-    replayed,
     reuse_of,
     weights_of,
 )
+from benchmarks.adaptive_session import Hand, replayed
 from benchmarks.counting import corpus
 from benchmarks.rolling import WINDOWS, Task, made_with, print_row, quiet, session_files, shown, sized
 from gc_core.cache.economics import Economics
@@ -121,7 +118,6 @@ SETTINGS = (
     fixed("`gc_rolling`, no nursery", Rolling(nursery_tokens=0)),
     fixed("`gc_rolling`, nursery of 8,000", Rolling(nursery_tokens=8_000)),
     PROGRESSIVE,
-    fixed("`gc_progressive`, down to 35 %", Progressive(target_percent=35.0)),
     fixed("`gc_progressive`, down to 60 %", Progressive(target_percent=60.0)),
 )
 """Settings that stay: what an idea has to pass, for any of them moves fit and cost together."""
@@ -135,9 +131,7 @@ def following(name: str, ladder: Ladder) -> Variant:
 
 ADAPTIVE = (
     following("`gc_rolling`, follows the misses", ROLLING_LADDER),
-    fixed("`gc_rolling`, always at the top", ROLLING_LADDER[-1]),
     following("`gc_progressive`, follows the misses", PROGRESSIVE_LADDER),
-    fixed("`gc_progressive`, always at the top", PROGRESSIVE_LADDER[-1]),
 )
 
 
@@ -146,51 +140,44 @@ def fetching(name: str, strategy: GCStrategy, hand: Callable[[Known], Hand]) -> 
     return Variant(name=name, of=lambda known: Setup(strategy=strategy, hand=hand(known)))
 
 
-def _prefetches(name: str, strategy: GCStrategy) -> Iterator[Variant]:
-    yield fetching(f"{name}, `auto_expand`", strategy, lambda _: Suggested())
-    yield fetching(f"{name}, by the newest input", strategy, lambda _: Prefetch(wanted=newest_input))
-    yield fetching(
+def _by_input(name: str, strategy: GCStrategy) -> Variant:
+    return fetching(f"{name}, by the newest input", strategy, lambda _: Prefetch(wanted=newest_input))
+
+
+def _foreseen(name: str, strategy: GCStrategy) -> Variant:
+    return fetching(
         f"{name}, foreseen", strategy, lambda known: Prefetch(wanted=foreseen(known.uses), direct=True, cap=500)
     )
 
 
 PREFETCH = (
-    *_prefetches("`gc_rolling`", Rolling()),
-    *_prefetches("`gc_progressive`", Progressive()),
+    fetching("`gc_rolling`, `auto_expand`", Rolling(), lambda _: Suggested()),
+    _by_input("`gc_rolling`", Rolling()),
+    _foreseen("`gc_rolling`", Rolling()),
+    _by_input("`gc_progressive`", Progressive()),
+    _foreseen("`gc_progressive`", Progressive()),
     fixed("`gc_progressive`, promotes nothing", Progressive(promotes=False)),
 )
 
 
-def _weighed(name: str, key: str) -> Variant:
-    kind_of = by_suffix if key == "suffix" else by_tool
+def _weighed_rolling(session: Known) -> Setup:
+    return Setup(strategy=WeighedRolling(weights=priors_without(session.transcript.path)))
 
-    def setup(known: Known) -> Setup:
-        weights = priors_without(known.transcript.path, key)
-        if name == "`gc_rolling`":
-            return Setup(strategy=WeighedRolling(weights=weights, kind_of=kind_of))
-        return Setup(strategy=WeighedProgressive(weights=weights, kind_of=kind_of))
 
-    return Variant(name=f"{name}, shares by {key}", of=setup)
+def _weighed_progressive(session: Known) -> Setup:
+    return Setup(strategy=WeighedProgressive(weights=priors_without(session.transcript.path)))
 
 
 PRIORS = (
-    _weighed("`gc_rolling`", "tool"),
-    _weighed("`gc_rolling`", "suffix"),
-    _weighed("`gc_progressive`", "suffix"),
+    Variant(name="`gc_rolling`, shares by suffix", of=_weighed_rolling),
+    Variant(name="`gc_progressive`, shares by suffix", of=_weighed_progressive),
 )
 
-
-def _told(name: str, strategy: GCStrategy, rates: Rates) -> Variant:
-    return Variant(
-        name=f"{name}, told {rates.name}'s prices",
-        of=lambda _: Setup(strategy=strategy, economics=rates.economics),
-    )
-
-
-PACKING = tuple(
-    _told(name, strategy, rates)
-    for name, strategy in (("`gc_rolling`", Rolling()), ("`gc_progressive`", Progressive()))
-    for rates in (RATES[0], RATES[3])
+PACKING = (
+    Variant(
+        name=f"`gc_rolling`, told {RATES[-1].name}'s prices",
+        of=lambda _: Setup(strategy=Rolling(), economics=RATES[-1].economics),
+    ),
 )
 
 BASES = (ROLLING, PROGRESSIVE)
@@ -219,13 +206,11 @@ def known(path: Path) -> Known:
 
 
 @functools.cache
-def priors_without(path: Path, key: str) -> Mapping[str, float]:
+def priors_without(path: Path) -> Mapping[str, float]:
     """What the other sized sessions teach."""
-    kind_of = by_suffix if key == "suffix" else by_tool
-    others = {task.path for task in tasks()} - {path}
-    return weights_of(
-        one for other in sorted(others) for one in reuse_of(known(other).transcript, known(other).uses, kind_of)
-    )
+    others = sorted({task.path for task in tasks()} - {path})
+    sessions = map(known, others)
+    return weights_of(one for session in sessions for one in reuse_of(session.transcript, session.uses))
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """
-What ``benchmarks.adaptive`` tries: settings that follow the misses, recall ahead of the step, priors, other prices.
+What ``benchmarks.adaptive`` tries: settings that follow the misses, recall ahead of the step, priors of other sessions.
 
-It reaches into the session's gears, where a plugin cannot: a strategy is pure, and its triggers are read once.
+The first two reach into the session's gears: a strategy is pure, and its triggers are read once.
 """
 
 from __future__ import annotations
@@ -10,143 +10,22 @@ import collections
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from typing import Final
 
 import attrs
 from gc_progressive import Progressive
 from gc_rolling import Rolling
 
-from gc_core import (
-    ContextOverflowError,
-    ContextView,
-    GCConfig,
-    GCRemovalItem,
-    GCSession,
-    Goal,
-    Item,
-    ItemKind,
-    Request,
-)
+from benchmarks.adaptive_session import TriedSession
+from gc_core import ContextView, GCRemovalItem, Goal, Item, ItemKind
 from gc_core.actions import Stub
-from gc_core.cache.economics import Economics
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.items import Form, Part
-from gc_core.measures import CallMeasures, ReplayReport
-from gc_core.messages import Role
-from gc_core.meter import Meter
 from gc_core.protocols import GCStrategy
-from gc_core.scheduler import Scheduler
-from gc_core.sight import Sight
 from gc_core.suggestions import RECALLED, auto_expand
-from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript
 from gc_core.uses import Uses
-
-# -- a session that an experiment may reach into -----------------------------------------------------------------------
-
-
-class Hand(Protocol):
-    """What an experiment does to a session around each model call."""
-
-    def before(self, session: TriedSession) -> None:
-        """Everything that the call answers is appended."""
-
-    def after(self, session: TriedSession) -> None:
-        """The request is rendered."""
-
-
-class Hands:
-    """None at all: the session as it is."""
-
-    def before(self, session: TriedSession) -> None:
-        """Nothing."""
-
-    def after(self, session: TriedSession) -> None:
-        """Nothing."""
-
-
-class TriedSession(GCSession):
-    """A session that can be given other settings at any moment, and other prices to reckon with."""
-
-    hand: Hand = Hands()
-    economics: Economics | None = None
-    place = 0
-
-    @property
-    def _scheduler(self) -> Scheduler:
-        scheduler = super()._scheduler
-        return scheduler if self.economics is None else attrs.evolve(scheduler, economics=self.economics)
-
-    def pre_send(self) -> Request:
-        """The request, with what the experiment does before and after it."""
-        self.hand.before(self)
-        request = super().pre_send()
-        self.hand.after(self)
-        return request
-
-    def use(self, strategy: GCStrategy) -> None:
-        """Collect by this strategy from now on, its triggers included."""
-        self._strategies = ((self._strategies[0][0], strategy),)
-        self.__dict__.pop("_declared", None)
-
-
-def replayed(
-    transcript: Transcript,
-    uses: Uses,
-    *,
-    window: int,
-    strategy: GCStrategy,
-    hand: Hand | None = None,
-    economics: Economics | None = None,
-) -> ReplayReport:
-    """A session replayed as ``gc_core.replay`` does, with a hand in it; collections and times are not told."""
-    config = GCConfig(context_limit=window, output_reservation=0, reread_guard=False)
-    session = TriedSession(config, format=transcript.format, strategy=strategy)
-    session.hand, session.economics = hand or Hands(), economics
-    with session:
-        calls = tuple(_calls(session, transcript, uses, window))
-    return ReplayReport(
-        session=transcript.path.name,
-        format=transcript.format,
-        window=window,
-        threshold_percent=config.threshold_percent,
-        target_percent=config.ends_percent,
-        calls=calls,
-    )
-
-
-def _calls(session: TriedSession, transcript: Transcript, uses: Uses, window: int) -> Iterator[CallMeasures]:
-    meter, form = Meter(transcript), format_named(transcript.format)
-    counter = counter_for(None, transcript.format)
-    sight = Sight(uses, format=transcript.format, window=window, recall=None, counter=counter)
-    if transcript.system:
-        names = ["base", *(f"part_{number}" for number in range(2, len(transcript.system) + 1))]
-        session.system(**dict(zip(names, transcript.system, strict=True)))  # type: ignore[arg-type]  # no keyword
-    if transcript.tools:
-        session.tools(transcript.tools)
-    number = 0
-    for place, message in enumerate(transcript.messages):
-        session.place = place
-        if form.role(message) is Role.ASSISTANT:
-            without, request = meter.without(), _sent(session)
-            sent = None if request is None else meter.measure(request)
-            tokens = 0 if sent is None else sent.prompt.tokens
-            fit = sight.fit(place, request, tokens=tokens, without=without.tokens)
-            session.post_turn(message)
-            number += 1
-            yield CallMeasures(number=number, sent=sent, without=without, fit=fit)
-        else:
-            session.append(message)
-        meter.hear(message)
-
-
-def _sent(session: GCSession) -> Request | None:
-    try:
-        return session.pre_send()
-    except ContextOverflowError:
-        return None
-
 
 # -- 1. settings that follow the misses --------------------------------------------------------------------------------
 
@@ -358,17 +237,9 @@ _MOST_KEPT = 0.95
 _LEAST_CHARS = 20_000
 """Characters of results below which a kind of result says nothing."""
 
-KindOf = Callable[[str, str], str]
-"""What kind of result it is, by the tool's name and the arguments of the call."""
 
-
-def by_tool(name: str, _: str) -> str:
-    """The tool alone."""
-    return name
-
-
-def by_suffix(name: str, arguments: str) -> str:
-    """The tool, and the suffix of the first file that its arguments name."""
+def kind_of(name: str, arguments: str) -> str:
+    """What kind of result it is: the tool, and the suffix of the first file that its arguments name."""
     found = _SUFFIX.search(arguments)
     return f"{name} .{found[1].lower()}" if found else name
 
@@ -382,7 +253,7 @@ class Reuse:
     chars: int
 
 
-def reuse_of(transcript: Transcript, uses: Uses, kind_of: KindOf) -> list[Reuse]:
+def reuse_of(transcript: Transcript, uses: Uses) -> list[Reuse]:
     """How much of a session's results was used again from afar, result by result."""
     form, calls, found = format_named(transcript.format), dict[str, Part](), []
     last = {name: place for place in sorted(uses.far) for name in uses.far[place]}
@@ -416,11 +287,10 @@ class WeighedRolling(Rolling):
     """Snips keep more of what was used again in other sessions."""
 
     weights: Mapping[str, float] = attrs.field(factory=dict)
-    kind_of: KindOf = by_tool
 
     def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:
         """The same proposals with other shares."""
-        return weighed(super().collect(context, goal), context, self.weights, self.kind_of)
+        return weighed(super().collect(context, goal), context, self.weights)
 
 
 @attrs.frozen(kw_only=True)
@@ -428,15 +298,14 @@ class WeighedProgressive(Progressive):
     """Stubs keep more of what was used again in other sessions."""
 
     weights: Mapping[str, float] = attrs.field(factory=dict)
-    kind_of: KindOf = by_tool
 
     def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:
         """The same proposals with other shares."""
-        return weighed(super().collect(context, goal), context, self.weights, self.kind_of)
+        return weighed(super().collect(context, goal), context, self.weights)
 
 
 def weighed(
-    removals: Iterable[GCRemovalItem], context: ContextView, weights: Mapping[str, float], kind_of: KindOf
+    removals: Iterable[GCRemovalItem], context: ContextView, weights: Mapping[str, float]
 ) -> Iterator[GCRemovalItem]:
     """Removals whose stubs keep a share by the kind of result."""
     items = {item.id: item for unit in context.units for item in unit.items}

@@ -238,7 +238,7 @@ class Handing(Leasing):
         for item in unit.items:
             if unit.is_summary or unit.is_trace:
                 if item.reference is not None:
-                    yield from self._span(item.reference)
+                    yield from self._span(item.reference, 0)
             elif item.form is Form.WHOLE:
                 yield item
             else:

@@ -67,9 +67,14 @@ def check_fact(old: bytes, new: bytes) -> None:
 
 def _is_text(path: _Keys) -> bool:
     """Whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
-    if path[0] == "hunks":
-        return "payload" in path or path[-1] in {"hint", "preview"}
-    return path[0] in {"schemas", "why", "by"} or (path[0] == "removals" and path[-1] in {"reason", "phase"})
+    match path:
+        case ("hunks", *rest):
+            return "payload" in rest or "names" in rest or rest[-1] in {"hint", "preview"}
+        case ("removals", *_, "reason" | "phase") | ("recalled", _, "text") | ("summaries", _, "complaints", _):
+            return True
+        case ("outcome", "note"):
+            return True
+    return path[0] in {"schemas", "why", "by", "text"}
 
 
 def _messages(record: Collected) -> Iterator[SavedMessage]:

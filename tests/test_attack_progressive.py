@@ -225,6 +225,28 @@ def test_undo_takes_back_what_would_be_recalled_and_redo_brings_it_again(tmp_pat
         assert waiting(again) == []
 
 
+def test_a_secret_in_what_comes_back_and_in_the_objective_can_be_purged(tmp_path):
+    plugins = Plugins()
+    plugins.register(Promotes("i3"))
+    session = made(SummariesThenDigests(promotes=True), plugins=plugins, directory=tmp_path / "s")
+    session.append(user("Fix all modules."))
+    session.append(call(("c", "bash", {"command": "cat key.txt"})))
+    session.append(result("c", lines(60, "other") + "\nsecret_12345"))
+    work(session, 0, 12)
+    session.collect_now(target_percent=1)
+    session.objective = "Find out where secret_12345 is used."
+    session.mark_outcome(success=True, turn=0, note="secret_12345 was found")
+    work(session, 12, 6)
+    assert session.collect_now(target_percent=1).changed
+    session.close()
+    assert "secret_12345" in (tmp_path / "s" / "ledger.jsonl").read_text()
+    gc.purge(tmp_path / "s", "secret_12345", by="a test")
+    assert "secret_12345" not in (tmp_path / "s" / "ledger.jsonl").read_text()
+    assert verify(tmp_path / "s") == ()
+    with GCSession.open(tmp_path / "s", strategy=SummariesThenDigests(promotes=True), plugins=plugins) as again:
+        assert "secret_12345" not in "".join(item.text for item in again.items())
+
+
 @pytest.mark.parametrize("item", ["i1", "i2", "i9999", f"i{10**17}"])
 def test_what_is_no_cold_item_is_not_recalled(item):
     plugins = Plugins()

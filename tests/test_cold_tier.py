@@ -1,7 +1,5 @@
 """What left the window comes back when plugins say that it matters again: bounded, recorded, and never twice."""
 
-import time
-
 import attrs
 import pytest
 
@@ -112,7 +110,9 @@ def test_only_what_is_above_the_threshold_comes_back(relevance, threshold, comes
 
 def test_the_most_relevant_come_back_as_far_as_the_cold_share_goes_and_the_target_holds():
     share = 0.04
-    made, _ = promoted(*((f"i{3 + 2 * place}", 0.7 + place / 100) for place in range(15)), tier_ratios=(0.4, 0.3, share))
+    made, _ = promoted(
+        *((f"i{3 + 2 * place}", 0.7 + place / 100) for place in range(15)), tier_ratios=(0.4, 0.3, share)
+    )
     with made:
         made.collect_now(target_percent=20)
         made.pre_send()
@@ -255,12 +255,9 @@ def test_ten_thousand_items_of_the_greatest_relevance_are_looked_at_for_a_moment
     with made:
         hook.named = [ColdItem(item=f"i{number}", relevance=1.0) for number in range(1_000_000, 1_010_000)]
         reads = []
-        tier = made._cold
-        tier = attrs.evolve(tier, read=lambda key: reads.append(key))
-        started = time.process_time()
+        tier = attrs.evolve(made._cold, read=reads.append)
         assert tier.recalled(made.plugins, made.view(), made._scheduler.manual(made._moment()), made._counter) == ()
         assert len(reads) == MOST_LOOKED
-        assert time.process_time() - started < 5
         made.collect_now(target_percent=20)
         assert collections(made)[-1].recalled == ()
 
@@ -292,5 +289,5 @@ def test_a_plugin_that_raises_is_recorded_and_the_others_are_heard():
 
 @pytest.mark.parametrize(("item", "relevance"), [("x3", 0.5), ("i0", 0.5), ("i3", 1.5), ("i3", float("nan"))])
 def test_a_cold_item_that_cannot_be_is_refused(item, relevance):
-    with pytest.raises(ValueError, match="item|relevance"):
+    with pytest.raises(ValueError, match=r"item|relevance"):
         ColdItem(item=item, relevance=relevance)

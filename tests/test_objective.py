@@ -65,7 +65,7 @@ def test_the_same_words_again_are_no_change_and_what_is_no_text_is_refused():
         session.objective = "Release version 2."
         assert changes(session) == before
         for wrong in (None, 3, ["a"]):
-            with pytest.raises(SourceError, match="objective = .*expected a text"):
+            with pytest.raises(SourceError, match=r"objective = .*expected a text"):
                 session.objective = wrong
 
 
@@ -160,7 +160,9 @@ def test_a_rewind_and_a_rollback_bring_back_the_one_of_then(tmp_path):
 def test_an_objective_that_changes_every_step_costs_no_storm_of_collections(way):
     events = []
     config = GCConfig(context_limit=16_000, output_reservation=0, reread_guard=False, preserve_recent_turns=1)
-    with GCSession(config, strategy=Keen(), model="claude-opus-4-5", plugins=Plugins(), on_event=events.append) as session:
+    with GCSession(
+        config, strategy=Keen(), model="claude-opus-4-5", plugins=Plugins(), on_event=events.append
+    ) as session:
         session.append(user(FIRST))
         for place in range(120):
             if way == "host":

@@ -105,9 +105,7 @@ def test_warm_units_stay_by_importance_and_the_least_important_is_the_first_to_g
 
 
 def test_a_unit_that_does_not_fit_is_passed_over_and_smaller_ones_still_come_in():
-    packed = ContextPacker().pack(
-        hot=[unit(1, 30), unit(2, 5_000), unit(3, 30)], budget=100, importance=lambda _: 1.0
-    )
+    packed = ContextPacker().pack(hot=[unit(1, 30), unit(2, 5_000), unit(3, 30)], budget=100, importance=lambda _: 1.0)
     assert [each.number for each in packed.kept] == [1, 3]
 
 

@@ -233,7 +233,7 @@ def test_the_digest_never_grows_beyond_its_cap_and_tells_how_its_newest_segment_
     with begun(steps=0, window=16_000, options={"ages": (3, 10, 20), "segment_steps": 10}) as made:
         seen = 0
         for part in range(12):
-            work(made, 40 * part, 40, rows=6, decides=range(0, 10_000, 9))
+            work(made, 40 * part, 40, rows=6)
             made.collect_now(target_percent=25)
             found = of_level(made, Level.DIGEST)
             assert len(found) <= 1

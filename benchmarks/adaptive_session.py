@@ -1,0 +1,123 @@
+"""A session that ``benchmarks.adaptive`` may reach into, where a plugin cannot, and its replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import attrs
+
+from gc_core import ContextOverflowError, GCConfig, GCSession, Request
+from gc_core.cache.economics import Economics
+from gc_core.formats import format_named
+from gc_core.measures import CallMeasures, ReplayReport
+from gc_core.messages import Role
+from gc_core.meter import Meter
+from gc_core.protocols import GCStrategy
+from gc_core.scheduler import Scheduler
+from gc_core.sight import Sight
+from gc_core.tokens import counter_for
+from gc_core.transcripts import Transcript
+from gc_core.uses import Uses
+
+
+class Hand(Protocol):
+    """What an experiment does to a session around each model call."""
+
+    def before(self, session: TriedSession) -> None:
+        """Everything that the call answers is appended."""
+
+    def after(self, session: TriedSession) -> None:
+        """The request is rendered."""
+
+
+class Hands:
+    """None at all: the session as it is."""
+
+    def before(self, session: TriedSession) -> None:
+        """Nothing."""
+
+    def after(self, session: TriedSession) -> None:
+        """Nothing."""
+
+
+class TriedSession(GCSession):
+    """A session that can be given other settings at any moment, and other prices to reckon with."""
+
+    hand: Hand = Hands()
+    economics: Economics | None = None
+    place = 0
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        scheduler = super()._scheduler
+        return scheduler if self.economics is None else attrs.evolve(scheduler, economics=self.economics)
+
+    def pre_send(self) -> Request:
+        """The request, with what the experiment does before and after it."""
+        self.hand.before(self)
+        request = super().pre_send()
+        self.hand.after(self)
+        return request
+
+    def use(self, strategy: GCStrategy) -> None:
+        """Collect by this strategy from now on, its triggers included."""
+        self._strategies = ((self._strategies[0][0], strategy),)
+        self.__dict__.pop("_declared", None)
+
+
+def replayed(
+    transcript: Transcript,
+    uses: Uses,
+    *,
+    window: int,
+    strategy: GCStrategy,
+    hand: Hand | None = None,
+    economics: Economics | None = None,
+) -> ReplayReport:
+    """A session replayed as ``gc_core.replay`` does, with a hand in it; collections and times are not told."""
+    config = GCConfig(context_limit=window, output_reservation=0, reread_guard=False)
+    session = TriedSession(config, format=transcript.format, strategy=strategy)
+    session.hand, session.economics = hand or Hands(), economics
+    with session:
+        calls = tuple(_calls(session, transcript, uses, window))
+    return ReplayReport(
+        session=transcript.path.name,
+        format=transcript.format,
+        window=window,
+        threshold_percent=config.threshold_percent,
+        target_percent=config.ends_percent,
+        calls=calls,
+    )
+
+
+def _calls(session: TriedSession, transcript: Transcript, uses: Uses, window: int) -> Iterator[CallMeasures]:
+    meter, form = Meter(transcript), format_named(transcript.format)
+    counter = counter_for(None, transcript.format)
+    sight = Sight(uses, format=transcript.format, window=window, recall=None, counter=counter)
+    if transcript.system:
+        names = ["base", *(f"part_{number}" for number in range(2, len(transcript.system) + 1))]
+        session.system(**dict(zip(names, transcript.system, strict=True)))  # type: ignore[arg-type]  # no keyword
+    if transcript.tools:
+        session.tools(transcript.tools)
+    number = 0
+    for place, message in enumerate(transcript.messages):
+        session.place = place
+        if form.role(message) is Role.ASSISTANT:
+            without, request = meter.without(), _sent(session)
+            sent = None if request is None else meter.measure(request)
+            tokens = 0 if sent is None else sent.prompt.tokens
+            fit = sight.fit(place, request, tokens=tokens, without=without.tokens)
+            session.post_turn(message)
+            number += 1
+            yield CallMeasures(number=number, sent=sent, without=without, fit=fit)
+        else:
+            session.append(message)
+        meter.hear(message)
+
+
+def _sent(session: GCSession) -> Request | None:
+    try:
+        return session.pre_send()
+    except ContextOverflowError:
+        return None

@@ -28,7 +28,8 @@ from gc_core.scan import scan
 from gc_core.scoring import SCORING_SECONDS
 from gc_core.telemetry import instrument
 from gc_core.testing import FakeSummarizer
-from tests.support.say import call, result, rounds, small, text_of, user
+from tests.support.checker import complaints
+from tests.support.say import call, lines, result, rounds, small, text_of, user
 
 NOT_COUNTS = [("a", None), (float("nan"), 1), (-5_000, 1), (1.5, 2), (True, 2), (10**400, 1)]
 
@@ -144,6 +145,21 @@ def test_notes_that_wait_survive_a_log_that_cannot_be_written(monkeypatch):
         told = text_of(session.pre_send())
         assert [told.count(f"the {name}") for name in ("one", "two", "three")] == [1, 1, 1]
         assert session.leases == ()
+
+
+def test_notes_that_only_the_last_resort_makes_small_enough_break_no_rule():
+    with small(3_000) as session:
+        session.append(user("Do it."))
+        session.pre_send()
+        session.post_turn(call(("c1", "read", {})))
+        session.append(result("c1", lines(300)))
+        for place in range(6):
+            session.lease(100, name=f"task {place}").deliver(f"{place} is done " + "word " * 60)
+        session.switch(context_limit=300)
+        request = session.pre_send()
+        assert request.tokens <= 300
+        assert "left out: i4 tool result]" in text_of(request)
+        assert complaints("openai", request.kwargs()) == []
 
 
 def test_a_closed_session_is_told_in_words_that_its_users_know():

@@ -4,7 +4,7 @@ What a collector could learn while it runs, and whether that wins: measured over
 Four ideas beside ``gc_progressive`` and ``gc_rolling`` at their defaults: settings that follow the session's own misses
 (``adaptive``), recall ahead of the step (``prefetch``), shares by what was used again in other sessions (``priors``),
 settings by the provider's prices (``packing``). ``python -m benchmarks.adaptive prefetch`` measures one of them alone.
-None is in the product: ``docs/adaptive.md`` says why. One process; about half a minute a row.
+None is in the product: ``docs/adaptive.md`` says why. One process, half a minute of processor time a row.
 """
 
 from __future__ import annotations
@@ -43,9 +43,6 @@ from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import Uses, uses_of
 
 PACKAGES = ("gc-core", "gc-progressive", "gc-rolling", "tiktoken")
-
-NOISE = 2.0
-"""Points of far fit at 32k below which a difference means nothing: ten sessions, some of a dozen far uses."""
 
 
 @attrs.frozen(kw_only=True)

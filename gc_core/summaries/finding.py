@@ -7,6 +7,7 @@ results may be noise.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -38,8 +39,36 @@ _CHOICES = (
 _ENDS = ("passed", "pass", "failed", "fixed", "done", "complete", "completed", "created", "committed", "works")
 
 
+@attrs.frozen
+class _Found:
+    """The facts of some items, which it does not keep alive."""
+
+    _of: tuple[weakref.ref[Item], ...] = ()
+    facts: tuple[KeptFact, ...] = ()
+
+    def are_of(self, items: Sequence[Item]) -> bool:
+        """Whether these are the very items that the facts were found in."""
+        return len(items) == len(self._of) and all(known() is item for known, item in zip(self._of, items, strict=True))
+
+
+_newest = _Found()
+
+
 def kept_facts(items: Sequence[Item]) -> tuple[KeptFact, ...]:
-    """All that is worth telling of the originals, in their order; each text of a kind once. O(length)."""
+    """
+    All that is worth telling of the originals, in their order; each text of a kind once. O(length).
+
+    The extract, the list of facts and the validator ask one after the other for the facts of the same request: finding
+    them is most of what a summary costs, so the newest are remembered.
+    """
+    global _newest  # noqa: PLW0603 - one value, replaced whole: whichever thread was last
+    known = _newest
+    if not (items and known.are_of(items)):
+        known = _newest = _Found(tuple(map(weakref.ref, items)), _found_in(items))
+    return known.facts
+
+
+def _found_in(items: Sequence[Item]) -> tuple[KeptFact, ...]:
     calls = {item.id: call_of(item) for item in items if item.kind is ItemKind.TOOL_CALL}
     found = [*_said(items), *happened(items, calls), *_files(items, calls), *changed_values(items, calls)]
     ordered = sorted(_each_once(found), key=lambda fact: fact.place)

@@ -310,7 +310,7 @@ def test_under_pressure_user_texts_that_are_old_go_into_the_digest_and_younger_o
 
 def test_it_asks_for_what_its_options_name():
     major, young = Progressive().triggers
-    assert major == Major(target_percent=45.0, conversation_percent=76.0, relief_percent=60.0)
+    assert major == Major(target_percent=40.0, conversation_percent=76.0, relief_percent=60.0)
     assert young == Young(tokens=4_000, steps=2, least=200)
     assert Progressive(nursery_tokens=0).triggers == (major,)
     asked = Progressive(nursery_tokens=0, wishes=("hot", "steps", "objective"), spend_tokens=9).triggers

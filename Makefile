@@ -4,7 +4,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash lint tables rolling caching types bench clean
+.PHONY: help demo test corpus crash lint tables rolling caching long types bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,9 @@ rolling: .venv/installed ## Print the tables of docs/rolling-window.md (a few mi
 
 caching: .venv/installed ## Print its tables of what the prompt cache gives (a few minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.caching
+
+long: .venv/installed ## Print the tables of docs/long-runs.md (five minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.longrun --strategy gc_progressive
 
 types: .venv/installed ## Check types
 	$(BIN)/mypy

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 # Whole sessions take a while to make on a busy machine, which says nothing about the code under test.
-settings.register_profile("sessions", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("sessions", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sessions")
 
 CALL_IDS = ("call_1", "call_2", "call_3", "call_4")

@@ -433,8 +433,12 @@ def test_over_six_hundred_steps_a_second_collection_is_empty_and_the_last_resort
 
 def test_after_six_hundred_steps_undo_and_redo_lead_back_and_it_reopens_as_it_was(long):
     made, _, _, _, directory = long
+    for place in range(STEPS, STEPS + 15):
+        reply, answered = passing(place, 25, None)
+        made.append(reply)
+        made.append(answered)
     before = [(item.id, item.text) for item in made.items()]
-    made.collect_now(target_percent=20)
+    assert made.collect_now(target_percent=20).changed
     after = [(item.id, item.text) for item in made.items()]
     assert made.undo()
     assert [(item.id, item.text) for item in made.items()] == before

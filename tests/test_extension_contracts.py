@@ -180,13 +180,6 @@ class Elsewhere(Profile):
         return tuple(attrs.evolve(line, start=line.start + 1, end=line.end + 5_000) for line in found)
 
 
-@attrs.frozen(kw_only=True)
-class Slow(Profile):
-    def lines(self, text, item=None):  # noqa: ARG002 - the profile's own
-        sum(range(len(text) ** 2 // 240))
-        return ()
-
-
 PROFILES = [
     (changed_profile(name="auto"), "test_is_a_profile_with_a_name"),
     ("coding", "test_is_a_profile_with_a_name"),
@@ -196,7 +189,6 @@ PROFILES = [
     (changed_profile(tool_output_trim={"gossip": 9}), "test_trims_are_above_0"),
     (Heavy(), "test_weights_are_from_0_to_1"),
     (Elsewhere(), "test_lines_are_lines_of_the_text"),
-    (Slow(), "test_takes_time_in_proportion_to_the_text"),
 ]
 
 

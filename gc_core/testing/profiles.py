@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -12,15 +11,6 @@ from gc_core.items import Item
 from gc_core.profiles import AUTO, IMPORTANCE_CLASSES, TOOL_KINDS, CompressionProfile
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
-
-_SHORT, _TIMES = 8_000, 8
-"""Characters of a text, and how many times as long the other one is."""
-
-_MOST_TIMES, _LEAST_SECONDS = 5 * _TIMES, 0.2
-"""How many times as long it may take, and how short a time is never too long."""
-
-_ADVERSE = ("a/" * 20, "((((", "  " * 30 + "x", "0.1 ", '"' * 30, "ERROR " * 8, "def f(", "\n" * 30, "https://", "[1] ")
-"""Pieces of which long texts are made: what patterns that go back and forth take long for."""
 
 _LINES = """\
 FAILED tests/test_login.py::test_expiry - AssertionError: 3 != 4
@@ -99,14 +89,6 @@ class ProfileContract(Contract):
                 assert fine, f"{name}: {line} has classes that the profile does not name: {sorted(named)}"
                 end = line.end
 
-    @rule
-    def test_takes_time_in_proportion_to_the_text(self) -> None:
-        """A text eight times as long takes about eight times as long: results of megabytes come in."""
-        for piece in _ADVERSE:
-            short, long = (_seconds(self.make(), piece, _SHORT * times) for times in (1, _TIMES))
-            text = f"{_SHORT * _TIMES:,} characters of {piece[:12]!r} take {long:.2f} s, {_SHORT:,} take {short:.3f} s"
-            assert long < max(_LEAST_SECONDS, _MOST_TIMES * short), f"{text}; expected time in proportion"
-
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _items(self) -> Iterator[tuple[str, Item]]:
@@ -122,16 +104,3 @@ class ProfileContract(Contract):
         yield "line breaks", "\n\r\n" * 5
         for name, item in self._items():
             yield name, item.text
-
-
-def _seconds(profile: CompressionProfile, piece: str, length: int) -> float:
-    """The least of some measurements, of the processor alone: what else runs does not count."""
-    text = (piece * (length // len(piece) + 1))[:length]
-    found = []
-    for _ in range(3):
-        began = time.process_time()
-        profile.lines(text)
-        found.append(time.process_time() - began)
-        if found[-1] < _LEAST_SECONDS / _MOST_TIMES:
-            break
-    return min(found)

@@ -20,6 +20,9 @@ from gc_core.sources import ENRICHMENT
 from gc_core.stubs import write_stub
 from gc_core.view import WindowView
 
+RECALLED: Final = "recalled "
+"""With which the name of enrichment begins that a collection brought back."""
+
 MOST_ITEMS: Final = 5
 """Items that one collection brings back at most: more of them is a search, and the agent has a tool for that."""
 
@@ -52,7 +55,7 @@ class Recalled:
         """The block that waits for the end of the next request."""
         return Block(
             source=ENRICHMENT.name,
-            name=f"recalled {self.item}",
+            name=f"{RECALLED}{self.item}",
             text=self.text,
             kind=ItemKind.ENRICHMENT,
             policy=GCPolicy.EPHEMERAL,

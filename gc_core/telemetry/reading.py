@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from gc_core.cold import RECALLED
 from gc_core.items import Item, Level, Unit
 from gc_core.session_base import SessionBase
-from gc_core.sources import CONVERSATION, ENRICHMENT
+from gc_core.sources import CONVERSATION, ENRICHMENT, TASK_STATE
 
 HOT, WARM, COLD = "hot", "warm", "cold"
 OVERHEAD = "overhead"
 """What stands for a source where messages cost tokens beyond their items."""
-
-_TASK_STATE = "task_state"
-_RECALLED = "recalled "
 
 
 @attrs.frozen(kw_only=True)
@@ -71,8 +69,8 @@ def _tiers(levels: Mapping[str, int], items: Iterable[Item]) -> dict[str, int]:
     warm = sum(tokens for level, tokens in levels.items() if level != Level.VERBATIM.value)
     cold = 0
     for item in items:
-        warm += item.tokens if item.source == _TASK_STATE else 0
-        cold += item.tokens if item.source == ENRICHMENT.name and item.name.startswith(_RECALLED) else 0
+        warm += item.tokens if item.source == TASK_STATE.name else 0
+        cold += item.tokens if item.source == ENRICHMENT.name and item.name.startswith(RECALLED) else 0
     return {HOT: levels.get(Level.VERBATIM.value, 0), WARM: warm, COLD: cold}
 
 

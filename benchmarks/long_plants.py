@@ -207,8 +207,8 @@ def _of_kind(kind: Kind, at: Iterable[int], markers: Iterator[tuple[str, str]], 
 def _worded(plant: Plant, count: int, made: list[Plant], subjects: list[tuple[str, str]], lot: random.Random) -> Plant:
     if plant.kind is Kind.FILE:
         name = plant.marker.replace(" ", "-")
-        path = f"{lot.choice(_FOLDERS)}/{name}.{lot.choice(_ENDINGS)}"
-        return attrs.evolve(plant, marker=path, text=path)
+        folder, file = lot.choice(_FOLDERS), f"{name}.{lot.choice(_ENDINGS)}"
+        return attrs.evolve(plant, marker=file, text=f"{folder}/{file}")
     if plant.kind is Kind.ERROR:
         option = plant.marker.replace(" ", "-") if " " in plant.marker else plant.marker.upper()
         fix = f"{lot.choice(_COMMANDS)} --with={option}"
@@ -235,8 +235,8 @@ def _by_user(plant: Plant) -> tuple[Message, ...]:
 
 def _exchange(plant: Plant) -> tuple[Message, ...]:
     if plant.kind is Kind.FILE:
-        arguments = {"path": plant.marker, "old_string": "return None", "new_string": "return found"}
-        return _called(plant, "", "edit_file", arguments, f"Updated {plant.marker}: 1 line changed.")
+        arguments = {"path": plant.text, "old_string": "return None", "new_string": "return found"}
+        return _called(plant, "", "edit_file", arguments, f"Updated {plant.text}: 1 line changed.")
     said = f"It failed because the {_cause(plant)}; {plant.text} gets around that."
     return _called(plant, said, "run_command", {"command": plant.text}, "ok: 12 passed, 0 failed")
 
@@ -247,7 +247,7 @@ def _failure(plant: Plant) -> tuple[Message, ...]:
 
 
 def _cause(plant: Plant) -> str:
-    return _CAUSES[plant.number % len(_CAUSES)]
+    return _CAUSES[plant.number // len(Kind) % len(_CAUSES)]  # all kinds are planted in turn
 
 
 def _called(plant: Plant, said: str, tool: str, arguments: Mapping[str, str], result: str) -> tuple[Message, ...]:

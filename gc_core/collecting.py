@@ -353,7 +353,13 @@ class Collecting(Archive):
             scores=self._scores,
             cold=self._cold,
             profile=self.profile,
+            renewed=self._renewed,
         )
+
+    @property
+    def _renewed(self) -> str:
+        """Id of the item that a collection tells anew; nothing here."""
+        return ""
 
     @property
     def _questions(self) -> tuple[str, ...]:

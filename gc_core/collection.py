@@ -18,7 +18,7 @@ from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.importance import Scores, composite
 from gc_core.messages import Request
 from gc_core.plan import Plan
-from gc_core.planning import Planner
+from gc_core.planning import RENEWED, Planner
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
@@ -63,6 +63,7 @@ class Collected:
         recalled: What comes back at the end of the next request.
         stale: The host acted meanwhile, so that it may not be done any more.
         keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
+        renewed: Tokens of what left because it is told anew: nothing is won by that.
 
     """
 
@@ -73,6 +74,7 @@ class Collected:
     recalled: tuple[Recalled, ...] = ()
     stale: bool = False
     keeps_head: bool = False
+    renewed: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -92,6 +94,7 @@ class Collector:
         scores: How importance is told.
         cold: What left the window, where a strategy works with tiers; else None.
         profile: What the session's domain holds for important.
+        renewed: Id of the item that is told anew behind a collection that drops or tells something, or "".
         clock: Seconds; for measuring alone, no decision but the time limit depends on it.
 
     """
@@ -107,6 +110,7 @@ class Collector:
     scores: Scores = composite
     cold: ColdTier | None = None
     profile: CompressionProfile = GENERAL_PROFILE
+    renewed: str = ""
     clock: Clock = time.perf_counter
 
     def steps(
@@ -203,6 +207,9 @@ class Collector:
         all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies) and not asked.goal.is_young
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
+        elif planner.renew(self.renewed) and not planner.met:
+            self._ask_all(planner, asked)  # beside a trace what was too small to leave may leave
+            yield from self._answered(planner, asked)
         return planner
 
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
@@ -306,6 +313,7 @@ class Collector:
         for summary in passed.unanswered:
             written, keep = asked.written[summary.key]
             passed.answer(summary, written.text, keep)
+        passed.renew(self.renewed)
         asked.refused += plan.refusals
         return passed
 
@@ -335,7 +343,8 @@ class Collector:
             earliest_change=_earliest_change(context, after),
             seconds=self.clock() - started,
         )
-        return Collected(context=after, plan=plan, result=result, of=context)
+        renewed = sum(removal.tokens_freed for removal in plan.removals if removal.phase == RENEWED)
+        return Collected(context=after, plan=plan, result=result, of=context, renewed=renewed)
 
     def check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
         """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 import attrs
 
@@ -18,12 +19,16 @@ from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
 from gc_core.rights import Rights
+from gc_core.sources import TASK_STATE
 from gc_core.stub_planning import Stubs
 from gc_core.summary import SummaryForm, SummaryRequest
 from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
 from gc_core.tally import Tally
 from gc_core.traces import Traces
 from gc_core.view import WindowView, Zone
+
+RENEWED: Final = "renewed"
+"""Phase of what leaves because its newer version is told at the end of the next request."""
 
 
 class Planner:
@@ -130,6 +135,20 @@ class Planner:
                     break
                 accepted = self._offer(removal, rights) or accepted
             self._recount()
+
+    def renew(self, item: str) -> bool:
+        """A block that is told anew behind whatever leaves the window leaves with it, where it may: whether it does."""
+        if not any(isinstance(removal.action, Drop | Summarize) for removal in self._removals):
+            return False
+        for unit in self._view.renewable(item):
+            removal = GCRemovalItem.drop(unit, reason="told anew", phase=RENEWED)
+            removal = attrs.evolve(removal, strategy=unit.items[0].source)
+            if removal not in self._vetoed and self._cuts.gain([unit]) > 0:
+                self._cuts.drop(unit)
+                self._removals.append(removal)
+                self._exact = False
+                return True
+        return False
 
     def _offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
         accepted = self._offer_action(removal, rights)
@@ -271,7 +290,9 @@ class Planner:
     def request(self, summary: PlannedSummary, read: Originals) -> SummaryRequest:
         """What is asked for a summary."""
         self._stubs.write()
-        return request_for(summary, read, self._stubs.shown(), self.goal.focus, self._counter)
+        stated = any(item.source == TASK_STATE.name for unit in self._view.units for item in unit.items)
+        request = request_for(summary, read, self._stubs.shown(), self._counter)
+        return attrs.evolve(request, focus=self.goal.focus, stated=stated)
 
     def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
         """

@@ -139,6 +139,12 @@ class Remembering(Condensing):
         return tuple(question.text for question in asked if question.in_force)
 
     @property
+    def _renewed(self) -> str:
+        """The state as it stands in the window: what a collection drops or tells makes another one of it."""
+        key = self._state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
+        return key if self._state_tokens and self._context.find(key) is not None else ""
+
+    @property
     def _state_tokens(self) -> int:
         """Tokens that the block may have in the window; 0 where nobody wants it."""
         percent = self._config.task_state_percent

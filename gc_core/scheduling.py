@@ -197,7 +197,7 @@ class Scheduling(Elsewhere):
         """What a collection would do to the prefix. What has not been sent yet is written in any case."""
         unsent = max(0, collected.of.budget.total - self._raw_sent)
         behind = collected.context.tokens_behind(collected.of) - unsent
-        found = Break(freed=collected.result.tokens_freed, behind=max(0, behind))
+        found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
         self._weighed = self._scheduler.arithmetic(moment, found) if found.freed else ""
         return found
 

@@ -54,6 +54,7 @@ class SummaryRequest:
         form: What the text is for; nobody is asked for a fold.
         complaints: Why the text before this one was refused; () for the first attempt.
         entries: What a digest tells already, a line each; nobody has to say it again.
+        stated: The state of the task stands in the window: what was demanded and decided is told there.
         room: Tokens that a digest may have in all, these entries and the new ones; 0 for other forms.
         count: Tokens of a text, as the session counts them.
         spent: To be told, after each call of a model, its input and output tokens: the session books them. May be
@@ -68,6 +69,7 @@ class SummaryRequest:
     form: SummaryForm = SummaryForm.ACCOUNT
     complaints: tuple[str, ...] = ()
     entries: tuple[str, ...] = attrs.field(default=(), repr=False)
+    stated: bool = False
     room: int = 0
     count: Callable[[str], int] = attrs.field(repr=False, eq=False)
     spent: Callable[[int, int], None] = attrs.field(default=_unheard, repr=False, eq=False)

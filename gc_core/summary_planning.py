@@ -331,7 +331,7 @@ def planned(
 
 
 def request_for(
-    summary: PlannedSummary, read: Originals, shown: Collection[str], focus: str, counter: TokenCounter
+    summary: PlannedSummary, read: Originals, shown: Collection[str], counter: TokenCounter
 ) -> SummaryRequest:
     """What is asked: originals alone, and the names that nothing else in the window will show."""
     is_digest = summary.form is SummaryForm.DIGEST
@@ -352,7 +352,6 @@ def request_for(
         entries=(*entries_in(summary.units), *(line for item in unread for line in _said_in(item))),
         room=summary.body_tokens if is_digest else 0,
         names=tuple(names),
-        focus=focus,
         form=summary.form,
         count=counter.count,
     )

@@ -325,6 +325,15 @@ class WindowView:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
+    def renewable(self, item: str) -> tuple[Unit, ...]:
+        """The unit of this item alone, where nothing but its policy keeps it: a model call has seen it."""
+        return tuple(
+            unit
+            for place, unit in enumerate(self.units[: self.final])
+            if item and unit.items[0].id == item and len(unit.items) == 1 and self._steps_after[place]
+            if not (unit.pinned or unit.pending or place in self._beside_system)
+        )
+
     def _is_fresh(self, unit: Unit) -> bool:
         """
         A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second

@@ -8,7 +8,7 @@ the least important entries leave. Nothing is ever told again in other words, so
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gc_core.summaries.choosing import focus_pattern
@@ -32,6 +32,13 @@ Pattern, worth, and the share of the entries behind which it is worth half as mu
 tells nothing of now.
 """
 
+_TOLD_BESIDE: Final = (
+    (re.compile(r".* failed \(.*; it succeeded later"), 8.0, 1.0),
+    (re.compile(r"- (?:The user required|Decided by)"), 2.0, 0.25),
+    *_WORTH,
+)
+"""The same where the state of the task tells beside it what was demanded and decided."""
+
 _OTHERS = (1.0, 0.25)
 _WORTH_OF_FOCUS = 8.0
 
@@ -46,7 +53,7 @@ def digest_text(request: SummaryRequest, written: str) -> str:
     """
     entries = [*request.entries, *_as_entries(written)]
     newest_first = list(dict.fromkeys(reversed(entries)))
-    return "\n".join(_selected(newest_first[::-1], request.room, request.count, request.focus))
+    return "\n".join(_selected(newest_first[::-1], request))
 
 
 def _as_entries(written: str) -> list[str]:
@@ -56,10 +63,11 @@ def _as_entries(written: str) -> list[str]:
     return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in told]
 
 
-def _selected(entries: Sequence[str], room: int, count: Callable[[str], int], focus: str) -> list[str]:
+def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
     """The most important entries that fit, in their order."""
+    room, count = request.room, request.count
     costs = [count(f"{entry}\n") for entry in entries]
-    ranked = sorted(range(len(entries)), key=lambda place: -_worth(entries, place, focus))
+    ranked = sorted(range(len(entries)), key=lambda place: -_worth(entries, place, request))
     left = float(room)
     for _ in range(_TRIES):
         kept = sorted(_fitting(ranked, costs, left))
@@ -79,10 +87,10 @@ def _fitting(ranked: Iterable[int], costs: Sequence[int], room: float) -> list[i
     return kept
 
 
-def _worth(entries: Sequence[str], place: int, focus: str) -> float:
-    entry = entries[place]
-    worth, half_life = next(((worth, half) for pattern, worth, half in _WORTH if pattern.match(entry)), _OTHERS)
-    pattern = focus_pattern(focus)
+def _worth(entries: Sequence[str], place: int, request: SummaryRequest) -> float:
+    entry, table = entries[place], _TOLD_BESIDE if request.stated else _WORTH
+    worth, half_life = next(((worth, half) for pattern, worth, half in table if pattern.match(entry)), _OTHERS)
+    pattern = focus_pattern(request.focus)
     if pattern is not None and pattern.search(entry):
         worth *= _WORTH_OF_FOCUS
     age = (len(entries) - 1 - place) / max(1.0, half_life * len(entries))

@@ -9,6 +9,7 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
+from gc_core.task.strength import is_strong, strength_of
 from gc_core.task.subjects import Subject, subject_of, supersedes
 from gc_core.task.values import (
     COMPLETED,
@@ -34,13 +35,6 @@ _CHANGES = frozenset({"edited", "created", "deleted"})
 
 _CHANGING = re.compile(
     r"(?:add|book|cancel|change|create|delete|exchange|insert|modify|pay|refund|remove|return|send|set|transfer|update)\b"
-)
-
-STRONG = re.compile(
-    r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
-    r"|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t|prefer"
-    r"|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
-    re.IGNORECASE,
 )
 
 Demand = Constraint | Decision
@@ -187,7 +181,10 @@ class Draft:
         """A call failed; the same failure again is one entry, which is unresolved again."""
         key = error_key(new)
         known = self.errors.pop(key, None)  # the newest stands last
-        self.errors[key] = new if known is None else attrs.evolve(new, times=known.times + 1)
+        if known is not None:
+            before = known.lessons[-values.MOST_LESSONS :]
+            new = attrs.evolve(new, times=known.times + 1, before=before)
+        self.errors[key] = new
 
     def resolve(self, key: tuple[str, str], text: str, item: str, itself: Reason | None) -> None:
         """A failure was overcome: by what was done since, else by the call ``itself``, where that was another one."""
@@ -265,7 +262,7 @@ def _only_takes_back(subject: Subject, text: str) -> bool:
     """Whether a sentence demands nothing itself."""
     if subject.topic:
         return not subject.chosen
-    return subject.permits and not subject.negative and STRONG.search(text) is None
+    return subject.permits and not subject.negative and not is_strong(text)
 
 
 def _again(known: D, new: D) -> D:
@@ -288,15 +285,10 @@ def _mark(entries: list[D], gone: Demand, item: str) -> None:
             entries[place] = attrs.evolve(entry, superseded_by=item)
 
 
-def _worth(entry: object, place: int) -> tuple[bool, bool, int, int]:
+def _worth(entry: object, place: int) -> tuple[float, ...]:
     """The least worthy first."""
-    times = entry.times if isinstance(entry, Constraint | Decision | EntityState | ErrorPattern) else 1
-    strong = is_strong(entry) if isinstance(entry, Constraint | Decision) else True
-    return getattr(entry, "in_force", True), strong, min(times, 3), place
-
-
-def is_strong(entry: Demand) -> bool:
-    """Whether it says so in strong words, or the user decided it."""
-    if isinstance(entry, Decision) and entry.by == "user":
-        return True
-    return STRONG.search(entry.text) is not None
+    if isinstance(entry, ErrorPattern):
+        return bool(entry.lessons), entry.in_force, min(entry.times, 3), place
+    times = entry.times if isinstance(entry, Constraint | Decision | EntityState) else 1
+    strength = -strength_of(entry) if isinstance(entry, Constraint | Decision) else 0
+    return getattr(entry, "in_force", True), strength, min(times, 3), place

@@ -16,6 +16,7 @@ from gc_core.task.failures import failure_of
 from gc_core.task.subjects import meaning
 from gc_core.task.touched import Names
 from gc_core.task.values import (
+    MOST_LESSONS,
     MOST_WAITING,
     MOST_WORDS,
     Constraint,
@@ -318,16 +319,16 @@ class _Walk:
             key = self._meant(sentence, item.turn)
             if key is None:
                 if wording.names_error(sentence):
-                    told = Resolution(text=sentence, item=item.id)
+                    told = Resolution(text=sentence, item=item.id, said=True)
                     self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=told))
                 continue
             error, done = self.draft.errors[key], self.draft.cursor.done
             known = error.resolution or Resolution(text="", item="")
+            before = (*error.before, known)[-MOST_LESSONS:] if known.said and known.text != sentence else error.before
             if not known.item and done is not None and number_of(done.item) > number_of(error.item):
                 known = attrs.evolve(known, after=done.text, after_item=done.item)
-            self.draft.errors[key] = attrs.evolve(
-                error, resolution=attrs.evolve(known, text=sentence, item=item.id)
-            )  # fmt: skip
+            told = attrs.evolve(known, text=sentence, item=item.id, said=True)
+            self.draft.errors[key] = attrs.evolve(error, before=before, resolution=told)
 
     def _meant(self, sentence: str, turn: int) -> tuple[str, str] | None:
         """The error that a sentence speaks of: that with which it shares most words, else the turn's newest."""

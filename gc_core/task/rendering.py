@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.kept import coded, quoted
-from gc_core.task.draft import is_strong
+from gc_core.task.strength import Strength, strength_of
 from gc_core.task.values import (
     ACTIVE,
     COMPLETED,
@@ -19,14 +19,15 @@ from gc_core.task.values import (
     ErrorPattern,
     OpenQuestion,
     Relation,
+    Resolution,
     SubGoal,
     TaskState,
     number_of,
 )
 
-CONSTRAINTS, DECISIONS, QUESTIONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES = KINDS = (
-    *("constraints", "decisions", "questions", "unresolved errors", "resolved errors", "sub-goals"),
-    "entities",
+CONSTRAINTS, DECISIONS, QUESTIONS, LESSONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES, CHANGED = KINDS = (
+    *("constraints", "decisions", "questions", "lessons", "unresolved errors", "resolved errors", "sub-goals"),
+    *("entities", "changed files"),
 )
 """What a text may leave out, the most important first."""
 
@@ -36,8 +37,19 @@ BINDING: Final = (CONSTRAINTS, DECISIONS)
 OTHERS_SHARE: Final = 0.4
 """Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
 
-SHARES: Final = {QUESTIONS: 0.15, ERRORS: 0.2, RESOLVED: 0.3, SUB_GOALS: 0.15, ENTITIES: 0.2}
-"""How the rest shares what is left to it: what overcame an error saves more than a plan that is stale."""
+SHARES: Final = {
+    QUESTIONS: 0.02,
+    LESSONS: 0.32,
+    ERRORS: 0.02,
+    RESOLVED: 0.04,
+    SUB_GOALS: 0.02,
+    ENTITIES: 0.04,
+    CHANGED: 0.54,
+}
+"""
+How the kinds of the rest that there are share what is left to it, in proportion: where something was changed and what
+overcame an error serves longer than a plan or a question, which are stale soon.
+"""
 
 _HEADS: Final = {
     CONSTRAINTS: "Demanded by the user, and in force:",
@@ -46,13 +58,20 @@ _HEADS: Final = {
     ERRORS: "Failed, and not overcome:",
     RESOLVED: "Failed, and overcome:",
     SUB_GOALS: "Planned:",
+    LESSONS: "Said of what was wrong, and of how it was overcome:",
     ENTITIES: "Touched:",
+    CHANGED: "Changed, by folder:",
 }
 _TEXT_CHARS = 600
 _REASON_CHARS = 160
 _MOST_SHOWN_REASONS = 2
 _MOST_SHOWN_RELATIONS = 3
 _MOST_MISSES = 12
+_FILES = frozenset({"file", "test"})
+_FILES_ON_A_LINE = 16
+_NEWEST_FILES = 30
+"""Changed files of which it is told what was done to them; of older ones only where they are."""
+
 _SEAM = 1
 """Tokens that a line may have more among others than alone."""
 
@@ -97,9 +116,9 @@ def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -
     """
     The state in at most ``max_tokens`` tokens by ``count``; the same state gives the same text.
 
-    Demands and decisions in force come first, then open questions, errors, sub-goals, and what was touched, the newest
-    first where not all fit; inside a kind they stand in the order of time. What is superseded is not shown. The last
-    line says how many entries were left out. Nothing in it can pose as an instruction or a frame.
+    Rules and settled decisions in force come first, then a share of every other kind, then what is left of demands and
+    decisions, the newest first where not all fit; inside a kind they stand in the order of time. What is superseded is
+    not shown. The last line says how many entries were left out. Nothing in it can pose as an instruction or a frame.
     """
     lines = list(_lines(state))
     top = _top(state)
@@ -126,10 +145,11 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
     for own in by_kind.values():
         own.sort(key=lambda line: line.rank)
     for kind in BINDING:
-        filling.take(by_kind[kind], filling.left - int(room * OTHERS_SHARE))
-    rest = filling.left
+        rules = [line for line in by_kind[kind] if line.rank[0] == Strength.RULE]
+        filling.take(rules, filling.left - int(room * OTHERS_SHARE))
+    rest, there = filling.left, sum(share for kind, share in SHARES.items() if by_kind[kind])
     for kind, share in SHARES.items():  # no kind takes all of it before each had a look
-        filling.take(by_kind[kind], min(filling.left, int(rest * share)))
+        filling.take(by_kind[kind], min(filling.left, int(rest * share / max(share, there))))
     for kind in KINDS:
         filling.take(by_kind[kind], filling.left)
     order = {kind: place for place, kind in enumerate(KINDS)}
@@ -207,11 +227,11 @@ def _lines(state: TaskState) -> Iterator[_Line]:
     for place, demand in enumerate(state.constraints):
         if demand.in_force:
             yield _Line(
-                CONSTRAINTS, place, functools.partial(_constraint, demand), (not is_strong(demand), -_newest(demand))
+                CONSTRAINTS, place, functools.partial(_constraint, demand), (strength_of(demand), -_newest(demand))
             )
     for place, decision in enumerate(state.decisions_made):
         if decision.in_force:
-            rank = (not is_strong(decision), decision.by != "user", -_newest(decision))
+            rank = (strength_of(decision), decision.by != "user", -_newest(decision))
             yield _Line(DECISIONS, place, functools.partial(_decision, decision), rank)
     for place, question in enumerate(state.open_questions):
         if question.in_force:
@@ -220,10 +240,15 @@ def _lines(state: TaskState) -> Iterator[_Line]:
 
 
 def _what_happened(state: TaskState) -> Iterator[_Line]:
-    for place, error in enumerate(sorted(state.error_patterns, key=lambda error: number_of(error.item))):
-        yield _Line(
-            ERRORS if error.in_force else RESOLVED, place, functools.partial(_error, error), (-number_of(error.item),)
-        )
+    errors = sorted(state.error_patterns, key=lambda error: number_of(error.item))
+    for place, error in enumerate(errors):
+        if error.in_force or not error.lessons:
+            kind = ERRORS if error.in_force else RESOLVED
+            yield _Line(kind, place, functools.partial(_error, error), (-number_of(error.item),))
+    lessons = {lesson.text: (lesson, error) for error in errors for lesson in error.lessons}
+    for lesson, error in lessons.values():
+        number = number_of(lesson.item)
+        yield _Line(LESSONS, number, functools.partial(_lesson, lesson, error), (-number,))
     for place, goal in enumerate(state.sub_goals):
         if goal.in_force:
             yield _Line(
@@ -232,12 +257,32 @@ def _what_happened(state: TaskState) -> Iterator[_Line]:
                 functools.partial(_sub_goal, goal),
                 (goal.status == COMPLETED, goal.status != ACTIVE, place),
             )
-    entities = (entity for entity in state.entities.values() if entity.kind != "request")
-    ordered = sorted(entities, key=lambda entity: (number_of(entity.item), entity.name))
-    for place, entity in enumerate(ordered):
-        yield _Line(
-            ENTITIES, place, functools.partial(_entity, entity), (entity.kind == "symbol", not entity.changed, -place)
-        )
+    entities, old = _touched(state)
+    for place, entity in enumerate(entities):
+        rank = (entity.kind == "symbol", not entity.changed, -place)
+        yield _Line(ENTITIES, place, functools.partial(_entity, entity), rank)
+    yield from _folders(old)
+
+
+def _touched(state: TaskState) -> tuple[list[EntityState], list[EntityState]]:
+    """What was touched, oldest first, but for the files that were changed before the newest ones, which come second."""
+    entities = [entity for entity in state.entities.values() if entity.kind != "request"]
+    entities.sort(key=lambda entity: (number_of(entity.item), entity.name))
+    old = [entity for entity in entities if entity.changed and entity.kind in _FILES][:-_NEWEST_FILES]
+    names = {entity.name for entity in old}
+    return [entity for entity in entities if entity.name not in names], old
+
+
+def _folders(files: Sequence[EntityState]) -> Iterator[_Line]:
+    """Some files of a folder on a line: what is told so takes a third of the room."""
+    folders: dict[str, list[EntityState]] = {}
+    for file in files:
+        folders.setdefault(file.name.rpartition("/")[0], []).append(file)
+    for folder, own in folders.items():
+        for start in range(0, len(own), _FILES_ON_A_LINE):
+            shown = own[start : start + _FILES_ON_A_LINE]
+            newest = number_of(shown[-1].item)
+            yield _Line(CHANGED, newest, functools.partial(_changed, folder, shown), (-newest,))
 
 
 def _newest(entry: Constraint | Decision) -> int:
@@ -286,6 +331,16 @@ def _error(entry: ErrorPattern) -> str:
     same = found.text == entry.text
     told = "" if same else f" was overcome ({found.item}): {_short(found.text, _REASON_CHARS * 2)}"
     return f"{line}{told}{after}"
+
+
+def _lesson(lesson: Resolution, error: ErrorPattern) -> str:
+    tool = f" {coded(error.tool)}" if error.tool else ""
+    return f"- ({lesson.item}){tool} {_short(lesson.text, _REASON_CHARS * 2)}"
+
+
+def _changed(folder: str, files: Sequence[EntityState]) -> str:
+    names = ", ".join(f"{coded(file.name.rpartition('/')[2])} ({file.changed})" for file in files)
+    return f"- {coded(f'{folder}/')}: {names}" if folder else f"- {names}"
 
 
 def _sub_goal(entry: SubGoal) -> str:

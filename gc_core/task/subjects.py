@@ -31,7 +31,7 @@ _NEGATIVE = re.compile(
     r"\b(?:never|not|don't|dont|doesn't|no|avoid|without|forbidden|cannot|can't|won't|shouldn't|mustn't|stop)\b",
     re.IGNORECASE,
 )
-_END = r"(?=\s*(?:[.;,!?)]\s|[.;,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
+_END = r"(?=\s*(?:[.;:,!?)]\s|[.;:,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
 _DROPPED = (
     re.compile(rf"\b(?:instead of|rather than|in place of|and not|, not)\s+(?P<old>.{{2,80}}?){_END}", re.IGNORECASE),
     re.compile(
@@ -230,7 +230,7 @@ def _replaces(new: Subject, old: Subject) -> bool:
         if not gone <= old.words or old.negative:
             continue
         others = (old.words - gone) & new.words
-        if gone & old.chosen or others or len(old.words) <= _SHORT_VALUE + 1:
+        if gone & old.chosen or others or _FEW * len(gone) >= len(old.words):
             return True
     return False
 
@@ -246,6 +246,12 @@ def _sets_otherwise(new: Subject, old: Subject) -> bool:
             if same and not value <= was and not was <= value and (loose or _alike(value, was)):
                 return True
     return False
+
+
+def _of_other_things(new: Subject, old: Subject) -> bool:
+    """Both set something, in like words, and each of something that the other has a word less for."""
+    pairs = [(subject - {""}, known - {""}) for subject, _ in new.slots for known, _ in old.slots]
+    return bool(pairs) and all(subject - known and known - subject for subject, known in pairs)
 
 
 def _alike(value: frozenset[str], was: frozenset[str]) -> bool:
@@ -287,10 +293,11 @@ def _corrects(new: Subject, old: Subject) -> float:
     if not new.corrects:
         return 0.0
     both, shared = new.words | old.words, len(new.words & old.words)
-    if shared and shared / len(both) >= _HALF:
-        return 0.7 * shared / len(both)
-    if shared >= _FEW and shared / len(new.words) >= _NEAR:
-        return 0.6 * shared / len(new.words)
+    if not _of_other_things(new, old):
+        if shared and shared / len(both) >= _HALF:
+            return 0.7 * shared / len(both)
+        if shared >= _FEW and shared / len(new.words) >= _NEAR:
+            return 0.6 * shared / len(new.words)
     chosen = len(new.chosen & old.chosen)
     if chosen and chosen / len(new.chosen) >= _HALF and not old.negative:
         return _HALF

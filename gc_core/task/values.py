@@ -19,7 +19,7 @@ MOST_ENTITIES: Final = 4_096
 
 MOST_CONSTRAINTS: Final = 512
 MOST_DECISIONS: Final = 512
-MOST_ERRORS: Final = 256
+MOST_ERRORS: Final = 512
 MOST_QUESTIONS: Final = 256
 MOST_SUB_GOALS: Final = 256
 MOST_TOOLS: Final = 256
@@ -28,6 +28,9 @@ MOST_RELATIONS: Final = 16
 
 MOST_REASONS: Final = 6
 """Sentences in a decision's chain of reasons."""
+
+MOST_LESSONS: Final = 64
+"""Ways to overcome a failure that are remembered; the newest stay."""
 
 MOST_WAITING: Final = 64
 """Calls without a result that are remembered."""
@@ -242,6 +245,7 @@ class Resolution:
         item: Id of the item that holds that.
         after: What was done between failure and success, or "".
         after_item: Id of the item that did so, or "".
+        said: Somebody told how, in words: it is known again when the same failure comes back.
 
     """
 
@@ -249,6 +253,7 @@ class Resolution:
     item: str
     after: str = ""
     after_item: str = ""
+    said: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -264,6 +269,7 @@ class ErrorPattern:
         asked: What its call asked for, shortened.
         times: How often it came.
         resolution: What overcame it; None while nothing did.
+        before: What was said to have overcome it when it came before, oldest first.
         keys: Names of the call's arguments, and ``words`` of their values: a later success is known by them.
         words: See ``keys``.
 
@@ -278,6 +284,7 @@ class ErrorPattern:
     asked: str = ""
     times: int = 1
     resolution: Resolution | None = None
+    before: tuple[Resolution, ...] = ()
     keys: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
@@ -285,6 +292,12 @@ class ErrorPattern:
     def in_force(self) -> bool:
         """Nothing has overcome it."""
         return self.resolution is None
+
+    @property
+    def lessons(self) -> tuple[Resolution, ...]:
+        """What somebody said of how it was overcome, oldest first."""
+        known = self.before if self.resolution is None else (*self.before, self.resolution)
+        return tuple(each for each in known if each.said)
 
 
 @attrs.frozen(kw_only=True)
@@ -450,8 +463,9 @@ def references_of(entry: Entry) -> Iterator[str]:
             yield from filter(None, (entry.since, entry.superseded_by))
         case OpenQuestion():
             yield from filter(None, (entry.answered_by,))
-        case ErrorPattern(resolution=Resolution() as resolution):
-            yield from filter(None, (resolution.item, resolution.after_item))
+        case ErrorPattern():
+            known = entry.before if entry.resolution is None else (*entry.before, entry.resolution)
+            yield from (item for each in known for item in (each.item, each.after_item) if item)
         case EntityState():
             yield from filter(None, (entry.first, entry.changed))
             yield from (relation.item for relation in entry.relations)

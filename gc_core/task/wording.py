@@ -186,7 +186,8 @@ _DEMANDS = _any(
     "instead of", "rather than", "should(?:n't)?", "cannot", "can't", "ha(?:ve|s) to", "needs? to", "requires?",
     "required", "not allowed", "forbidden", "no longer", "please stop", "at least", "at most", "no more than",
     "want", "wanted", "without", "i'?d (?:like|love|prefer|suggest)", "(?:i |we )would (?:like|prefer|suggest|love)",
-    "no need (?:to|for)", "nothing less", "i need (?:you|it|this|them|the|a|an|my)",
+    "no need (?:to|for)", "nothing less", "no(?:body|[ -]one)(?: else)? (?:may|can|should|must|is to|gets? to)",
+    "i need (?:you|it|this|them|the|a|an|my)",
     r"please (?:also |just |then )?(?:keep|use|remove|add|do|make|refund|cancel|return|change|replace|put|charge|stop"
     r"|include|exclude|leave|follow|write|limit|update|upgrade|downgrade|exchange|modify|book|rename|move|create)",
 )  # fmt: skip
@@ -212,7 +213,7 @@ _NO_DEMAND = re.compile(
 _BINDING = _any(
     "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "make sure", "ensure", "required?",
     "requires", "not allowed", "forbidden", "no longer", "at least", "at most", "no more than", "instead of",
-    "rather than", "ha(?:ve|s) to", "should(?: not|n't)", "from now on",
+    "rather than", "ha(?:ve|s) to", "should(?: not|n't)", "from now on", "no(?:body|[ -]one)(?: else)? (?:may|can)",
 )  # fmt: skip
 _CORRECTING = _any(
     "forget", "ignore", "drop", "scrap", "disregard", "discard", "lift", "never ?mind", "scratch", "no longer",
@@ -249,6 +250,7 @@ _TO_SOMEBODY = re.compile(
     re.IGNORECASE,
 )
 _PARTS = "best|right|simplest|cleanest|correct|better|proper|easiest|safest|cleaner|simpler|only"
+_BEST = "best|right|simplest|cleanest|better|easiest|safest|cleaner|simpler"
 _WAYS = "approach|way|fix|option|solution|choice|strategy|design|plan|place|move|idea"
 _ASSISTANT_CHOOSES = (
     (_SETTLED_STEMS, _SETTLED),
@@ -271,6 +273,8 @@ _ASSISTANT_CHOOSES = (
             rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is"
             rf"|should be)(?: still| simply| just)? "
             r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
+            rf"|\b(?:the|my|our) (?:{_BEST}) (?:{_WAYS})(?: for [\w `'./-]{{2,60}}?)?"
+            r" (?:is|was|will be|would be) .{4,}"
             r"|^\W*(?:recommendation|decision|approach|recommended)\W{0,3}:\W{0,4}\w.{12,}"
             r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding"
             r"|removing)"
@@ -356,7 +360,8 @@ _NO_FAILURE = re.compile(
 _FIXED = re.compile(
     r"(?<![\w-])(?:fixed|resolved|solved|the fix|root cause|caused by|workaround|worked around|fixes"
     r"|(?:the|this|that|real|actual|main) (?:\w+ )?(?:issue|problem|bug|cause|error|reason|culprit) was"
-    r"|solution was|turned out|turns out|was because|was due to|this was)(?![\w(-])",
+    r"|solution was|turned out|turns out|was because|was due to|this was|failed because|g[eo]ts? around"
+    r"|works? around)(?![\w(-])",
     re.IGNORECASE,
 )
 _ERROR_LIKE = re.compile(

@@ -95,7 +95,7 @@ class Progressive:
     relief_percent: float = attrs.field(default=60.0, validator=_PERCENT)
     wishes: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_wishes)
     spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
-    task_state_percent: float = attrs.field(default=5.0, validator=_PERCENT)
+    task_state_percent: float = attrs.field(default=20.0, validator=_PERCENT)
     promotes: bool = attrs.field(default=True, validator=_FLAG)
 
     @property

@@ -1,0 +1,91 @@
+"""How long a demand or a decision holds, by its words: a rule outlives the step that it was said for."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import Final
+
+from gc_core.task.values import Constraint, Decision
+
+_RULE: Final = re.compile(
+    r"\b(?:must(?:n['’]?t)?|never|always|from now on|no matter|whatever|whenever|every time|forbidden|not allowed"
+    r"|no(?:body|[ -]one)(?: else)?|at least|at most|no more than|only|do not|don['’]t|avoid|make sure|ensure"
+    r"|required?|requires|no longer|should(?: not|n['’]t)|ha(?:s|ve) to"
+    r"|keep\b.{2,60}\b(?:below|above|under|within|at|to))\b",
+    re.IGNORECASE,
+)
+_OF_MYSELF: Final = re.compile(
+    r"\bI(?:['’](?:m|ve|ll|d))? (?:(?:just|really|also|actually|still|would|can|will|am|do|did|have|had|currently) )*"
+    r"(?:not |don['’]t |won['’]t |can['’]t |didn['’]t |never |always )?(?:\w+ )?"
+    r"(?:have|had|hope|appreciate|prefer|love|like|understand|remember|know|keep|heard|find|think|feel|fly|make|mean"
+    r"|prepare|recall|see|sure|use|work)\b",
+    re.IGNORECASE,
+)
+_WANTS: Final = re.compile(r"\bI (?:\w+ )?(?:want|need|require|expect|insist|demand|ask)\b", re.IGNORECASE)
+
+_STRONG: Final = re.compile(
+    r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
+    r"|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t|prefer"
+    r"|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
+    re.IGNORECASE,
+)
+_SETTLED: Final = re.compile(
+    r"\b(?:decided|decision|chose|chosen|settled|agreed|opted|instead of|rather than|switch(?:ed|ing)?|stick(?:ing)?"
+    r"|(?:go|going|went) with|(?:we|I)(?:['’]ll| will) (?:use|keep|store|take|go)|(?:best|right|better|simplest)"
+    r" (?:approach|way|option|solution|choice|design)|recommend\w*)\b",
+    re.IGNORECASE,
+)
+_WHY: Final = re.compile(
+    r"\b(?:because|since|so that|due to|in order to|reason|as (?:it|the|its|two)|given that)\b|;", re.IGNORECASE
+)
+_SAYS_SO: Final = re.compile(r"\bdecision\W{0,3}:", re.IGNORECASE)
+_CONFIRMS: Final = re.compile(
+    r"^\W*(?:(?:yes|yeah|yep|sure|ok(?:ay)?|great|perfect|uh|alright|please|go ahead)\b[,.! ]*)+"
+    r"|\b(?:proceed|go ahead) (?:with|and)\b|\bin (?:the )?(?:future|mind)\b",
+    re.IGNORECASE,
+)
+
+
+class Strength(enum.IntEnum):
+    """How strongly an entry holds, the strongest first."""
+
+    RULE = 0
+    """It says that it holds for good, or why it was settled so."""
+
+    STRONG = 1
+    """It says so in strong words, or the user decided it."""
+
+    SAID = 2
+    """It was said."""
+
+    PASSING = 3
+    """A yes to one step, or what somebody says of himself."""
+
+
+def is_strong(text: str) -> bool:
+    """Whether a sentence has a strong word."""
+    return _STRONG.search(text) is not None
+
+
+def strength_of(entry: Constraint | Decision) -> Strength:
+    """By its words alone, linear in them."""
+    return _of_demand(entry) if isinstance(entry, Constraint) else _of_decision(entry)
+
+
+def _of_demand(entry: Constraint) -> Strength:
+    if _OF_MYSELF.search(entry.text) and not _WANTS.search(entry.text):
+        return Strength.PASSING
+    if _RULE.search(entry.text):
+        return Strength.RULE
+    return Strength.STRONG if is_strong(entry.text) else Strength.SAID
+
+
+def _of_decision(entry: Decision) -> Strength:
+    if entry.by == "user" and _CONFIRMS.search(entry.text):
+        return Strength.PASSING
+    if _SAYS_SO.search(entry.text) or (_SETTLED.search(entry.text) and (entry.reasons or _WHY.search(entry.text))):
+        return Strength.RULE
+    if entry.by == "user" or is_strong(entry.text):
+        return Strength.STRONG
+    return Strength.SAID

@@ -15,6 +15,9 @@ GAP = "[...]"
 SNIPPED = "[...snipped...]"
 """The same in a snip."""
 
+RENEWED = "renewed"
+"""Phase of what leaves because its newer version is told at the end of the next request."""
+
 FOLD_TOKENS = 100
 """Tokens of a folded line at most, its reference and its message included."""
 

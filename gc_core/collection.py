@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import attrs
 
 from gc_core import last_resort
-from gc_core.actions import GCRemovalItem
+from gc_core.actions import RENEWED, GCRemovalItem
 from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.bound_thinking import NO_RULE, ThinkingRule
 from gc_core.cold import ColdTier, Recalled
@@ -18,7 +18,7 @@ from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.importance import Scores, composite
 from gc_core.messages import Request
 from gc_core.plan import Plan
-from gc_core.planning import RENEWED, Planner
+from gc_core.planning import Planner
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Final
 
 import attrs
 
-from gc_core.actions import Drop, GCRemovalItem, Stub, Summarize
+from gc_core.actions import RENEWED, Drop, GCRemovalItem, Stub, Summarize
 from gc_core.bound_thinking import NO_RULE, BoundThinking, ThinkingRule
 from gc_core.context import Context, Edits, NewText
 from gc_core.cuts import Cuts
@@ -26,9 +25,6 @@ from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary, S
 from gc_core.tally import Tally
 from gc_core.traces import Traces
 from gc_core.view import WindowView, Zone
-
-RENEWED: Final = "renewed"
-"""Phase of what leaves because its newer version is told at the end of the next request."""
 
 
 class Planner:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
+from gc_core.actions import RENEWED
 from gc_core.blocks import Block, Blocks, block_item
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
@@ -345,6 +346,7 @@ class SessionState:
         """An item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
         stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
         gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
+        gone -= {item for removal in record.removals if removal.phase == RENEWED for item in removal.items}
         held = (
             item.id
             for item in self.context.items()

@@ -12,8 +12,9 @@ from gc_core import GCConfig, GCSession, Item, ItemKind, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.task import values, wording
 from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task.strength import Strength, strength_of
 from gc_core.task.subjects import subject_of, supersedes
-from gc_core.task.values import ACTIVE, COMPLETED, PENDING, Decision, EntityState, TaskState, references_of
+from gc_core.task.values import ACTIVE, COMPLETED, PENDING, Constraint, Decision, EntityState, TaskState, references_of
 from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
@@ -488,6 +489,32 @@ def test_a_file_imports_the_known_file_that_its_lines_name(known, name, text):
     assert (relation.kind, relation.target, relation.item) == ("imports", known, shown.id)
 
 
+STRENGTHS = [
+    ("From now on never write the report in anything but Markdown.", Strength.RULE),
+    ("The audit stays with finance, nobody else may see it.", Strength.RULE),
+    ("I only want the invoice to be made with the new template.", Strength.RULE),
+    ("I'd prefer the second cheapest flight.", Strength.PASSING),
+    ("I hope I won't have to do this again.", Strength.PASSING),
+    ("I want to change the address of my order.", Strength.SAID),
+]
+
+
+@pytest.mark.parametrize(("text", "strength"), STRENGTHS)
+def test_a_rule_holds_longer_than_a_wish(text, strength):
+    assert strength_of(Constraint(text=text, item="i1", turn=0)) is strength
+
+
+def test_a_yes_to_one_step_is_no_decision_for_good_and_one_with_its_reason_is():
+    def strength(text, by):
+        return strength_of(Decision(text=text, item="i1", turn=0, by=by))
+
+    assert strength("Yes, please proceed with that booking.", "user") is Strength.PASSING
+    assert strength("We should add the name of the agent to the log.", "user") is Strength.STRONG
+    assert strength("I'll go with the queue since its licence allows it.", "assistant") is Strength.RULE
+    assert strength("Decision: the index is built on placid_vole.", "assistant") is Strength.RULE
+    assert strength("Now I need to update the callers.", "assistant") is Strength.SAID
+
+
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
@@ -523,6 +550,21 @@ def test_the_same_failure_again_is_one_pattern_whatever_its_numbers_and_unresolv
         talk.call("bash", f"Error: timed out after {place} seconds of waiting", failed=True, command="run it")
     (error,) = talk.state().error_patterns
     assert (error.times, error.in_force, error.item) == (3, True, "i7")
+
+
+def test_what_was_said_of_how_a_failure_was_overcome_is_known_again_when_it_comes_back():
+    talk = Talk()
+    talk.user("Build it.")
+    lessons = []
+    for place in range(3):
+        talk.call("bash", "Error: module was built for another runtime", failed=True, command="make it")
+        lessons.append(f"It failed because the module was built for another runtime; make it --with=part{place} gets around that.")
+        talk.call("bash", "ok", text=lessons[-1], command=f"make it --with=part{place}")
+    again = talk.call("bash", "Error: module was built for another runtime", failed=True, command="make it")
+    (error,) = talk.state().error_patterns
+    assert (error.in_force, error.times, error.item) == (True, 4, again.id)
+    assert texts(error.lessons) == lessons
+    assert {lesson.item for lesson in error.lessons} <= set(references_of(error))
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------

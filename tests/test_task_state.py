@@ -272,7 +272,45 @@ def test_a_collection_puts_the_state_into_the_window_locked_and_one_at_a_time():
             assert locked[0].text.partition("\n")[0].replace('"', '\\"') in text_of(request)
     assert any(isinstance(event, StateCut) and event.left_out for event in events)
     assert len(session.state.constraints) == 16
-    assert len(blocks_of(session)) <= 3
+
+
+@pytest.mark.parametrize("strategy", ["gc_summarize", "gc_truncate", "gc_progressive"])
+def test_a_version_of_the_state_leaves_with_the_collection_that_tells_it_anew(strategy):
+    session = small(6_000, strategy=strategy, task_state_percent=10, preserve_recent_turns=2)
+    seen = set()
+    for _ in busy(session):
+        (block,) = blocks_of(session) or (None,)
+        seen.add(block and block.id)
+    assert len(seen) > 2
+    last = session.history()[-1]
+    assert session.undo()
+    assert session.redo()
+    assert session.history()[-1] != last
+
+
+def test_what_is_won_by_leaving_out_the_old_state_is_no_reason_to_collect():
+    session = small(6_000, strategy="gc_truncate", task_state_percent=20, preserve_recent_turns=2)
+    list(busy(session))
+    result = session.last_result
+    renewed = [removal for removal in result.removals if removal.phase == "renewed"]
+    assert len(renewed) == 1
+    assert len(result.removals) > 1
+
+
+def test_files_that_were_changed_long_ago_are_told_by_folder_each_with_its_item():
+    files = {
+        f"src/part{n % 3}/f{n}.py": EntityState(
+            name=f"src/part{n % 3}/f{n}.py", kind="file", state="edited", item=f"i{n}", turn=1, changed=f"i{n}"
+        )
+        for n in range(1, 100)
+    }
+    told = state_text(TaskState(entities=files), 20_000, COUNT)
+    assert not told.left_out
+    for n in range(1, 100):
+        line = next(line for line in told.text.splitlines() if f"f{n}.py`" in line)
+        assert f"(i{n})" in line
+        assert f"src/part{n % 3}/" in line
+    assert told.tokens < sum(COUNT(f"- (i{n}) `src/part{n % 3}/f{n}.py`: edited\n") for n in range(1, 100))
 
 
 def test_without_being_asked_for_nothing_of_the_state_stands_in_the_window():

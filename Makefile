@@ -4,10 +4,10 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash lint tables rolling caching long types bench clean
+.PHONY: help demo test corpus crash lint tables rolling caching long types docs bench bench-peers clean
 
 help: ## Show this help
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 .venv/installed: pyproject.toml requirements-dev.txt constraints.txt $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
@@ -57,5 +57,13 @@ types: .venv/installed ## Check types
 bench: .venv/installed ## Measure counting error, and the time of calls and collections
 	$(BIN)/python -m benchmarks
 
+bench-peers: .venv/installed ## Measure other systems on the same sessions (half an hour; needs the corpus)
+	@$(BIN)/python -m benchmarks.peers.installing
+	@$(BIN)/python -m benchmarks.peers $(PEERS)
+
+docs: .venv/installed ## Build the documents into site/, strictly
+	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . site
+	@echo "Built: site/index.html"
+
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,7 +3,7 @@ What a strategy is compared with: request makers that obey no protection, leave 
 
 They keep whole units, so that their requests are valid: system texts, tool schemas, the original request and the
 newest exchange always, of the rest what each one says. They collect before a call, at the configuration's threshold
-(80 %) down to its target (60 %).
+(80 %) down to its target (60 %). What vendors do at fixed sizes is simulated in ``vendor_modes``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import attrs
 
 from gc_core.budget import InstructionBudget
 from gc_core.config import GCConfig
-from gc_core.context import Context, Edits, NewText
+from gc_core.context import Context, Edits, NewSummary, NewText
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.intake import Intake
@@ -27,13 +27,32 @@ from gc_core.messages import Payload, Request
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.sources import BUILT_IN_SOURCES
-from gc_core.stubs import reference_to
+from gc_core.stubs import reference_over, reference_to
 from gc_core.tokens import counter_for, part_tokens
 from gc_core.uses import Uses
 from gc_core.view import Protection, WindowView, Zone
 
 MASK = "[tool result left out]"
 """What mask-then-drop puts in the place of a tool result."""
+
+
+@attrs.frozen(kw_only=True)
+class Fill:
+    """
+    How full the window is before a call.
+
+    Attributes:
+        tokens: Of the request as it stands.
+        masked: Tokens that its masks have saved: without them the request would have so many more.
+        percent: Of the window that the request takes.
+        threshold_percent: At which the configuration wants a collection.
+
+    """
+
+    tokens: int
+    masked: int
+    percent: float
+    threshold_percent: float
 
 
 @attrs.frozen(kw_only=True)
@@ -48,6 +67,8 @@ class Choice:
         place: Messages that the session has had so far; those from here on are the future.
         uses: What the session's messages use; only the oracle may look at it.
         mask: The text in the place of a tool result.
+        summary: Such a text as a summary in the place of units, in its frame.
+        count: Tokens of a text.
 
     """
 
@@ -57,6 +78,8 @@ class Choice:
     place: int
     uses: Uses
     mask: Callable[[Item], NewText]
+    summary: Callable[[Sequence[Unit], str], NewSummary]
+    count: Callable[[str], int]
 
     @property
     def room(self) -> int:
@@ -71,8 +94,19 @@ class Baseline(Protocol):
     def name(self) -> str:
         """What tables call it."""
 
+    def due(self, fill: Fill) -> bool:
+        """Whether something is to leave before this call."""
+
     def edits(self, choice: Choice) -> Edits:
         """What leaves; units go whole."""
+
+
+class AtThreshold:
+    """A baseline that collects when the strategies do: at the configuration's threshold."""
+
+    def due(self, fill: Fill) -> bool:
+        """From the threshold on."""
+        return fill.percent >= fill.threshold_percent
 
 
 @attrs.frozen(kw_only=True)
@@ -81,13 +115,17 @@ class NoCollection:
 
     name: str = "no collection"
 
+    def due(self, fill: Fill) -> bool:  # noqa: ARG002 - the contract
+        """Never."""
+        return False
+
     def edits(self, choice: Choice) -> Edits:  # noqa: ARG002 - the contract
         """Nothing."""
         return Edits()
 
 
 @attrs.frozen(kw_only=True)
-class KeepLast:
+class KeepLast(AtThreshold):
     """The newest units that fit stay: the longest end of the session."""
 
     name: str = "keep last"
@@ -98,7 +136,7 @@ class KeepLast:
 
 
 @attrs.frozen(kw_only=True)
-class MaskThenDrop:
+class MaskThenDrop(AtThreshold):
     """The oldest tool results become one line each; when that is not enough, the oldest units go."""
 
     name: str = "mask then drop"
@@ -120,7 +158,7 @@ class MaskThenDrop:
 
 
 @attrs.frozen(kw_only=True)
-class RandomUnits:
+class RandomUnits(AtThreshold):
     """Units leave by lot, as many as there must be; what a choice is worth is its distance to this."""
 
     name: str = "random units"
@@ -133,7 +171,7 @@ class RandomUnits:
 
 
 @attrs.frozen(kw_only=True)
-class Oracle:
+class Oracle(AtThreshold):
     """
     Knows the future and is greedy: keeps the units with the most identifiers, per token, that an assistant message will
     use from afar before anything else shows them again; then the newest.
@@ -188,6 +226,7 @@ class BaselineSession:
         self._config = config
         self._uses = uses
         self._heard = 0
+        self._masked = 0
         self._counter: TokenCounter = counter_for(model, format)
         self._intake = Intake(format=format_named(format), counter=self._counter, classify=lambda _: None)
         budget = InstructionBudget(
@@ -219,9 +258,15 @@ class BaselineSession:
     def pre_send(self) -> Request:
         """The request; it may be larger than the window when what every baseline holds is."""
         self._context.apply(self._intake.close(self._context.cursor))
-        limit = self._config.usable
-        if 100 * self._context.budget.total >= self._config.threshold_percent * limit:
-            self._collect(self._context.budget.total - int(limit * self._config.target_percent / 100))
+        limit, tokens = self._config.usable, self._context.budget.total
+        fill = Fill(
+            tokens=tokens,
+            masked=self._masked,
+            percent=100 * tokens / limit,
+            threshold_percent=self._config.threshold_percent,
+        )
+        if self._baseline.due(fill):
+            self._collect(tokens - int(limit * self._config.target_percent / 100))
         return self._context.render()
 
     def _collect(self, excess: int) -> None:
@@ -234,14 +279,22 @@ class BaselineSession:
             place=self._heard,
             uses=self._uses,
             mask=self._mask,
+            summary=self._summary,
+            count=self._counter.count,
         )
         edits = self._baseline.edits(choice)
         if edits:
             self._context = self._context.edited(edits)
+            masked = (item for item in self._context.items() if item.form is Form.STUB)
+            self._masked = sum(item.original_tokens - item.tokens for item in masked)
 
     def _mask(self, item: Item) -> NewText:
         tokens = part_tokens(Part(kind=item.kind, place=(), text=MASK), self._counter)
         return NewText(text=MASK, tokens=tokens, reference=reference_to(item))
+
+    def _summary(self, units: Sequence[Unit], text: str) -> NewSummary:
+        reference = reference_over([item for unit in units for item in unit.items])
+        return NewSummary(number=self._context.cursor.summaries + 1, text=text, reference=reference)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------

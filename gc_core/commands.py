@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import importlib.metadata
 import json
 import logging
-import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,27 +12,22 @@ from typing import Annotated, Any
 
 import attrs
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
 from gc_core.cache_commands import COMMANDS as CACHE_COMMANDS
 from gc_core.cache_commands import show_prices
 from gc_core.cache_replay import PricedReplay, price
-from gc_core.comparison import Comparison
-from gc_core.comparison import compare as compared
+from gc_core.compare_commands import COMMANDS as COMPARE_COMMANDS
 from gc_core.config import GCConfig
-from gc_core.errors import ConfigError, GCError
+from gc_core.console import given, progress_bar, say, stdout
+from gc_core.errors import ConfigError, GCError, TranscriptError
 from gc_core.formats import format_named
-from gc_core.hookspecs import PROJECT
+from gc_core.inspect_commands import COMMANDS as INSPECT_COMMANDS
 from gc_core.measures import ReplayReport, pooled
 from gc_core.plugins import Plugins, named
 from gc_core.presentation import (
     FileFailure,
-    Made,
     chart,
-    comparison_document,
-    comparison_markdown,
-    comparison_table,
     document_text,
     failure_lines,
     headline,
@@ -44,13 +37,11 @@ from gc_core.presentation import (
     troubles,
 )
 from gc_core.replay import replay as replayed
+from gc_core.report_commands import COMMANDS as REPORT_COMMANDS
 from gc_core.scaffold import new_package
 from gc_core.session_commands import COMMANDS
 from gc_core.settings import load_config
 from gc_core.transcripts import Transcript, read_transcript
-
-WIDTH = 200
-"""Columns of a table where stdout is no terminal, so that no figure is cut off."""
 
 _LOGGER = logging.getLogger("gc_core")
 
@@ -85,7 +76,7 @@ def _options(
 def list_strategies() -> None:
     """List the installed strategies with their options, and the plugins that failed to load."""
     plugins = Plugins.discover()
-    _stdout().print(strategies_table(plugins.strategies()))
+    stdout().print(strategies_table(plugins.strategies()))
     for line in failure_lines(plugins.failures):
         typer.echo(line)
 
@@ -160,50 +151,7 @@ def replay_sessions(
     raise typer.Exit(code=1 if replayer.failures else 0)
 
 
-@app.command("compare")
-def compare_strategies(
-    *,
-    session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
-    strategy: Annotated[str, typer.Option(help="Strategies by name, with commas between them.")] = "gc_truncate",
-    window: Annotated[str, typer.Option(help="Tokens that a request may have: one or more windows.")] = "32000,100000",
-    config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
-    sized: Annotated[
-        bool,
-        typer.Option(
-            "--sized", help="Only sessions longer than the window, at most four windows long, of at most 500 calls."
-        ),
-    ] = False,
-    workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 2,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
-) -> None:
-    """Replay sessions with several strategies and the baselines: one table for each window."""
-    plugins = Plugins.discover()
-    names = tuple(strategy.split(","))
-    try:
-        chosen = _config(config, {"strategy": names}, [])
-        named(chosen.strategy, plugins, chosen.strategies)
-        windows = _windows(window)
-    except ConfigError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(code=2) from error
-    _LOGGER.setLevel(logging.ERROR)
-    with _progress() as progress:
-        bar = progress.add_task("replays", total=None)
-        comparison = compared(
-            list(_files(session)),
-            config=chosen,
-            strategies=names,
-            windows=windows,
-            sized=sized,
-            workers=workers,
-            on_done=lambda done, all_: progress.update(bar, completed=done, total=all_),
-        )
-    _show_comparison(comparison, as_json=as_json, as_markdown=as_markdown)
-    raise typer.Exit(code=1 if comparison.failures else 0)
-
-
-for _command in (*COMMANDS, *CACHE_COMMANDS):
+for _command in (*COMMANDS, *CACHE_COMMANDS, *COMPARE_COMMANDS, *INSPECT_COMMANDS, *REPORT_COMMANDS):
     app.command()(_command)
 
 
@@ -225,8 +173,11 @@ class _Replayer:
     def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
         """The reports of the files that could be replayed, in order."""
         reports = []
-        with _progress() as progress:
-            for path in _files(paths):
+        with progress_bar() as progress:
+            files = given(paths)
+            for directory, text in files.failures:
+                self._fail(directory, TranscriptError(text))
+            for path in files.files:
                 try:
                     reports.append(self._one(path, progress))
                 except GCError as error:
@@ -265,15 +216,6 @@ class _Replayer:
         typer.echo(f"error: {text}", err=True)
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files named, and of directories those that hold messages one a line, or else the JSON documents."""
-    for path in paths:
-        if path.is_dir():
-            yield from sorted(path.glob("*.jsonl")) or sorted(path.glob("*.json"))
-        else:
-            yield path
-
-
 # -- what is asked for -----------------------------------------------------------------------------------------------
 
 
@@ -301,79 +243,19 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _windows(text: str) -> tuple[int, ...]:
-    try:
-        windows = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        windows = ()
-    if not windows or min(windows) < 1:
-        raise ConfigError(f"--window {text!r}: expected numbers of tokens with commas between them")
-    return tuple(dict.fromkeys(windows))
-
-
 # -- where it goes ---------------------------------------------------------------------------------------------------
 
 
 def _show(reports: Sequence[ReplayReport], config: GCConfig, *, charted: bool) -> None:
-    console = _stdout()
+    console = stdout()
     whole = pooled(reports)
-    _say(console, headline(whole, config.usable), "")
+    say(console, [headline(whole, config.usable), ""])
     console.print(summary_table(whole) if len(reports) == 1 else sessions_table(reports))
     for report in reports:
         if charted:
-            _say(
-                console,
-                "",
-                f"Tokens sent in {report.session}, by call:",
-                chart(report, config, encoding=console.encoding),
-            )
-        _say(console, *troubles(report))
-
-
-def _show_comparison(comparison: Comparison, *, as_json: bool, as_markdown: bool) -> None:
-    made = Made(date=dt.datetime.now(tz=dt.UTC).date().isoformat(), versions=tuple(_versions()))
-    if as_json:
-        typer.echo(comparison_document(comparison, made))
-    elif as_markdown:
-        typer.echo(comparison_markdown(comparison, made))
-    else:
-        console = _stdout()
-        for table in comparison.tables:
-            console.print(comparison_table(table), "")
-    for failure in comparison.failures:
-        typer.echo(f"error: {failure}", err=True)
-
-
-def _versions() -> Iterator[str]:
-    """Of everything that the figures depend on."""
-    plugins = {entry.dist.name for entry in importlib.metadata.entry_points(group=PROJECT) if entry.dist is not None}
-    for name in ("gc-core", *sorted(plugins), "tiktoken"):
-        yield f"{name} {importlib.metadata.version(name)}"
-    yield f"Python {platform.python_version()}"
-
-
-def _say(console: Console, *lines: str) -> None:
-    """Plain lines: what comes out of files is no markup, and is not wrapped."""
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _stdout() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDTH)
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+            drawn = chart(report, config, encoding=console.encoding)
+            say(console, ["", f"Tokens sent in {report.session}, by call:", drawn])
+        say(console, troubles(report))
 
 
 class _Stderr(logging.Handler):

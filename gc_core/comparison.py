@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import logging
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import attrs
 
-from gc_core.baselines import BASELINES
 from gc_core.config import GCConfig
-from gc_core.errors import GCError
-from gc_core.formats import format_named
-from gc_core.measures import ReplayReport, ReplaySummary, Share, pooled
-from gc_core.messages import Role
-from gc_core.plugins import Plugins
-from gc_core.replay import replay, replay_baseline
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import Uses, message_texts, uses_of
+from gc_core.executors import PROCESSES, Crew, crew_of
+from gc_core.measures import ReplaySummary, Share
+from gc_core.measuring import BASELINES_BY_NAME, Outcome, Recording, Size, Work, measured, size_of
+from gc_core.sums import Sums, together, total
 
 MOST_WINDOWS = 4
 """A sized session is at most this many windows long (TARGETS.md), its text alone: no framing, no schemas."""
@@ -39,11 +28,35 @@ DRAWS = 2_000
 _SEED = 0
 _LOW, _HIGH = 0.05, 0.95
 
-T = TypeVar("T")
-R = TypeVar("R")
-
 OnDone = Callable[[int, int], None]
 """Told of the progress: replays done, and replays that there are in all."""
+
+
+@attrs.frozen(kw_only=True)
+class Band:
+    """
+    Sessions of about one length.
+
+    Attributes:
+        least: Model calls that a session has at least.
+        below: It has fewer than so many; None: however many.
+
+    """
+
+    least: int
+    below: int | None = None
+
+    def holds(self, calls: int) -> bool:
+        """Whether a session of so many calls is one of them."""
+        return self.least <= calls and (self.below is None or calls < self.below)
+
+    def __str__(self) -> str:
+        """As tables call it."""
+        return f"{self.least}+ calls" if self.below is None else f"{self.least}-{self.below} calls"
+
+
+BANDS = (Band(least=10, below=50), Band(least=50, below=500), Band(least=500))
+"""The lengths that figures are told apart by; of shorter sessions there is nothing to tell."""
 
 
 @attrs.frozen(kw_only=True)
@@ -78,17 +91,17 @@ class SessionFigures:
 @attrs.frozen(kw_only=True)
 class SystemRow:
     """
-    What one strategy or baseline does to all sessions of a window.
+    What one strategy or baseline does to sessions at a window.
 
     Attributes:
         system: Its name.
-        baseline: It is no strategy: see ``gc_core.baselines``.
+        baseline: It is no strategy: see ``gc_core.baselines`` and ``gc_core.vendor_modes``.
         far: The far fit; None where nothing is used from afar.
         mean_prompt: Tokens of a request, mean of all calls that could be sent.
         breaks_per_100: Breaks of the prompt cache in 100 calls.
         p99_ms: Milliseconds within which 99 of 100 calls stay, collecting or not.
         summary: All figures, every call weighing the same.
-        sessions: The figures of each session.
+        sessions: The figures of each session; in a band there are none, for the window's row has them.
 
     """
 
@@ -99,7 +112,24 @@ class SystemRow:
     breaks_per_100: float
     p99_ms: float
     summary: ReplaySummary
-    sessions: tuple[SessionFigures, ...]
+    sessions: tuple[SessionFigures, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class BandTable:
+    """
+    All systems on the sessions of about one length.
+
+    Attributes:
+        band: The length.
+        sessions: Names of the sessions.
+        rows: As in the table of the window, in its order.
+
+    """
+
+    band: Band
+    sessions: tuple[str, ...]
+    rows: tuple[SystemRow, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -109,14 +139,16 @@ class WindowTable:
 
     Attributes:
         window: Tokens that a request may have.
-        sessions: Names of the sessions.
+        sessions: Names of the sessions: their files', with as many directories as tell them apart.
         rows: Strategies first, best far fit first, then the baselines.
+        bands: The same by the length of the sessions; lengths that none has are left out.
 
     """
 
     window: int
     sessions: tuple[str, ...]
     rows: tuple[SystemRow, ...]
+    bands: tuple[BandTable, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -127,11 +159,13 @@ class Comparison:
     Attributes:
         tables: One a window.
         failures: What could not be replayed, a line each.
+        warnings: What of the files was left out or mended, of each file the first.
 
     """
 
     tables: tuple[WindowTable, ...]
     failures: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def compare(
@@ -142,40 +176,56 @@ def compare(
     windows: Sequence[int],
     sized: bool = False,
     workers: int = 1,
+    executor: str = PROCESSES,
     on_done: OnDone | None = None,
 ) -> Comparison:
     """
-    Replay every session with every strategy and baseline at every window.
+    Replay every session with every strategy and baseline at every window. All but times is the same in every run.
 
     Args:
-        paths: The recorded sessions.
+        paths: The recorded sessions; a file that is named twice counts once.
         config: How to collect; strategy and window are those asked for.
         strategies: Names of installed strategies.
         windows: Tokens that a request may have.
         sized: Of the sessions, only those longer than the window, at most four windows long, with at most 500 calls.
-        workers: Processes.
+        workers: Local processes; with one all is done in this process.
+        executor: Who does the work: ``processes``, or ``dask://HOST:PORT``.
         on_done: Told of the progress.
 
+    Raises:
+        ConfigError: No executor is called so, or what it needs is not installed.
+        ExecutorError: The cluster cannot be reached, or a worker was lost.
+
     """
-    with _processes(workers) as pool:
-        sizes = list(_map(pool, _size, paths))
-        systems = (*strategies, *(baseline.name for baseline in BASELINES))
-        tasks = [
-            _Task(
-                path=size.path, config=attrs.evolve(config, context_limit=window, output_reservation=0), system=system
-            )
-            for size in sizes
-            for window in windows
-            if not size.failure and (size.suits(window) or not sized)
-            for system in systems
-        ]
+    names = session_names(paths)
+    systems = (*strategies, *BASELINES_BY_NAME)
+    with crew_of(executor, workers=workers) as crew:
+        sizes = _sizes(crew, list(names))
+        work = _Plan(sizes=sizes, config=config, systems=systems, windows=windows, sized=sized)
         done = []
-        for outcome in _map(pool, _measured, tasks):
+        for outcome in crew.results(measured, work.pieces(remote=crew.remote)):
             done.append(outcome)
             if on_done is not None:
-                on_done(len(done), len(tasks))
-    failures = [size.failure for size in sizes if size.failure] + [one.failure for one in done if one.failure]
-    return Comparison(tables=tuple(_tables(done, windows)), failures=tuple(dict.fromkeys(failures)))
+                on_done(len(done), len(work))
+    return Comparison(
+        tables=tuple(_table(window, work.of(window), done, systems, names) for window in windows),
+        failures=tuple(dict.fromkeys(_failures(sizes, done))),
+        warnings=tuple(_warnings(sizes)),
+    )
+
+
+def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
+    """What each file is called in tables: by its name, with as many of its directories as tell it from all others."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        files.setdefault(path.resolve(), path)
+    depth = dict.fromkeys(files, 1)
+    names = _ends(depth)
+    while len(set(names.values())) < len(names):
+        counts = Counter(names.values())
+        depth = {file: depth[file] + (counts[name] > 1) for file, name in names.items()}
+        names = _ends(depth)
+    return {path: names[file] for file, path in files.items()}
 
 
 def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) -> Spread | None:
@@ -185,9 +235,9 @@ def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) ->
     if not cases:
         return None
     lot = random.Random(seed)  # noqa: S311 - no secret hangs on it
-    samples = (_sum(lot.choices(shares, k=len(shares))) for _ in range(draws))
+    samples = (total(lot.choices(shares, k=len(shares))) for _ in range(draws))
     ranked = sorted(share.percent for share in samples if share.whole)
-    whole = _sum(cases)
+    whole = total(cases)
     return Spread(
         pooled=whole.percent,
         mean=sum(share.percent for share in cases) / len(cases),
@@ -197,134 +247,128 @@ def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) ->
     )
 
 
-# -- inside: replaying -----------------------------------------------------------------------------------------------
+# -- inside: the work ------------------------------------------------------------------------------------------------
+
+
+def _ends(depth: Mapping[Path, int]) -> dict[Path, str]:
+    return {file: "/".join(file.parts[-parts:]) for file, parts in depth.items()}
+
+
+def _sizes(crew: Crew, paths: Sequence[Path]) -> list[Size]:
+    """The sizes of all sessions, in the order of the paths; the largest files are read first."""
+    largest = sorted(paths, key=_bytes, reverse=True)
+    sizes = {size.path: size for size in crew.results(size_of, _recordings(largest, remote=crew.remote))}
+    return [sizes.get(path) or size_of(Recording(path=path)) for path in paths]
+
+
+def _bytes(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _recordings(paths: Iterable[Path], *, remote: bool) -> Iterator[Recording]:
+    for path in paths:
+        recording = Recording(path=path)
+        if not remote:
+            yield recording
+        elif path.is_file():
+            yield recording.taken_along()
 
 
 @attrs.frozen(kw_only=True)
-class _Size:
-    """How long a session is; a failure where it cannot be read."""
+class _Plan:
+    """What is to be replayed."""
 
-    path: Path
-    tokens: int = 0
-    calls: int = 0
-    failure: str = ""
-
-    def suits(self, window: int) -> bool:
-        return window < self.tokens <= MOST_WINDOWS * window and self.calls <= MOST_CALLS
-
-
-@attrs.frozen(kw_only=True)
-class _Task:
-    """One session, one window, one strategy or baseline."""
-
-    path: Path
+    sizes: Sequence[Size]
     config: GCConfig
-    system: str
+    systems: Sequence[str]
+    windows: Sequence[int]
+    sized: bool
+
+    def __len__(self) -> int:
+        return sum(len(self.of(window)) for window in self.windows) * len(self.systems)
+
+    def of(self, window: int) -> list[Size]:
+        """The sessions at this window, in their order."""
+        return [size for size in self.sizes if not size.failure and (_suits(size, window) or not self.sized)]
+
+    def pieces(self, *, remote: bool) -> Iterator[Work]:
+        """Every replay; the longest sessions first, so that at the end no worker waits for another one."""
+        paths = {window: {size.path for size in self.of(window)} for window in self.windows}
+        wanted = set().union(*paths.values())
+        longest = sorted(self.sizes, key=lambda size: size.calls * size.tokens, reverse=True)
+        for recording in _recordings([size.path for size in longest if size.path in wanted], remote=remote):
+            for window in self.windows:
+                config = attrs.evolve(self.config, context_limit=window, output_reservation=0)
+                for system in self.systems if recording.path in paths[window] else ():
+                    yield Work(recording=recording, config=config, system=system)
 
 
-@attrs.frozen(kw_only=True)
-class _Outcome:
-    task: _Task
-    report: ReplayReport | None = None
-    failure: str = ""
+def _suits(size: Size, window: int) -> bool:
+    return window < size.tokens <= MOST_WINDOWS * window and size.calls <= MOST_CALLS
 
 
-@contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
-    """A pool, or None when this process is enough. Not forked: a progress bar has a thread of its own."""
-    if count <= 1:
-        yield None
-        return
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_silence) as pool:
-        yield pool
+def _failures(sizes: Iterable[Size], done: Iterable[Outcome]) -> Iterator[str]:
+    yield from (size.failure for size in sizes if size.failure)
+    yield from sorted({outcome.failure for outcome in done if outcome.failure})
 
 
-def _silence() -> None:
-    """What a session mends is told by ``ctxgc replay``; here it would be told for every strategy."""
-    logging.getLogger("gc_core").setLevel(logging.ERROR)
-
-
-def _map(pool: ProcessPoolExecutor | None, function: Callable[[T], R], given: Iterable[T]) -> Iterator[R]:
-    return map(function, given) if pool is None else pool.map(function, given)
-
-
-def _size(path: Path) -> _Size:
-    try:
-        transcript = read_transcript(path)
-    except GCError as error:
-        return _Size(path=path, failure=_named(path, error))
-    form = format_named(transcript.format)
-    count = counter_for(None, transcript.format).count
-    texts = (text for message in transcript.messages for text in message_texts(message, form))
-    return _Size(
-        path=path,
-        tokens=sum(map(count, transcript.system)) + sum(map(count, texts)),
-        calls=sum(form.role(message) is Role.ASSISTANT for message in transcript.messages),
-    )
-
-
-def _measured(task: _Task) -> _Outcome:
-    try:
-        return _Outcome(task=task, report=_replayed(task))
-    except GCError as error:
-        return _Outcome(task=task, failure=_named(task.path, error))
-
-
-def _replayed(task: _Task) -> ReplayReport:
-    transcript, uses = _known(task.path)
-    baseline = next((baseline for baseline in BASELINES if baseline.name == task.system), None)
-    if baseline is not None:
-        return replay_baseline(transcript, config=task.config, baseline=baseline, uses=uses)
-    return replay(transcript, config=task.config, strategy=task.system, plugins=Plugins.discover(), uses=uses)
-
-
-@functools.lru_cache(maxsize=2)
-def _known(path: Path) -> tuple[Transcript, Uses]:
-    """Read once for all systems: tasks of one session stand side by side."""
-    transcript = read_transcript(path)
-    return transcript, uses_of(transcript)
-
-
-def _named(path: Path, error: GCError) -> str:
-    return str(error) if str(path) in str(error) else f"{path}: {error}"
+def _warnings(sizes: Iterable[Size]) -> Iterator[str]:
+    for size in sizes:
+        if size.warnings:
+            first, more = size.warnings[0], len(size.warnings) - 1
+            yield f"{first} (and {more:,} more)" if more else first
 
 
 # -- inside: figures -------------------------------------------------------------------------------------------------
 
 
-def _tables(done: Sequence[_Outcome], windows: Sequence[int]) -> Iterator[WindowTable]:
-    for window in windows:
-        reports: dict[str, list[ReplayReport]] = {}
-        for one in done:
-            if one.report is not None and one.report.window == window:
-                reports.setdefault(one.task.system, []).append(one.report)
-        rows = [_row(system, its) for system, its in reports.items()]
-        names = dict.fromkeys(report.session for its in reports.values() for report in its)
-        yield WindowTable(window=window, sessions=tuple(names), rows=tuple(sorted(rows, key=_rank)))
+def _table(
+    window: int, sizes: Sequence[Size], done: Iterable[Outcome], systems: Iterable[str], names: Mapping[Path, str]
+) -> WindowTable:
+    """Whatever was done first, all stands in the order of what was asked for."""
+    sums = {(one.system, one.path): one.sums for one in done if one.window == window and one.sums is not None}
+    found = {
+        system: {size.path: sums[system, size.path] for size in sizes if (system, size.path) in sums}
+        for system in systems
+    }
+    rows = [_row(system, its, names) for system, its in found.items() if its]
+    ranked = sorted(rows, key=_rank)
+    order = [row.system for row in ranked]
+    return WindowTable(
+        window=window,
+        sessions=tuple(names[size.path] for size in sizes),
+        rows=tuple(ranked),
+        bands=tuple(_bands(sizes, {system: found[system] for system in order}, names)),
+    )
+
+
+def _bands(
+    sizes: Sequence[Size], found: Mapping[str, Mapping[Path, Sums]], names: Mapping[Path, str]
+) -> Iterator[BandTable]:
+    for band in BANDS:
+        paths = [size.path for size in sizes if band.holds(size.calls)]
+        its = {system: {path: sums[path] for path in paths if path in sums} for system, sums in found.items()}
+        if paths:
+            rows = (attrs.evolve(_row(system, sums, names), sessions=()) for system, sums in its.items() if sums)
+            yield BandTable(band=band, sessions=tuple(names[path] for path in paths), rows=tuple(rows))
 
 
 def _rank(row: SystemRow) -> tuple[bool, float]:
     return row.baseline, -row.far.pooled if row.far else 0.0
 
 
-def _row(system: str, reports: Sequence[ReplayReport]) -> SystemRow:
-    whole = pooled(reports)
-    calls = [call for report in reports for call in report.calls]
-    sent = sum(call.sent is not None for call in calls)
+def _row(system: str, sums: Mapping[Path, Sums], names: Mapping[Path, str]) -> SystemRow:
+    whole = together(sums.values())
     return SystemRow(
         system=system,
-        baseline=any(baseline.name == system for baseline in BASELINES),
-        far=spread(_sum(call.fit.far for call in report.calls) for report in reports),
-        mean_prompt=whole.tokens_sent / sent if sent else 0.0,
-        breaks_per_100=100.0 * whole.breaks / whole.calls if whole.calls else 0.0,
-        p99_ms=1000.0 * _quantile(sorted(call.seconds for call in calls), 0.99) if calls else 0.0,
-        summary=whole,
-        sessions=tuple(SessionFigures(session=report.session, summary=report.summary()) for report in reports),
+        baseline=system in BASELINES_BY_NAME,
+        far=spread(one.far for one in sums.values()),
+        mean_prompt=whole.mean_prompt,
+        breaks_per_100=whole.breaks_per_100,
+        p99_ms=whole.p99_ms,
+        summary=whole.summary(),
+        sessions=tuple(SessionFigures(session=names[path], summary=one.summary()) for path, one in sums.items()),
     )
-
-
-def _sum(shares: Iterable[Share]) -> Share:
-    return functools.reduce(Share.plus, shares, Share())
 
 
 def _quantile(ranked: Sequence[float], share: float) -> float:

@@ -15,6 +15,7 @@ Every error that gc-core raises, as one tree.
     ├── StateError                  a state of the task that cannot be: a plugged-in extractor's, or a saved one
     ├── RuleError                   a request that would break a provider's rule
     ├── TranscriptError             a transcript file that cannot be read
+    ├── ExecutorError               a pool or cluster that cannot be reached, or that lost a worker
     ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close()
     ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
@@ -75,6 +76,10 @@ class RuleError(GCError):
 
 class TranscriptError(GCError):
     """A transcript cannot be read; names file, line, field and what was expected."""
+
+
+class ExecutorError(GCError):
+    """A pool of processes or a cluster cannot be reached or lost a worker; names it and what can be done."""
 
 
 class LogError(GCError):

@@ -12,7 +12,6 @@ from rich.table import Table
 from gc_core.border import PluginFailure
 from gc_core.cache_replay import PricedReplay
 from gc_core.chart import ASCII, BLOCKS, Level, fill_chart
-from gc_core.comparison import Comparison, SystemRow, WindowTable
 from gc_core.config import GCConfig
 from gc_core.measures import Overflow, ReplayReport, ReplaySummary, Timing, pooled
 from gc_core.registry import StrategyInfo
@@ -75,40 +74,6 @@ class ReplayDocument:
     prices: tuple[PricedReplay, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
-class Made:
-    """
-    When and with what figures were made.
-
-    Attributes:
-        date: The day, as YYYY-MM-DD.
-        versions: Of gc-core, the plugins and what counts, as "name version".
-
-    """
-
-    date: str
-    versions: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """In one line."""
-        return f"{self.date}, {', '.join(self.versions)}"
-
-
-@attrs.frozen(kw_only=True)
-class ComparisonDocument:
-    """
-    What ``ctxgc compare --json`` prints.
-
-    Attributes:
-        made: When and with what.
-        comparison: All figures.
-
-    """
-
-    made: Made
-    comparison: Comparison
-
-
 def document_text(
     reports: Sequence[ReplayReport],
     failures: Iterable[FileFailure],
@@ -131,14 +96,14 @@ def document_text(
 
 def headline(summary: ReplaySummary, window: int) -> str:
     """What happened, in a sentence."""
-    said = f"{_many(summary.calls, 'call')}, {_many(summary.collected, 'collection')}: "
+    said = f"{many(summary.calls, 'call')}, {many(summary.collected, 'collection')}: "
     if summary.calls_over:
-        said += f"{_many(summary.calls_over, 'request')} did not fit {window:,} tokens"
+        said += f"{many(summary.calls_over, 'request')} did not fit {window:,} tokens"
     else:
         said += f"every request {'that could be sent ' * bool(summary.calls_over_locked)}fitted {window:,} tokens"
     said += f"; without collection {summary.calls_over_without:,} would not have."
     if summary.calls_over_locked:
-        said += f" {_many(summary.calls_over_locked, 'call')} had more LOCKED content than the window holds."
+        said += f" {many(summary.calls_over_locked, 'call')} had more LOCKED content than the window holds."
     return said
 
 
@@ -179,37 +144,6 @@ def troubles(report: ReplayReport) -> list[str]:
         )
     more = len(report.breaches[_SHOWN:]) + len(report.overflows[_SHOWN:])
     return [*lines, f"{report.session}: and {more:,} more"] if more else lines
-
-
-def comparison_document(comparison: Comparison, made: Made) -> str:
-    """The comparison as JSON, on one line."""
-    return json.dumps(cattrs.unstructure(ComparisonDocument(made=made, comparison=comparison)), ensure_ascii=False)
-
-
-def comparison_table(compared: WindowTable) -> Table:
-    """A row for each system at one window."""
-    table = Table(box=None, pad_edge=False, header_style="bold", title=_compared(compared), title_justify="left")
-    table.add_column("system")
-    for name in _COMPARED:
-        table.add_column(name, justify="right")
-    for row in compared.rows:
-        table.add_row(_system(row), *_measures(row))
-    return table
-
-
-def comparison_markdown(comparison: Comparison, made: Made) -> str:
-    """All tables in Markdown, and of each window the far fit of every session."""
-    parts = [f"Made {made}."]
-    for table in comparison.tables:
-        parts += [
-            f"### {_compared(table)}",
-            _markdown(("system", *_COMPARED), [(_system(row), *_measures(row)) for row in table.rows]),
-        ]
-        parts += [
-            "Far fit in % by session:",
-            _markdown(("session", "far uses", *map(_system, table.rows)), list(_by_session(table))),
-        ]
-    return "\n\n".join([*parts, *(f"Left out: {failure}" for failure in comparison.failures)])
 
 
 def chart(report: ReplayReport, config: GCConfig, *, encoding: str) -> str:
@@ -254,8 +188,8 @@ def _cells(summary: ReplaySummary) -> tuple[str, ...]:
     )  # fmt: skip
     return (
         *(f"{figure:,}" for figure in figures),
-        _cost(summary),
-        _percent(summary.far_fit),
+        cost_text(summary),
+        percent_text(summary.far_fit),
         _ms(summary.plain),
         _ms(summary.collecting),
     )
@@ -266,26 +200,26 @@ def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
     return [
         ("collections", f"{summary.collected:,}", _reasons(summary)),
         ("tokens sent", f"{summary.tokens_sent:,}", _saved(summary)),
-        ("cost", _cost(summary), "of the price without collection; cached tokens at 0.1, others at 1.25"),
+        ("cost", cost_text(summary), "of the price without collection; cached tokens at 0.1, others at 1.25"),
         ("calls over", f"{summary.calls_over:,}", locked or "requests larger than the window"),
         ("rule breaches", f"{summary.rule_breaches:,}", "what the provider would refuse"),
         ("LOCKED missing", f"{summary.locked_bytes_missing:,}", "bytes of system text, tools and first request"),
         ("user text kept", f"{summary.user_text_kept:.0f} %", f"first request {summary.first_request_kept:.0f} %"),
         (
             "far fit",
-            _percent(summary.far_fit),
+            percent_text(summary.far_fit),
             f"% of {summary.far_uses:,} far uses visible, by name; {_found_again(summary)}",
         ),
         ("cache breaks", f"{summary.breaks:,}", f"{summary.drifts:,} without a collection"),
         ("second passes", f"{summary.repeats:,}", f"{summary.repeats_not_empty:,} found more to remove"),
         ("ms a call", _ms(summary.plain), "median / p99 of pre_send and post_turn"),
-        ("ms collecting", _ms(summary.collecting), f"the {_many(summary.collecting.calls, 'call')} that collected"),
+        ("ms collecting", _ms(summary.collecting), f"the {many(summary.collecting.calls, 'call')} that collected"),
         ("ms appending", _ms(summary.ingest), "what came between two calls"),
     ]
 
 
 def _found_again(summary: ReplaySummary) -> str:
-    return f"on whole lines {_percent(summary.far_lines)}, of the rest recalled {_percent(summary.recovered)}"
+    return f"on whole lines {percent_text(summary.far_lines)}, of the rest recalled {percent_text(summary.recovered)}"
 
 
 def _reasons(summary: ReplaySummary) -> str:
@@ -300,54 +234,8 @@ def _saved(summary: ReplaySummary) -> str:
     return f"{saved:.0f} % fewer than {summary.tokens_without:,} without collection"
 
 
-_COMPARED = (
-    "far fit %", "mean", "90 % range", "far lines %", "near %", "cost", "mean prompt", "user text %", "first request %",
-    "recovered %", "first / three", "calls over", "breaks a 100", "p99 ms",
-)  # fmt: skip
-
-
-def _compared(table: WindowTable) -> str:
-    calls = table.rows[0].summary.calls if table.rows else 0
-    uses = table.rows[0].summary.far_uses if table.rows else 0
-    return f"Window {table.window:,} ({_many(len(table.sessions), 'session')}, {calls:,} calls, {uses:,} far uses)"
-
-
-def _system(row: SystemRow) -> str:
-    return f"*{row.system}*" if row.baseline else row.system
-
-
-def _measures(row: SystemRow) -> tuple[str, ...]:
-    summary, far = row.summary, row.far
-    return (
-        _percent(summary.far_fit),
-        _percent(far.mean if far else None),
-        f"{far.low:.0f} - {far.high:.0f}" if far else "-",
-        _percent(summary.far_lines),
-        _percent(summary.near),
-        _cost(summary),
-        f"{row.mean_prompt / 1000:.1f}k",
-        f"{summary.user_text_kept:.0f}",
-        f"{summary.first_request_kept:.0f}",
-        _percent(summary.recovered),
-        f"{_percent(summary.recovered_first)} / {_percent(summary.recovered_few)}",
-        f"{summary.calls_over + summary.calls_over_locked:,}",
-        f"{row.breaks_per_100:.1f}",
-        f"{row.p99_ms:.0f}",
-    )
-
-
-def _by_session(table: WindowTable) -> Iterable[tuple[str, ...]]:
-    for sessions in zip(*(row.sessions for row in table.rows), strict=True):
-        first = sessions[0]
-        yield first.session, f"{first.summary.far_uses:,}", *(_percent(one.summary.far_fit) for one in sessions)
-
-
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---", *("--:" for _ in header[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _percent(value: float | None) -> str:
+def percent_text(value: float | None) -> str:
+    """A percentage as tables have it."""
     return "-" if value is None else f"{value:.1f}"
 
 
@@ -374,7 +262,8 @@ def _writes(encoding: str, text: str) -> bool:
     return True
 
 
-def _cost(summary: ReplaySummary) -> str:
+def cost_text(summary: ReplaySummary) -> str:
+    """The relative cost as tables have it."""
     return "-" if summary.cost is None else f"{summary.cost:.2f}"
 
 
@@ -382,5 +271,6 @@ def _ms(timing: Timing) -> str:
     return f"{timing.median_ms:.1f} / {timing.p99_ms:.1f}" if timing.calls else "-"
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """So many of them, in words."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

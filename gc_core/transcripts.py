@@ -85,13 +85,19 @@ class Transcript:
     times: tuple[float | None, ...] = ()
 
 
-def read_transcript(path: str | Path) -> Transcript:
+def read_transcript(path: str | Path, content: bytes | None = None) -> Transcript:
     """
     The session in a file; what cannot be read of it is left out, with a warning.
 
-    Raises TranscriptError when the file is missing, or holds no message that can be read.
+    Args:
+        path: The file.
+        content: Its bytes, where they were read already: then the file need not be there.
+
+    Raises:
+        TranscriptError: The file is missing, or holds no message that can be read.
+
     """
-    reader = _Reader(file=Path(path))
+    reader = _Reader(file=Path(path), content=content)
     document, records = _unrolled(reader, *reader.records(reader.text()))
     form = _format_of(document, records)
     found = _messages(reader, records, form)
@@ -107,6 +113,14 @@ def read_transcript(path: str | Path) -> Transcript:
         warnings=tuple(reader.warnings),
         times=tuple(reader.times[len(found) - len(messages) :]) if any(reader.times) else (),
     )
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a transcript file. Raises TranscriptError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}, expected a transcript file") from error
 
 
 def _messages(reader: _Reader, records: Sequence[_Record], form: Format) -> Sequence[Payload]:
@@ -133,6 +147,7 @@ class _Reader:
     """Reads one file, and keeps what it has to say about it."""
 
     file: Path
+    content: bytes | None = None
     warnings: list[TranscriptWarning] = attrs.Factory(list)
     times: list[float | None] = attrs.Factory(list)
 
@@ -155,10 +170,7 @@ class _Reader:
 
     def text(self) -> str:
         """The text of the file; bytes that are not UTF-8 are replaced, with a warning."""
-        try:
-            data = self.file.read_bytes()
-        except OSError as error:
-            raise TranscriptError(f"{self.file}: {error.strerror or error}, expected a transcript file") from error
+        data = read_content(self.file) if self.content is None else self.content
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -514,9 +526,11 @@ def _unrolled(
     for line in lines:
         payload = line.value.get("payload")
         match line.value.get("type"):
-            case "response_item" if isinstance(payload, Mapping) and payload.get("type") != "ghost_snapshot":
+            case "response_item" | "session_meta" if not isinstance(payload, Mapping):
+                reader.say(line.line, "payload", "an object", f"payload: {payload!r}, expected an object")
+            case "response_item" if payload.get("type") != "ghost_snapshot":
                 items.append(_Record(line.line, "payload", payload, _time_of(line.value)))
-            case "session_meta" if isinstance(payload, Mapping):
+            case "session_meta" if "instructions" not in document:  # a fork repeats that of its origin behind its own
                 document = {**document, "instructions": _codex_instructions(payload)}
             case "compacted":
                 text = "Codex compacted here; the items before it stand as they were"

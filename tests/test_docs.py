@@ -1,6 +1,5 @@
 """The documents: their code runs, their links lead somewhere, every hook is in them, and no machine is."""
 
-import ast
 import importlib.util
 import inspect
 import logging
@@ -8,20 +7,22 @@ import re
 import subprocess
 from pathlib import Path
 
-import anthropic
 import pytest
+import typer.main
 
-from gc_core import AsyncGCSession, GCSession, Plugins, hookspecs, load_config
+import gc_core
+import gc_core.testing
+from gc_core import GCSession, Plugins, hookspecs, load_config
+from gc_core.commands import app
 from gc_core.testing import CounterContract, StrategyContract, SummarizerContract
-from tests.support.provider import ProviderServer
+from tests.support.documents import blocks_of, reading
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "plugins").glob("*/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(path for place in ("plugins", "examples") for path in (ROOT / place).glob("*/README.md")),
 ]
-BLOCK = re.compile(r"^```python(?P<mark>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 TABLE = re.compile(r"^```toml\n(?P<toml>\[gc\]\n.*?)^```$", re.MULTILINE | re.DOTALL)
 RULE = re.compile(r"^\| `(?P<name>test_\w+)` \| (?P<text>.*) \|$", re.MULTILINE)
@@ -31,85 +32,49 @@ NOWHERE = ["/" + "work/", "/" + "root/", "index" + "-url", "/" + "home/"]
 LOOKING = {"tests/test_cli.py"}
 """Files that look for such names themselves."""
 
-CALLS = {
-    "role": "assistant",
-    "content": [{"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "login.py"}}],
-}
-DONE = {"role": "assistant", "content": [{"type": "text", "text": "It passes now."}]}
-
 
 def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-def blocks(mark=None):
-    return [
-        pytest.param(found["code"], id=f"{name_of(path)}:{path.read_text()[: found.start()].count(chr(10)) + 1}")
-        for path in DOCUMENTS
-        for found in BLOCK.finditer(path.read_text())
-        if mark is None or found["mark"].strip() == mark
-    ]
-
-
-@pytest.mark.parametrize("code", blocks())
-def test_code_in_the_documents_compiles(code):
-    ast.parse(code)
+RUNNING = [path for path in DOCUMENTS if any(block.kind in {"python", "sh"} for block in blocks_of(path))]
 
 
 @pytest.fixture
-def surroundings(tmp_path, monkeypatch):
-    """What an example may use without saying where it comes from: an agent's own client, tools and texts."""
-    monkeypatch.chdir(tmp_path)
+def reader(tmp_path, monkeypatch):
     handlers, level = logging.root.handlers[:], logging.getLogger("gc_core").level
-    tools = [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in ("read", "web_search")]
-    with (
-        ProviderServer([CALLS, DONE]) as server,
-        anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=10) as client,
-    ):
-        names = {"client": client, "MODEL": "claude-opus-5", "schemas": tools, "rules_text": "Never guess."}
-        names |= {"run_tools": run_tools, "messages": [{"role": "user", "content": "Hello."}], "server": server}
-        names["session"] = begun()
-        yield names
-        for session in [value for value in names.values() if isinstance(value, GCSession | AsyncGCSession)]:
-            session.__exit__()  # closes it, unless the example did
+    (tmp_path / "gc_largest.py").write_text(the_plugin().text)
+    with reading(tmp_path, monkeypatch) as found:
+        yield found
     logging.root.handlers[:] = handlers
     logging.getLogger("gc_core").setLevel(level)
 
 
-def begun():
-    """A session in its directory, two turns old."""
-    session = GCSession(format="anthropic", directory="begun")
-    for turn in range(2):
-        session.append({"role": "user", "content": f"Request {turn}: mend login.py."})
-        session.pre_send()
-        session.post_turn({"role": "assistant", "content": "Done."})
-    return session
+def the_plugin():
+    return next(block for block in blocks_of(ROOT / "README.md") if block.mark == "plugin")
 
 
-def run_tools(reply):
-    calls = [block for block in reply.content if block.type == "tool_use"]
-    results = [{"type": "tool_result", "tool_use_id": call.id, "content": "x = 1"} for call in calls]
-    return {"role": "user", "content": results}
+@pytest.mark.parametrize("path", RUNNING, ids=name_of)
+def test_the_blocks_of_a_page_run_one_after_another(path, reader):
+    for block in blocks_of(path):
+        reader.does(path, block)
+    assert reader.refusals == []
 
 
-@pytest.mark.parametrize("code", blocks("run"))
-def test_code_that_is_marked_to_run_runs(code, surroundings):
-    exec(compile(code, "document", "exec"), surroundings)  # noqa: S102 - the documents are ours
-    assert surroundings["server"].refusals == []
-
-
-def test_the_loop_in_the_readme_sends_every_call_to_the_provider(surroundings):
-    code = next(block.values[0] for block in blocks("run") if "client.messages.create" in block.values[0])
-    exec(compile(code, "README.md", "exec"), surroundings)  # noqa: S102 - the documents are ours
-    roles = [[message["role"] for message in request["messages"]] for request in surroundings["server"].requests]
-    assert roles == [["user"], ["user", "assistant", "user"]]
+def test_the_loop_in_the_readme_sends_every_call_to_the_provider(reader):
+    path = ROOT / "README.md"
+    reader.does(path, next(block for block in blocks_of(path) if "client.messages.create" in block.text))
+    requests = reader.names["server"].requests
+    assert [[message["role"] for message in request["messages"]] for request in requests] == [
+        ["user"],
+        ["user", "assistant", "user"],
+    ]
     assert Path("sessions/42/master.jsonl").stat().st_size > 0
 
 
-@pytest.mark.parametrize("code", blocks("plugin"))
-def test_the_plugin_in_the_documents_is_a_whole_one(code, tmp_path):
+def test_the_plugin_in_the_documents_is_a_whole_one(tmp_path):
     path = tmp_path / "gc_largest.py"
-    path.write_text(code)
+    path.write_text(the_plugin().text)
     module = imported(path)
     plugins = Plugins()
     plugins.register(module)
@@ -199,3 +164,34 @@ def tracked():
 def made_by_tools(path):
     parts = path.relative_to(ROOT).parts
     return any((part.startswith(".") and part != ".ci") or part in {"__pycache__", "build", "dist"} for part in parts)
+
+
+NAMES = re.compile(r"^```\{api\}\n(?P<names>.*?)^```$", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^- .*$", re.MULTILINE)
+PAGE = re.compile(r"\]\((?P<page>[^)#]+\.md)\)")
+COMMAND = re.compile(r"(?:`|^(?:\$ )?)ctxgc (?P<name>[a-z][a-z-]+)", re.MULTILINE)
+
+
+def test_every_public_name_stands_in_the_reference_once():
+    texts = [path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md")]
+    there = [name for text in texts for found in NAMES.finditer(text) for name in found["names"].split()]
+    public = [*gc_core.__all__, *(f"testing.{name}" for name in gc_core.testing.__all__)]
+    assert sorted(there) == sorted(public)
+
+
+def test_every_page_can_be_reached_from_the_index():
+    reached, waiting = set(), [ROOT / "docs" / "index.md"]
+    while waiting:
+        page = waiting.pop().resolve()
+        reached.add(page)
+        if page.name == "index.md":
+            pages = PAGE.findall("\n".join(ENTRY.findall(page.read_text())))
+            waiting += [page.parent / entry for entry in pages]
+    assert sorted(name_of(page) for page in set(DOCUMENTS) - reached) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_commands_that_are_spoken_of_exist(path):
+    known = typer.main.get_command(app).commands
+    spoken = {found["name"] for found in COMMAND.finditer(path.read_text())}
+    assert spoken - set(known) == set()

@@ -558,7 +558,9 @@ def test_what_was_said_of_how_a_failure_was_overcome_is_known_again_when_it_come
     lessons = []
     for place in range(3):
         talk.call("bash", "Error: module was built for another runtime", failed=True, command="make it")
-        lessons.append(f"It failed because the module was built for another runtime; make it --with=part{place} gets around that.")
+        lessons.append(
+            f"It failed because this module was built for a runtime; make it --with=p{place} gets around it."
+        )
         talk.call("bash", "ok", text=lessons[-1], command=f"make it --with=part{place}")
     again = talk.call("bash", "Error: module was built for another runtime", failed=True, command="make it")
     (error,) = talk.state().error_patterns

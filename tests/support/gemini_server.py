@@ -39,10 +39,15 @@ class GeminiLoopback:
         self._http.gemini = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), name="gemini")
 
+    @property
+    def url(self) -> str:
+        """The base URL for the official client."""
+        return f"http://127.0.0.1:{self._http.server_port}"
+
     def client(self) -> Any:
         """The official client, which talks to nobody else; loaded here, for that takes longer than most tests."""
         genai = importlib.import_module("google.genai")
-        return genai.Client(api_key="none", http_options={"base_url": f"http://127.0.0.1:{self._http.server_port}"})
+        return genai.Client(api_key="none", http_options={"base_url": self.url})
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -136,8 +141,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        known = self.path.partition("?")[0].endswith(":generateContent")
-        status, answer = self.server.gemini.answer(body) if known else (404, {"error": {"message": "no such path"}})
+        path = self.path.partition("?")[0]
+        if path.endswith("/cachedContents"):
+            self._send(200, {"name": "cachedContents/made", "model": body["model"]})
+        elif path.endswith(":generateContent"):
+            self._send(*self.server.gemini.answer(body))
+        else:
+            self._send(404, {"error": {"message": "no such path"}})
+
+    def _send(self, status: int, answer: JSON) -> None:
         content = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")

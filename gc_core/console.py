@@ -1,0 +1,66 @@
+"""Where the command line writes, and which files it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import attrs
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+WIDTH = 200
+"""Columns of a table where stdout is no terminal, so that no figure is cut off."""
+
+
+@attrs.frozen(kw_only=True)
+class Given:
+    """
+    The files that a command was given.
+
+    Attributes:
+        files: Those named, and of directories those that hold messages one a line, or else the JSON documents.
+        failures: Of each directory without any, that it has none.
+
+    """
+
+    files: tuple[Path, ...]
+    failures: tuple[tuple[Path, str], ...]
+
+
+def given(paths: Iterable[Path]) -> Given:
+    """The files that are named, and those of the directories that are."""
+    files: list[Path] = []
+    failures: list[tuple[Path, str]] = []
+    for path in paths:
+        found = (sorted(path.glob("*.jsonl")) or sorted(path.glob("*.json"))) if path.is_dir() else [path]
+        files += found
+        if not found:
+            failures.append((path, f"{path}: no *.jsonl and no *.json in it, expected recorded sessions"))
+    return Given(files=tuple(files), failures=tuple(failures))
+
+
+def stdout() -> Console:
+    """Where tables go; as wide as the terminal, or wide enough."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH)
+
+
+def say(console: Console, lines: Sequence[str]) -> None:
+    """Plain lines: what comes out of files is no markup, and is not wrapped."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def progress_bar() -> Progress:
+    """A bar on stderr, where that is a terminal."""
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

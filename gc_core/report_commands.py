@@ -1,0 +1,124 @@
+"""The command ``ctxgc report``: a session as one page."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+from gc_core.config import GCConfig
+from gc_core.errors import ConfigError, GCError, LogError
+from gc_core.log import FILE_NAME
+from gc_core.report.page import page
+from gc_core.report.recording import replay_into
+from gc_core.report.values import Report
+from gc_core.report.walk import read
+from gc_core.settings import load_config
+from gc_core.transcripts import read_transcript
+
+_PRIVATE = 0o600
+
+
+def report(
+    session: Annotated[
+        Path, typer.Argument(metavar="SESSION|DIR", help="A session's directory, or a recorded session to replay.")
+    ],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="Of a recorded session: how to collect; several are asked in this order.")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Of a recorded session: tokens that a request may have.", min=1)
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Of a recorded session: whose tokens are counted, and whose prices are told.")
+    ] = None,
+) -> None:
+    """Write a session as one HTML page: its window over time, what was collected and why, what it cost."""
+    try:
+        found = _reported(session, _Given(strategy=tuple(strategy or ()), window=window, model=model))
+        written = page(found)
+        _write(output, written)
+    except ConfigError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(code=2) from error
+    except (GCError, PermissionError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(code=1) from error
+    told = f"{len(found.calls):,} calls, {len(found.collections):,} collections, {len(written) / 1e6:.1f} MB"
+    typer.echo(f"{output}: {told}")
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (report,)
+"""In the order in which ``ctxgc --help`` lists them."""
+
+
+@attrs.frozen(kw_only=True)
+class _Given:
+    """How a recorded session is to be replayed."""
+
+    strategy: tuple[str, ...] = ()
+    window: int | None = None
+    model: str | None = None
+
+    def options(self) -> Iterator[str]:
+        """The options that were given, as they are written."""
+        values = {"--strategy": self.strategy, "--window": self.window, "--model": self.model}
+        return (name for name, value in values.items() if value)
+
+    def config(self) -> GCConfig:
+        """The configuration. Raises ConfigError."""
+        values: dict[str, Any] = {"strategy": self.strategy, "context_limit": self.window}
+        return load_config(output_reservation=0, **{name: value for name, value in values.items() if value})
+
+
+def _reported(path: Path, given: _Given) -> Report:
+    directory = path.parent if path.name == FILE_NAME else path
+    if (directory / FILE_NAME).is_file():
+        named = ", ".join(given.options())
+        if named:
+            raise ConfigError(f"{named}: {directory} is a session that has collected already, nothing is replayed")
+        return read(directory)
+    if path.is_dir():
+        raise LogError(_no_session(path))
+    if not path.exists():
+        raise LogError(f"{path} does not exist, expected a session's directory or a recorded session")
+    with _replayed(path, given) as made:
+        return read(made, name=path.name)
+
+
+def _no_session(path: Path) -> str:
+    recorded = next(iter(sorted(path.glob("*.jsonl")) or sorted(path.glob("*.json"))), None)
+    text = f"{path} holds no session: there is no {FILE_NAME}"
+    return text if recorded is None else f"{text}; to replay a recorded one name its file, as in {recorded}"
+
+
+@contextlib.contextmanager
+def _replayed(path: Path, given: _Given) -> Iterator[Path]:
+    config = given.config()
+    transcript = read_transcript(path)
+    for warning in transcript.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    with tempfile.TemporaryDirectory(prefix="gc-core-") as made:
+        over = replay_into(Path(made), transcript, config=config, model=given.model)
+        if over:
+            typer.echo(f"warning: {over:,} calls did not fit the window of {config.usable:,} tokens", err=True)
+        yield Path(made)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All or nothing, for its owner alone: it holds all that the session's files hold."""
+    beside = path.with_name(f"{path.name}.part")
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "wb") as file:  # noqa: PTH123
+            file.write(data)
+        beside.replace(path)
+    except OSError as error:
+        raise LogError(f"{path} cannot be written: {error}") from error

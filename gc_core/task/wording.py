@@ -192,8 +192,8 @@ _DEMANDS = _any(
     r"|include|exclude|leave|follow|write|limit|update|upgrade|downgrade|exchange|modify|book|rename|move|create)",
 )  # fmt: skip
 _LASTING = re.compile(
-    r"^(?:\W*(?:please|actually|also|and|then|instead|ok(?:ay)?|so|but|correction|on second thought|change of plans?"
-    r"|from now on|wait|no|sorry|let'?s)\b[,:;.]?\s*)*\W*"
+    r"^\W*(?:(?:please|actually|also|and|then|instead|ok(?:ay)?|so|but|correction|on second thought|change of plans?"
+    r"|from now on|wait|no|sorry|let'?s)\b\W*)*"
     r"(?:use|keep|stick (?:with|to)|set(?! up)|limit|cap|name|call|store|target|follow|leave|stay|switch|prefer"
     r"|default to|assume|treat)\b"
     r"|\bfrom now on\b",

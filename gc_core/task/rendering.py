@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -192,9 +193,9 @@ def _reserved(top: str, lines: Sequence[_Line], count: Callable[[str], int]) -> 
 
 
 def _left_out(lines: Sequence[_Line], chosen: Iterable[_Line]) -> dict[str, int]:
-    shown = set(chosen)
-    left = {kind: sum(line.kind == kind and line not in shown for line in lines) for kind in KINDS}
-    return {kind: number for kind, number in left.items() if number}
+    left = Counter(line.kind for line in lines)
+    left.subtract(line.kind for line in chosen)
+    return {kind: left[kind] for kind in KINDS if left[kind]}
 
 
 # -- how -------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from typing import Final
 
@@ -70,22 +71,25 @@ def is_strong(text: str) -> bool:
 
 def strength_of(entry: Constraint | Decision) -> Strength:
     """By its words alone, linear in them."""
-    return _of_demand(entry) if isinstance(entry, Constraint) else _of_decision(entry)
+    if isinstance(entry, Constraint):
+        return _of_demand(entry.text)
+    return _of_decision(entry.text, entry.by, bool(entry.reasons))
 
 
-def _of_demand(entry: Constraint) -> Strength:
-    if _OF_MYSELF.search(entry.text) and not _WANTS.search(entry.text):
+@functools.lru_cache(maxsize=1_024)
+def _of_demand(text: str) -> Strength:
+    """Remembered, for every collection asks it of all that is in force."""
+    if _OF_MYSELF.search(text) and not _WANTS.search(text):
         return Strength.PASSING
-    if _RULE.search(entry.text):
+    if _RULE.search(text):
         return Strength.RULE
-    return Strength.STRONG if is_strong(entry.text) else Strength.SAID
+    return Strength.STRONG if is_strong(text) else Strength.SAID
 
 
-def _of_decision(entry: Decision) -> Strength:
-    if entry.by == "user" and _CONFIRMS.search(entry.text):
+@functools.lru_cache(maxsize=1_024)
+def _of_decision(text: str, by: str, has_reasons: bool) -> Strength:
+    if by == "user" and _CONFIRMS.search(text):
         return Strength.PASSING
-    if _SAYS_SO.search(entry.text) or (_SETTLED.search(entry.text) and (entry.reasons or _WHY.search(entry.text))):
+    if _SAYS_SO.search(text) or (_SETTLED.search(text) and (has_reasons or _WHY.search(text))):
         return Strength.RULE
-    if entry.by == "user" or is_strong(entry.text):
-        return Strength.STRONG
-    return Strength.SAID
+    return Strength.STRONG if by == "user" or is_strong(text) else Strength.SAID

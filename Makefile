@@ -2,6 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+# Each worker begins with half of the modules, in their order, so that what a module makes for its tests is made once;
+# whoever is done first takes from the other.
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
+# Bytecode is kept, also where the environment says otherwise: the tests start Python a hundred times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test corpus crash lint tables rolling caching long types docs bench bench-peers clean
@@ -11,7 +16,7 @@ help: ## Show this help
 
 .venv/installed: pyproject.toml requirements-dev.txt constraints.txt $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
-	@echo "Making .venv and installing what is needed; this takes a minute or two."
+	@echo "Making .venv and installing what is needed; this takes some minutes, and says nothing meanwhile."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install -qq --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
 	@touch $@
@@ -26,13 +31,13 @@ demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k 
 	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_budget --window 16000
 
 test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
-	$(BIN)/pytest -n $(WORKERS) -m "not slow" -q
+	$(PYTEST) -m "not slow"
 
 corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every session of the corpus, and the small model
-	GC_REQUIRE_MODEL=1 $(BIN)/pytest -n $(WORKERS) -m slow -k "not crash" -q -s
+	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash" -s
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left
-	$(BIN)/pytest -n $(WORKERS) -m slow -k crash -q -s
+	$(PYTEST) -m slow -k crash -s
 
 lint: .venv/installed ## Check style and layers
 	$(BIN)/ruff check .

@@ -37,7 +37,8 @@ from benchmarks.adaptive_session import Hand, replayed
 from benchmarks.counting import corpus
 from benchmarks.rolling import WINDOWS, Task, made_with, print_row, quiet, session_files, shown, sized
 from gc_core.cache.economics import Economics
-from gc_core.measures import Prompt, ReplayReport, pooled
+from gc_core.measures import ReplayReport, pooled
+from gc_core.one_call import Prompt
 from gc_core.protocols import GCStrategy
 from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import Uses, uses_of

@@ -10,9 +10,10 @@ import attrs
 from gc_core import ContextOverflowError, GCConfig, GCSession, Request
 from gc_core.cache.economics import Economics
 from gc_core.formats import format_named
-from gc_core.measures import CallMeasures, ReplayReport
+from gc_core.measures import ReplayReport
 from gc_core.messages import Role
 from gc_core.meter import Meter
+from gc_core.one_call import CallMeasures
 from gc_core.protocols import GCStrategy
 from gc_core.scheduler import Scheduler
 from gc_core.sight import Sight

@@ -26,10 +26,12 @@ from benchmarks.counting import corpus
 from gc_core import GCConfig, GCResult, GCTriggerReason, Plugins, hookimpl
 from gc_core.comparison import MOST_CALLS, MOST_WINDOWS, Spread, spread
 from gc_core.formats import format_named
-from gc_core.measures import ReplayReport, ReplaySummary, Share, pooled
+from gc_core.measures import ReplayReport, pooled
 from gc_core.messages import Role
+from gc_core.one_call import Share
 from gc_core.protocols import GCStrategy
 from gc_core.replay import replay
+from gc_core.sums import ReplaySummary
 from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import message_texts, uses_of

@@ -116,6 +116,14 @@ class Blocks:
         self._newest[key] = item.id
         self._waiting.pop(key, None)
 
+    def came_back(self, context: Context, items: Iterable[str]) -> None:
+        """These items stand in the window again: a version that was in force when it left is stale beside a newer."""
+        for key in items:
+            item = context.find(key)
+            newest = "" if item is None else self._newest.get((item.source, item.name), "")
+            if newest != key and context.find(newest) is not None:
+                context.set_policy(key, GCPolicy.EPHEMERAL)
+
     def check_cap(self, context: Context, source: str, counter: TokenCounter, blocks: Iterable[Block] = ()) -> None:
         """
         Raise SourceError when a source with these blocks would hold more than its cap, its parts of the system text

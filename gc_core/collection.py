@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import attrs
 
 from gc_core import last_resort
-from gc_core.actions import RENEWED, GCRemovalItem
+from gc_core.actions import GCRemovalItem
 from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.bound_thinking import NO_RULE, ThinkingRule
 from gc_core.cold import ColdTier, Recalled
@@ -23,7 +23,7 @@ from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
 from gc_core.protocols import TokenCounter
-from gc_core.results import ColdText, GCResult, Goal, Refusal
+from gc_core.results import ColdText, GCResult, Goal, Refusal, is_renewal
 from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
 from gc_core.summary import SummaryOutcome, SummaryRequest
@@ -305,10 +305,10 @@ class Collector:
             if not refused:
                 return planner
             vetoed |= refused
-        passed = self._planner(context, asked)
+        passed = self._planner(context, asked, vetoed)
         for removal in plan.removals:
             again = attrs.evolve(removal, tokens_freed=0)
-            if again not in vetoed:
+            if again not in vetoed and not is_renewal(removal):
                 passed.offer(again, _EVERYTHING)
         for summary in passed.unanswered:
             written, keep = asked.written[summary.key]
@@ -343,7 +343,7 @@ class Collector:
             earliest_change=_earliest_change(context, after),
             seconds=self.clock() - started,
         )
-        renewed = sum(removal.tokens_freed for removal in plan.removals if removal.phase == RENEWED)
+        renewed = sum(removal.tokens_freed for removal in plan.removals if is_renewal(removal))
         return Collected(context=after, plan=plan, result=result, of=context, renewed=renewed)
 
     def check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:

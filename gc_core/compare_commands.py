@@ -9,18 +9,20 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from gc_core.compare_tables import Made, comparison_document, comparison_markdown, comparison_tables
 from gc_core.comparison import Comparison
 from gc_core.comparison import compare as compared
 from gc_core.config import GCConfig
-from gc_core.console import given, progress_bar, stdout
+from gc_core.console import given, plain, progress_bar, stdout
 from gc_core.errors import ConfigError, ExecutorError
 from gc_core.executors import PROCESSES, check_executor
 from gc_core.hookspecs import PROJECT
@@ -83,8 +85,9 @@ def compare(
     except (ConfigError, ExecutorError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=2 if isinstance(error, ConfigError) else 1) from error
-    _show(comparison, as_json=as_json, as_markdown=as_markdown, by_length=by_length)
-    raise typer.Exit(code=1 if comparison.failures or files.failures else 0)
+    _show(comparison, as_json=as_json, as_markdown=as_markdown, by_length=by_length, sized=sized)
+    nothing = not any(window.sessions for window in comparison.tables)
+    raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (compare,)
@@ -138,7 +141,9 @@ def _offer(sessions: Sequence[OwnSession]) -> Table:
     table.add_column("size", justify="right")
     for number, session in enumerate(sessions, 1):
         written = session.written.strftime("%Y-%m-%d %H:%M")
-        table.add_row(str(number), written, session.agent, session.project, f"{session.bytes / 1000:,.0f} kB")
+        table.add_row(
+            str(number), written, session.agent, Text(plain(session.project)), f"{session.bytes / 1000:,.0f} kB"
+        )
     return table
 
 
@@ -164,7 +169,7 @@ def _compared(
         )
 
 
-def _show(comparison: Comparison, *, as_json: bool, as_markdown: bool, by_length: bool) -> None:
+def _show(comparison: Comparison, *, as_json: bool, as_markdown: bool, by_length: bool, sized: bool) -> None:
     made = Made(date=dt.datetime.now(tz=dt.UTC).date().isoformat(), versions=tuple(_versions()))
     if as_json:
         typer.echo(comparison_document(comparison, made))
@@ -172,13 +177,20 @@ def _show(comparison: Comparison, *, as_json: bool, as_markdown: bool, by_length
         typer.echo(comparison_markdown(comparison, made, by_length=by_length))
     else:
         console = stdout()
-        for window in comparison.tables:
+        for window in filter(attrgetter("sessions"), comparison.tables):
             for table in comparison_tables(window, by_length=by_length):
                 console.print(table, "")
     for warning in comparison.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for failure in comparison.failures:
         typer.echo(f"error: {failure}", err=True)
+    for window in comparison.tables:
+        if not window.sessions:
+            typer.echo(f"error: no session was measured at {window.window:,} tokens{_sized(sized)}", err=True)
+
+
+def _sized(sized: bool) -> str:
+    return ": none is longer than that, at most four times as long, of at most 500 calls" if sized else ""
 
 
 def _versions() -> Iterator[str]:

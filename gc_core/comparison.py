@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,9 +13,9 @@ import attrs
 
 from gc_core.config import GCConfig
 from gc_core.executors import PROCESSES, Crew, crew_of
-from gc_core.measures import ReplaySummary, Share
 from gc_core.measuring import BASELINES_BY_NAME, Outcome, Recording, Size, Work, measured, size_of
-from gc_core.sums import Sums, together, total
+from gc_core.one_call import Share
+from gc_core.sums import ReplaySummary, Sums, together, total
 
 MOST_WINDOWS = 4
 """A sized session is at most this many windows long (TARGETS.md), its text alone: no framing, no schemas."""
@@ -218,7 +219,7 @@ def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
     """What each file is called in tables: by its name, with as many of its directories as tell it from all others."""
     files: dict[Path, Path] = {}
     for path in paths:
-        files.setdefault(path.resolve(), path)
+        files.setdefault(Path(os.path.realpath(path)), path)  # one that leads to itself is told when it is read
     depth = dict.fromkeys(files, 1)
     names = _ends(depth)
     while len(set(names.values())) < len(names):

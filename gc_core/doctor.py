@@ -79,8 +79,9 @@ def diagnose(
     All findings about the installation, the configuration and, where one is named, a session.
 
     Changes nothing and takes no lock; opens no connection. The configuration is that of the file and of the ``GC_*``
-    variables; without a file, the one with which the session was opened last. What a check cannot look at because of
-    a GCError is an error finding of its own, and the other checks go on. No value of a key is in any finding.
+    variables; without a file, the one with which the session was opened last. What a check cannot look at, because of
+    a GCError or because the system refuses, is an error finding of its own, and the other checks go on. No value of a
+    key is in any finding.
 
     Args:
         directory: A session's, or None.
@@ -109,7 +110,7 @@ def _run(check: Check, patient: Patient) -> list[Diagnosis]:
     """What a check found; one that cannot look is a finding too, and hides no other."""
     try:
         return list(check(patient))
-    except GCError as error:
+    except (GCError, OSError) as error:
         subject = check.__name__.removeprefix("check_").replace("_", " ")
         return [Diagnosis(level=Level.ERROR, subject=subject, text=str(error), remedy="mend what the text names")]
 
@@ -126,7 +127,7 @@ def _configured(patient: Patient, file: Path | None) -> tuple[Patient, list[Diag
         if opened is not None:
             patient = attrs.evolve(patient, model=opened.model, format=opened.format)
             patient = attrs.evolve(patient, config=Settings.of(opened, None, None).config)
-    except LogError as error:
+    except (LogError, OSError) as error:
         remedy = "give a configuration with --config, or restore the directory"
         found.append(Diagnosis(level=Level.ERROR, subject="session", text=str(error), remedy=remedy))
     if file is None and patient.config is not None:
@@ -161,7 +162,7 @@ def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
         remedy = f"did you mean {near[0]}?"
     line = 0 if file is None or not key else _line_of(file, key)
     where = f"{file}, line {line}: " if line else "" if file is None or str(file) in text else f"{file}: "
-    if file is not None and not file.is_file():
+    if file is not None and not os.access(file, os.R_OK):
         remedy = "name the file that there is"
     return Diagnosis(level=Level.ERROR, subject="configuration", text=where + text, remedy=remedy)
 

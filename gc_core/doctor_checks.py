@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import enum
 import functools
@@ -88,11 +89,13 @@ _ENCODINGS = ("o200k_base", "cl100k_base")
 
 _EXTRAS = {
     "cli": ("rich", "typer"),
+    "cluster": ("distributed",),
     "embeddings": ("wordllama",),
     "inspect": ("textual",),
     "llm": ("litellm",),
     "otel": ("opentelemetry",),
     "prices": ("genai_prices",),
+    "report": ("jinja2", "plotly"),
 }
 """The extras of gc-core that a setting or a command needs, and the modules that they bring."""
 
@@ -118,8 +121,9 @@ def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig |
     options = () if config is None else config.summarizers.values()
     found = [str(value) for own in options for name, value in own.items() if _SECRET.search(name.upper())]
     found += [value for name, value in environ.items() if _SECRET.search(name.upper())]
-    if file is not None and file.is_file():
-        found += _SECRET_LINE.findall(file.read_text(encoding="utf-8", errors="replace"))
+    with contextlib.suppress(OSError):  # what cannot be read cannot be told either
+        if file is not None and file.is_file():
+            found += _SECRET_LINE.findall(file.read_text(encoding="utf-8", errors="replace"))
     return tuple(sorted({each for each in found if len(each) >= _SHORTEST_SECRET}, key=len, reverse=True))
 
 
@@ -221,13 +225,13 @@ def check_names(patient: Patient) -> Iterator[Diagnosis]:
     if config.summarizer != NONE:
         options = options_of(config.summarizer, config.summarizers)
         asks.append(("summarizer", config.summarizer, functools.partial(_summarizer, patient, config, options)))
-    for what, name, own, ask in (
+    for what, name, own, get in (
         ("importance scorer", config.importance_scorer, "composite", plugins.scorer),
         ("state extractor", config.state_extractor, "deterministic", plugins.extractor),
         ("profile", config.compression_profile, AUTO, plugins.profile),
     ):
         if name != own:
-            asks.append((what, name, functools.partial(ask, name)))
+            asks.append((what, name, functools.partial(get, name)))
     where = patient.directory or Path()
     backend = functools.partial(plugins.memory_backend, config.memory_backend, where)
     asks.append(("memory backend", config.memory_backend, backend))

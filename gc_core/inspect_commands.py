@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gc_core.console import plain
 from gc_core.doctor import diagnose
 from gc_core.doctor_checks import Diagnosis, Level
 from gc_core.errors import GCError, LogError
 from gc_core.inspector.following import Follower
 from gc_core.inspector.panel import Panel
 from gc_core.inspector.printing import print_panel
-from gc_core.inspector.rows import plain
 
 _WIDTH = 100
 """Columns where stdout is no terminal."""
@@ -57,7 +57,7 @@ def inspect(
     follower = Follower(session)
     try:
         panel = follower.poll()
-    except (GCError, PermissionError) as error:
+    except (GCError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=1) from error
     finally:

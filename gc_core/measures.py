@@ -6,38 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from gc_core.one_call import (
-    CACHE_READ,
-    CACHE_WRITE,
-    CallMeasures,
-    Fit,
-    Overflow,
-    Owner,
-    Prompt,
-    Recovery,
-    Sent,
-    Share,
-)
-from gc_core.sums import ReasonCount, ReplaySummary, Timing, sums_of, together
-
-__all__ = [
-    "CACHE_READ",
-    "CACHE_WRITE",
-    "CallMeasures",
-    "Fit",
-    "Overflow",
-    "Owner",
-    "Prompt",
-    "ReasonCount",
-    "Recovery",
-    "ReplayReport",
-    "ReplaySummary",
-    "Sent",
-    "Share",
-    "Timing",
-    "pooled",
-    "summary_of",
-]
+from gc_core.one_call import CallMeasures, Overflow
+from gc_core.sums import ReplaySummary, sums_of, together
 
 
 @attrs.frozen(kw_only=True)

@@ -15,7 +15,7 @@ import attrs
 
 from gc_core.baselines import BASELINES, Baseline
 from gc_core.config import GCConfig
-from gc_core.errors import GCError
+from gc_core.errors import GCError, TranscriptError
 from gc_core.formats import format_named
 from gc_core.messages import Role
 from gc_core.plugins import Plugins
@@ -49,7 +49,9 @@ class Recording:
         return attrs.evolve(self, packed=zlib.compress(read_content(self.path)))
 
     def read(self) -> Transcript:
-        """The session. Raises TranscriptError when there is none."""
+        """The session. Raises TranscriptError when there is none, and for what can be read but once, as a pipe."""
+        if self.packed is None and self.path.is_fifo():
+            raise TranscriptError(f"{self.path} is a pipe, expected a file: every strategy reads it anew")
         return read_transcript(self.path, None if self.packed is None else zlib.decompress(self.packed))
 
 

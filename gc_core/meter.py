@@ -15,9 +15,9 @@ import attrs
 
 from gc_core.formats import format_named
 from gc_core.items import ItemKind
-from gc_core.measures import Prompt, Sent, Share
 from gc_core.messages import Payload, Request, Role, without_marks
 from gc_core.models import family
+from gc_core.one_call import Prompt, Sent, Share
 from gc_core.protocols import Format, TokenCounter
 from gc_core.rules import check_request
 from gc_core.rules.sameness import first_change

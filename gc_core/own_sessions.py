@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -50,16 +51,18 @@ class OwnSession:
 
 def own_sessions(home: Path, environment: Mapping[str, str]) -> list[OwnSession]:
     """
-    The sessions of this user, newest first; without those of subagents, which are parts of others.
+    The sessions of this user, newest first; without those of subagents, which are parts of others, and without
+    what cannot be read.
 
     Raises ConfigError when there is none, naming where it was looked for.
     """
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
-    found = [
-        *(_session(path, CLAUDE_CODE) for path in claude.glob("*/*.jsonl") if not path.name.startswith("agent-")),
-        *(_session(path, CODEX) for path in codex.glob("[0-9]*/[0-9]*/[0-9]*/rollout-*.jsonl")),
+    files = [
+        *((path, CLAUDE_CODE) for path in claude.glob("*/*.jsonl") if not path.name.startswith("agent-")),
+        *((path, CODEX) for path in codex.glob("[0-9]*/[0-9]*/[0-9]*/rollout-*.jsonl")),
     ]
+    found = [_session(path, agent) for path, agent in files if path.is_file() and os.access(path, os.R_OK)]
     if not found:
         raise ConfigError(f"no session of Claude Code in {claude} and none of Codex in {codex}; name files to compare")
     return sorted(found, key=lambda session: (session.written, session.path), reverse=True)
@@ -102,8 +105,9 @@ def _directories(path: Path) -> Iterator[str]:
         for value in _objects(itertools.islice(file, _HEAD_LINES)):
             payload = value.get("payload")
             for place in (value, payload if isinstance(payload, Mapping) else {}):
-                if isinstance(place.get("cwd"), str):
-                    yield place["cwd"]
+                directory = place.get("cwd")
+                if isinstance(directory, str):
+                    yield directory
 
 
 def _objects(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:

@@ -401,7 +401,8 @@ def _told(place: ByteRange, time: float, record: Any, *, in_force: bool) -> Hist
             return HistoryEntry(place=place, time=time, what=what, text=text, in_force=in_force, record=record)
         case Undone():
             what = "redone" if record.redone else "undone"
-            return HistoryEntry(place=place, time=time, what=what, text=f"the collection at {record.place.start}")
+            text = f"the collection at byte {record.place.start:,} of the ledger"
+            return HistoryEntry(place=place, time=time, what=what, text=text)
         case Purged():
             text = f"{record.occurrences} times, for {record.by}"
             return HistoryEntry(place=place, time=time, what="purged", text=text)

@@ -17,6 +17,7 @@ import pluggy
 from gc_core import builtin, hookspecs
 from gc_core.border import Attempt, PluginFailure, border
 from gc_core.budget import InstructionBudget
+from gc_core.entry_points import installed_entries
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
 from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
@@ -91,7 +92,7 @@ class Plugins:
     def discover(cls) -> Plugins:
         """Load every entry point of the group, each on its own: one that fails is kept in ``failures``."""
         plugins = cls()
-        for entry in sorted(importlib.metadata.entry_points(group=PROJECT), key=lambda entry: entry.name):
+        for entry in installed_entries():
             with plugins.guarded(entry.name, LOADING):
                 plugins.register(_loaded(entry), name=entry.name)
         return plugins
@@ -132,6 +133,7 @@ class Plugins:
         if cls is None:
             raise UnknownStrategyError(
                 f"no strategy {name!r}; installed: {self._strategies.names}, failed to load: {self._not_loaded}"
+                f"{self._strategies.meant(name)}"
             )
         built: GCStrategy = self._built(self._strategies, name, cls, options or {})
         return built

@@ -8,13 +8,17 @@ from collections.abc import Iterable, Sequence
 import attrs
 import cattrs
 from rich.table import Table
+from rich.text import Text
 
 from gc_core.border import PluginFailure
 from gc_core.cache_replay import PricedReplay
 from gc_core.chart import ASCII, BLOCKS, Level, fill_chart
 from gc_core.config import GCConfig
-from gc_core.measures import Overflow, ReplayReport, ReplaySummary, Timing, pooled
+from gc_core.console import plain
+from gc_core.measures import ReplayReport, pooled
+from gc_core.one_call import Overflow
 from gc_core.registry import StrategyInfo
+from gc_core.sums import ReplaySummary, Timing
 
 _SHOWN = 5
 """Breaches and overflows that are shown; the document has them all."""
@@ -125,7 +129,7 @@ def sessions_table(reports: Sequence[ReplayReport]) -> Table:
     for name in _COLUMNS:
         table.add_column(name, justify="right")
     for report in reports:
-        table.add_row(report.session, *_cells(report.summary()))
+        table.add_row(Text(plain(report.session)), *_cells(report.summary()))
     if len(reports) > 1:
         table.add_section()
         table.add_row("all", *_cells(pooled(reports)), style="bold")

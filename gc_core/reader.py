@@ -67,7 +67,8 @@ class SessionReader(Past):
         for reference in references:
             recalled = self._recalled(reference)
             if not recalled:
-                raise SourceError(f"no item {reference!r:.200} was ever logged")
+                expected = "an id such as i42, a range of ids, or bytes of the log"
+                raise SourceError(f"no item {reference!r:.200} was ever logged; expected {expected}")
             found += recalled
         return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ import attrs
 from gc_core.errors import ConfigError, PluginError
 
 _PREFIX = "gc_"
+_SIMILAR = 0.8
+"""How alike two names must be for one to be meant by the other."""
+
 _PLAIN = (dict, list, tuple, set, frozenset)
 
 
@@ -71,6 +75,11 @@ class Registry:
     def find(self, name: str) -> type[Any] | None:
         """The class of a name, or None."""
         return self._offers.get(short(name), ("", None))[1]
+
+    def meant(self, name: str) -> str:
+        """What an error adds of a name that nothing has: the one that was probably meant, spelled alike, or nothing."""
+        near = difflib.get_close_matches(short(name), self._offers, n=1, cutoff=_SIMILAR)
+        return f"; did you mean {name.removesuffix(short(name))}{near[0]}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
         """What is on offer, by name."""

@@ -55,6 +55,9 @@ _SEAM = 8
 
 _HUNDRED = 100
 
+_LEFT = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+"""What stands for what has left the window."""
+
 
 class Remembering(Condensing):
     """The part of a session that keeps the state of its task."""
@@ -62,6 +65,7 @@ class Remembering(Condensing):
     _extractor: StateExtractor
     _known: _Known | None = None
     _cut_told: tuple[tuple[str, int], ...] = ()
+    _is_told: bool = False
 
     @property
     @serialised
@@ -161,15 +165,47 @@ class Remembering(Condensing):
         return max(asked)
 
     def _commit(self, collected: Collected) -> None:
+        self._is_told = False
         super()._commit(collected)
         with self.plugins.guarded("task_state", "remembering"):  # the collection is true; without the block it goes on
             self._remember(collected.result)
 
-    def _remember(self, result: GCResult) -> None:
-        """What has left is told by the state from now on: its new text waits for the end of the request."""
-        room = self._state_tokens
-        if not room or not any(isinstance(removal.action, Drop | Summarize) for removal in result.removals):
+    def _window_changed(self) -> None:
+        self._is_told = False
+        super()._window_changed()
+
+    def _prepare(self) -> None:
+        if not self._is_told:
+            with self.plugins.guarded("task_state", "remembering"):
+                self._tell_missing()
+            self._is_told = True
+        super()._prepare()
+
+    def _tell_missing(self) -> None:
+        """
+        A state waits in no file. Where the process ended, or the session went back, between a collection and the
+        request that would have shown its state, that is told again, if there is room.
+        """
+        stands = self._renewed or any(block.source == TASK_STATE.name for block in self._state.blocks.waiting)
+        if stands or self._kept_at or not self._state_tokens:
             return
+        if any(item.kind in _LEFT for item in self._context.items()):
+            self._tell_state()
+            if not self._has_room(self._state.blocks.waiting):
+                self._state.give(TASK_STATE.name, {BLOCK: ""})
+
+    def _remember(self, result: GCResult) -> None:
+        """What has left is told by the state from now on; one that nobody wants any more is stale, and may go."""
+        if not any(isinstance(removal.action, Drop | Summarize) for removal in result.removals):
+            return
+        if self._state_tokens:
+            self._tell_state()
+        else:
+            self._gives_way()
+
+    def _tell_state(self) -> None:
+        """The state's new text waits for the end of the request."""
+        room = self._state_tokens
         frame = self._counter.count(_block("").framed) + self._counter.per_message + _SEAM
         told = state_text(self._look(), max(0, room - frame), self._counter.count)
         self._save(SAVED_BYTES)

@@ -12,9 +12,10 @@ from gc_core.config import GCConfig
 from gc_core.errors import ContextOverflowError
 from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted, Event
 from gc_core.formats import format_named
-from gc_core.measures import CallMeasures, Overflow, Owner, ReplayReport
+from gc_core.measures import ReplayReport
 from gc_core.messages import Payload, Request, Role
 from gc_core.meter import Meter
+from gc_core.one_call import CallMeasures, Overflow, Owner
 from gc_core.plugins import Plugins
 from gc_core.protocols import GCStrategy
 from gc_core.results import GCTriggerReason, Goal

@@ -24,6 +24,8 @@ from gc_core.transcripts import read_transcript
 
 _PRIVATE = 0o600
 
+_PAGE_BEGINS = b"<!doctype html"
+
 
 def report(
     session: Annotated[
@@ -43,13 +45,14 @@ def report(
 ) -> None:
     """Write a session as one HTML page: its window over time, what was collected and why, what it cost."""
     try:
+        _check_output(output)
         found = _reported(session, _Given(strategy=tuple(strategy or ()), window=window, model=model))
         written = page(found)
         _write(output, written)
     except ConfigError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=2) from error
-    except (GCError, PermissionError) as error:
+    except (GCError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=1) from error
     told = f"{len(found.calls):,} calls, {len(found.collections):,} collections, {len(written) / 1e6:.1f} MB"
@@ -115,10 +118,26 @@ def _replayed(path: Path, given: _Given) -> Iterator[Path]:
 
 def _write(path: Path, data: bytes) -> None:
     """All or nothing, for its owner alone: it holds all that the session's files hold."""
+    path = Path(os.path.realpath(path))  # where a link leads to, the page is written
     beside = path.with_name(f"{path.name}.part")
-    try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "wb") as file:  # noqa: PTH123
-            file.write(data)
-        beside.replace(path)
-    except OSError as error:
-        raise LogError(f"{path} cannot be written: {error}") from error
+    with contextlib.ExitStack() as undo:
+        try:
+            beside.unlink(missing_ok=True)  # of a run that was killed; it may be open to others
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:  # noqa: PTH123
+                undo.callback(beside.unlink, missing_ok=True)
+                file.write(data)
+            beside.replace(path)
+        except OSError as error:
+            raise LogError(f"{path} cannot be written: {error}") from error
+
+
+def _check_output(path: Path) -> None:
+    """Nothing but a page is written over: a slip of the keyboard would cost the session itself."""
+    if not os.path.lexists(path):
+        return
+    if not path.is_file():
+        raise ConfigError(f"--output {path}: it is there and no file, expected the name of a page")
+    with path.open("rb") as file:
+        begins = file.read(len(_PAGE_BEGINS)).lower()
+    if begins not in {_PAGE_BEGINS, b""}:
+        raise ConfigError(f"--output {path}: it is there and no page, which alone may be written over")

@@ -6,8 +6,14 @@ import enum
 
 import attrs
 
-from gc_core.actions import GCRemovalItem
+from gc_core.actions import RENEWED, GCRemovalItem
+from gc_core.sources import TASK_STATE
 from gc_core.summary import SummaryOutcome
+
+
+def is_renewal(removal: GCRemovalItem) -> bool:
+    """Whether the core took out what it tells anew; a strategy may call a phase of its own the same."""
+    return removal.phase == RENEWED and removal.strategy == TASK_STATE.name
 
 
 class GCTriggerReason(enum.Enum):

@@ -31,7 +31,7 @@ from gc_core.events import (
 from gc_core.guard import RereadGuard
 from gc_core.handoff import Handing
 from gc_core.items import Item
-from gc_core.ledger import Booked
+from gc_core.ledger import Booked, Opened
 from gc_core.log import FILE_NAME
 from gc_core.messages import Usage
 from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, profile_of, reopened, with_names
@@ -101,26 +101,51 @@ class SessionBase(Handing):
         Raises LogError when there is no session, when another one writes to it, and when its files do not fit together;
         ConfigError when it was run with strategies or a summarizer that were given as objects, and none is given now.
         """
-        store = reopened(Path(directory))
-        last_used = (Path(directory) / FILE_NAME).stat().st_mtime
-        with contextlib.ExitStack() as undo:
-            undo.callback(store.close)
-            settings = Settings.of(store.settings(), config, counter)
+
+        def prepared(recorded: Opened) -> tuple[Settings, Host]:
+            settings = Settings.of(recorded, config, counter)
             chosen = chosen_of(strategy, settings.config)
             if strategy is None and summarizer is None and config is None and settings.objects:
                 text = f"the session was run with the objects {list(settings.objects)}"
                 raise ConfigError(f"{text}, which no file holds; pass strategy= or summarizer= to open()")
-            objects = objects_of(chosen, summarizer)
-            settings = attrs.evolve(settings, config=with_names(settings.config, chosen), objects=objects)
+            names, objects = with_names(settings.config, chosen), objects_of(chosen, summarizer)
             host = Host(strategy=chosen, summarizer=summarizer, validator=validator, plugins=plugins, on_event=on_event)
-            session = cls.__new__(cls)
-            session._start(settings, lambda: store, host)
-            session._goes_on(last_used)
-            undo.pop_all()
+            return attrs.evolve(settings, config=names, objects=objects), host
+
+        session = cls._opened(directory, prepared)
         if config is not None:
             session._configure(config)
             for turn in sorted(set(config.pinned_turn_indices) - session._state.pinned_turns):
                 session.pin(turn=turn)
+        return session
+
+    @classmethod
+    def open_idle(cls, directory: str | Path) -> Self:
+        """
+        Open a session to undo, redo or restore, not to go on with it: no strategy is asked, so those of the session
+        need not be installed, and its settings stay as the agent left them. Raises LogError as ``open`` does.
+        """
+
+        def prepared(recorded: Opened) -> tuple[Settings, Host]:
+            settings = Settings.of(recorded, None, None)
+            chosen = chosen_of("none", settings.config)
+            host = Host(strategy=chosen, summarizer=None, validator=None, plugins=None, on_event=None)
+            config = with_names(settings.config, chosen)
+            return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
+
+        return cls._opened(directory, prepared)
+
+    @classmethod
+    def _opened(cls, directory: str | Path, prepared: Callable[[Opened], tuple[Settings, Host]]) -> Self:
+        store = reopened(Path(directory))
+        last_used = (Path(directory) / FILE_NAME).stat().st_mtime
+        with contextlib.ExitStack() as undo:
+            undo.callback(store.close)
+            settings, host = prepared(store.settings())
+            session = cls.__new__(cls)
+            session._start(settings, lambda: store, host)
+            session._goes_on(last_used)
+            undo.pop_all()
         return session
 
     def _start(self, settings: Settings, make: Callable[[], Store], host: Host) -> None:

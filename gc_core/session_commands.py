@@ -179,8 +179,7 @@ def undo(
     """Undo the last collections. What came back is told, and stays until a session releases it."""
     with _told():
         _check_directory(session)
-        # Undoing asks no strategy, so that of the session need not be installed.
-        with GCSession.open(session, strategy="none") as opened:
+        with GCSession.open_idle(session) as opened:
             for done in range(times):
                 line = _undone(opened)
                 if line is None:
@@ -283,7 +282,7 @@ def _own_directory(path: Path) -> Path | None:
 
 def _check_directory(path: Path) -> None:
     if not path.exists():
-        raise LogError(f"{path} does not exist")
+        raise LogError(f"{path} does not exist; expected a session's directory")
     if not path.is_dir():
         raise LogError(f"{path} is a file, expected a session's directory; ctxgc adopt makes one of it")
 

@@ -11,8 +11,8 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
-from gc_core.measures import Fit, Recovery, Share
 from gc_core.messages import Payload, Request
+from gc_core.one_call import Fit, Recovery, Share
 from gc_core.protocols import Format, TokenCounter
 from gc_core.uses import Line, Uses, lines_of, message_texts
 
@@ -99,14 +99,15 @@ class Sight:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _shown(self, request: Request) -> list[_Shown]:
-        system = {"role": "system", "content": list(request.system)} if request.system else None
-        payloads = [*([system] if system else []), *request.messages]
-        shown = [self._known.get(id(payload)) or self._read(payload) for payload in payloads]
+        shown = [self._known.get(id(payload)) or self._read(payload) for payload in request.messages]
         self._known = {id(one.payload): one for one in shown}
-        return shown
+        head = [str(block.get("text", "")) for block in request.system]  # in every format that has it apart
+        return [self._of_texts({}, head), *shown]
 
     def _read(self, payload: Payload) -> _Shown:
-        texts = message_texts(payload, self._format)
+        return self._of_texts(payload, message_texts(payload, self._format))
+
+    def _of_texts(self, payload: Payload, texts: Sequence[str]) -> _Shown:
         found = [self._of_text(text) for text in texts]
         return _Shown(
             payload=payload,

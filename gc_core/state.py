@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from gc_core.actions import RENEWED
 from gc_core.blocks import Block, Blocks, block_item
 from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
@@ -33,6 +32,7 @@ from gc_core.outcomes import MOST_OUTCOMES, Outcome
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
+from gc_core.results import is_renewal
 from gc_core.server_edits import PLACEHOLDER
 from gc_core.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
 from gc_core.tokens import counter_for, part_tokens
@@ -307,7 +307,9 @@ class SessionState:
 
     def bring_back(self, context: Context, place: ByteRange) -> None:
         """A collected unit stands again where it stood, which made this context; it is pinned until released."""
-        self.undone |= self._came_back(context)
+        came = self._came_back(context)
+        self.blocks.came_back(context, came)
+        self.undone |= came
         self.context = context
         self.done.append(place)
         self.taken_back = []
@@ -328,7 +330,9 @@ class SessionState:
     def undo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
         """The last collection was undone, which made this context; what it would bring back waits no more."""
         self.blocks.withdraw(recalled)
-        undone = self.undone | self._came_back(context)
+        came = self._came_back(context)
+        self.blocks.came_back(context, came)
+        undone = self.undone | came
         self.context = context
         self.undone = frozenset(key for key in undone if context.find(key) is not None)
         self.taken_back.append(self.done.pop())
@@ -346,11 +350,12 @@ class SessionState:
         """An item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
         stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
         gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
-        gone -= {item for removal in record.removals if removal.phase == RENEWED for item in removal.items}
+        anew = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
         held = (
             item.id
             for item in self.context.items()
-            if item.id in gone and ((item.pinned and item.id not in self.undone) or item.policy is GCPolicy.LOCKED)
+            if item.id in gone
+            if (item.pinned and item.id not in self.undone) or (item.policy is GCPolicy.LOCKED and item.id not in anew)
         )
         return next(held, "")
 
@@ -527,6 +532,7 @@ class Settings:
         model: The model's name, or None.
         counter: The host's own counter, or None.
         objects: Types of strategies that were given as objects.
+        kept: What the ledger goes on saying, where it is not the agent that opens it.
 
     """
 
@@ -535,6 +541,7 @@ class Settings:
     model: str | None = None
     counter: TokenCounter | None = None
     objects: tuple[str, ...] = ()
+    kept: Opened | None = None
 
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
@@ -548,7 +555,7 @@ class Settings:
 
     def record(self, session: str) -> Opened:
         """What the ledger holds of it."""
-        return Opened(
+        return self.kept or Opened(
             session=session,
             format=self.format,
             model=self.model,

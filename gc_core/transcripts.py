@@ -4,7 +4,8 @@ Recorded sessions, read from a file into the messages of one format.
 Five kinds are told apart by what is in them: messages one a line (OpenAI's, Anthropic's or Gemini's), one JSON
 document with ``messages`` or ``contents`` (and ``system``, ``tools``), a bare JSON list of messages, the session files
 of Claude Code, and gptme's ``conversation.jsonl``. Items of OpenAI's Responses are read in the first three of these
-ways (``input`` and ``instructions`` in a document), and from the rollouts of Codex.
+ways (``input`` and ``instructions`` in a document), and from the rollouts of Codex. A log of gc-core's own names its
+format in its first line.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gc_core.errors import MessageError, TranscriptError
 from gc_core.formats import AnthropicFormat, GeminiFormat, OpenAIFormat, ResponsesFormat
 from gc_core.items import ItemKind
 from gc_core.messages import Payload, Role
+from gc_core.own_logs import format_of_log, head_of_log, is_said
 from gc_core.protocols import Format
 from gc_core.responses_kinds import is_call, is_reasoning, is_result
 
@@ -98,9 +100,11 @@ def read_transcript(path: str | Path, content: bytes | None = None) -> Transcrip
 
     """
     reader = _Reader(file=Path(path), content=content)
-    document, records = _unrolled(reader, *reader.records(reader.text()))
-    form = _format_of(document, records)
-    found = _messages(reader, records, form)
+    whole, lines = reader.records(reader.text())
+    own = format_of_log([line.value for line in lines[:1]])
+    document, records = _logged(reader, lines) if own else _unrolled(reader, whole, lines)
+    form = own or _format_of(document, records)
+    found = reader.pieced(records, form) if own else _messages(reader, records, form)
     texts, messages = _leading_system(found) if form.name == "openai" else ([], found)
     if not messages:
         raise reader.failure()
@@ -128,8 +132,7 @@ def _messages(reader: _Reader, records: Sequence[_Record], form: Format) -> Sequ
         return reader.claude_code(records)
     if _is_gptme(records):
         return reader.gptme(records)
-    found = list(reader.messages(records, form))
-    return reader.joined(found, form) if form.replies_in_pieces else found
+    return reader.pieced(records, form)
 
 
 @attrs.frozen
@@ -225,6 +228,11 @@ class _Reader:
             if self._readable(record, form):
                 self.times.append(_time_of(record.value) if record.time is None else record.time)
                 yield record.value
+
+    def pieced(self, records: Iterable[_Record], form: Format) -> Sequence[Payload]:
+        """The messages that the format can read; those that are pieces of one reply as one."""
+        found = list(self.messages(records, form))
+        return self.joined(found, form) if form.replies_in_pieces else found
 
     def joined(self, found: Sequence[Payload], form: Format) -> Sequence[Payload]:
         """The messages, those that are pieces of one reply as one; its time is that of its first."""
@@ -513,6 +521,25 @@ def _is_item(value: object) -> bool:
     content = value.get("content")
     blocks = content if isinstance(content, list) else []
     return any(isinstance(block, Mapping) and block.get("type") in {"input_text", "output_text"} for block in blocks)
+
+
+def _logged(reader: _Reader, records: Sequence[_Record]) -> tuple[Mapping[str, Any], Sequence[_Record]]:
+    """The lines of gc-core's own log as what was said, each with its time, and a document of what stood before it."""
+    lines = [record for record in records if isinstance(record.value, Mapping)]
+    for record in records:
+        if not isinstance(record.value, Mapping):
+            reader.say(record.line, "", "an object", f"{record.value!r:.200}, expected an object")
+    head = head_of_log([line.value for line in lines])
+    said = [
+        _Record(line.line, "payload", line.value.get("payload"), _seconds(line.value.get("time")))
+        for line in lines
+        if is_said(line.value)
+    ]
+    return {"instructions": list(head.texts), "tools": list(head.schemas)}, said
+
+
+def _seconds(time: object) -> float | None:
+    return float(time) if isinstance(time, int | float) else None
 
 
 def _unrolled(

@@ -326,10 +326,13 @@ class WindowView:
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
-        """The unit of this item alone, where nothing but its policy keeps it: a model call has seen it."""
+        """
+        The unit of this item alone, where a model call has seen it: neither its policy nor the newest exchange, of
+        which it is no part, keep it.
+        """
         return tuple(
             unit
-            for place, unit in enumerate(self.units[: self.final])
+            for place, unit in enumerate(self.units)
             if item and unit.items[0].id == item and len(unit.items) == 1 and self._steps_after[place]
             if not (unit.pinned or unit.pending or place in self._beside_system)
         )

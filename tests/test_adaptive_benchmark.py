@@ -22,7 +22,7 @@ from benchmarks.adaptive_ideas import (
 )
 from benchmarks.adaptive_session import TriedSession, replayed
 from gc_core import GCConfig, GCRemovalItem
-from gc_core.measures import CACHE_READ, CACHE_WRITE
+from gc_core.one_call import CACHE_READ, CACHE_WRITE
 from gc_core.replay import replay
 from gc_core.suggestions import RECALLED
 from gc_core.transcripts import Transcript

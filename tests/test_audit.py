@@ -42,12 +42,20 @@ def spoken(session):
     return session
 
 
-@pytest.fixture
-def session_dir(tmp_path):
-    directory = tmp_path / "session"
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Made once: every test damages a copy."""
+    directory = tmp_path_factory.mktemp("recorded") / "session"
     with spoken(small(3_000, directory=directory, checkpoint_every_n_steps=4)) as session:
         assert len(session._state.done) > 2
     index(directory)
+    return directory
+
+
+@pytest.fixture
+def session_dir(recorded, tmp_path):
+    directory = tmp_path / "session"
+    shutil.copytree(recorded, directory)
     assert verify(directory) == ()
     return directory
 

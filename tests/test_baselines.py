@@ -19,8 +19,8 @@ from gc_core.baselines import (
 )
 from gc_core.commands import app
 from gc_core.comparison import Spread, compare, spread
-from gc_core.measures import Share
 from gc_core.measuring import BASELINES_BY_NAME
+from gc_core.one_call import Share
 from gc_core.replay import replay_baseline
 from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import uses_of

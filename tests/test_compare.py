@@ -11,16 +11,20 @@ import distributed
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
-from gc_core import GCConfig
+from gc_core import GCConfig, GCSession
 from gc_core.baselines import MASK, BaselineSession
 from gc_core.commands import app
+from gc_core.compare_commands import _offer
 from gc_core.comparison import BANDS, compare, session_names
+from gc_core.console import given as files_of
 from gc_core.errors import ConfigError, ExecutorError
 from gc_core.executors import crew_of
-from gc_core.measures import CallMeasures, Fit, Prompt, Recovery, Sent, Share, pooled, summary_of
+from gc_core.measures import pooled, summary_of
 from gc_core.measuring import BASELINES_BY_NAME, Recording, Work, measured
+from gc_core.one_call import CallMeasures, Fit, Prompt, Recovery, Sent, Share
 from gc_core.own_sessions import chosen, own_sessions
 from gc_core.replay import replay_baseline
 from gc_core.sums import sums_of, together
@@ -412,3 +416,35 @@ def test_an_unknown_strategy_is_refused_with_those_that_are_installed(small):
 def test_baselines_and_modes_have_names_of_their_own():
     assert len(BASELINES_BY_NAME) == 7
     assert sum(name.startswith("simulated: ") for name in BASELINES_BY_NAME) == 2
+
+
+def test_what_cannot_be_read_is_no_session_of_ones_own(home):
+    project = home / ".claude" / "projects" / "-srv-shop"
+    (project / "gone.jsonl").symlink_to("nowhere")
+    (project / "folder.jsonl").mkdir()
+    assert len(own_sessions(home, {})) == 3
+
+
+def test_a_project_is_offered_by_its_name_whatever_stands_in_it(home):
+    session = attrs.evolve(own_sessions(home, {})[0], project="/srv/[/b][red]x\x1b[31m")
+    console = Console(width=120)
+    with console.capture() as shown:
+        console.print(_offer([session]))
+    assert "/srv/[/b][red]x\ufffd[31m" in shown.get()
+
+
+def test_what_is_no_file_is_told_and_stops_nothing(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "folder" / "a.jsonl")
+    found = run("--workers", 1, *(tmp_path / name for name in ("loop", "pipe", "folder", "n" * 300)))
+    assert found.exit_code == 1
+    for told in ("symbolic links", "is a pipe", "no *.jsonl", "File name too long"):
+        assert told in found.output
+
+
+def test_the_directory_of_a_session_of_gc_cores_own_is_its_log_alone(tmp_path):
+    with GCSession(GCConfig(), directory=tmp_path):
+        pass
+    assert files_of([tmp_path]).files == (tmp_path / "master.jsonl",)

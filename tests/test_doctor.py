@@ -1,6 +1,7 @@
 """The doctor: every finding is provoked for real, is told with what to do, and hides no other; no secret is told."""
 
 import hashlib
+import importlib.metadata
 import json
 import os
 import shutil
@@ -354,3 +355,16 @@ def test_a_session_whose_settings_cannot_be_read_is_told_and_the_rest_goes_on(di
     told = errors(directory, plugins=Plugins.discover())
     assert any("with a configuration that is none any more" in text for _, text, _ in told)
     assert ("tokenizer", "o200k_base loads without a network", "") in found(Level.OK, directory)
+
+
+def test_what_the_system_refuses_is_a_finding_and_ends_nothing(tmp_path):
+    ((subject, text, _),) = errors(config=tmp_path / ("n" * 300))
+    assert (subject, "File name too long" in text) == ("configuration", True)
+    told = found(Level.OK, tmp_path / ("n" * 300))
+    assert "clock" in [subject for subject, _, _ in told]
+
+
+def test_every_extra_for_users_is_looked_for():
+    (text,) = [text for subject, text, _ in found(Level.OK) if subject == "extras"]
+    extras = importlib.metadata.metadata("gc-core").get_all("Provides-Extra")
+    assert all(extra in text for extra in {*extras} - {"dev", "docs"})

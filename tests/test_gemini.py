@@ -16,6 +16,7 @@ from gc_core.formats import GeminiFormat, format_named
 from gc_core.items import Image, ItemKind
 from gc_core.masking import without_secrets
 from gc_core.messages import Request, Role, Usage
+from gc_core.replay import replay
 from gc_core.rules import check_collection, check_request
 from gc_core.transcripts import read_transcript
 from tests.support import gemini_messages as made
@@ -589,7 +590,7 @@ def test_a_recorded_session_keeps_the_promises(path, strategy, window):
     assert seen.collections
 
 
-made_sessions = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+made_sessions = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -697,3 +698,11 @@ def test_the_server_refuses_what_gemini_refuses():
             client.models.generate_content(model="gemini-3-pro", contents=[user("x"), model(call())])
         assert format_named("gemini").refused_size(refused.value) is None
     assert len(server.refusals) == 1
+
+
+def test_a_recorded_session_with_a_system_instruction_is_replayed(tmp_path):
+    path = tmp_path / "session.json"
+    contents = [{"role": "user", "parts": [{"text": "Fix it."}]}, {"role": "model", "parts": [{"text": "Done."}]}]
+    path.write_text(json.dumps({"systemInstruction": {"parts": [{"text": "You mend things."}]}, "contents": contents}))
+    report = replay(read_transcript(path), config=GCConfig())
+    assert (len(report.calls), report.breaches, report.overflows) == (1, (), ())

@@ -1,6 +1,7 @@
 """The budget panel: it shows what the session itself knows, follows it while it is written, and changes nothing."""
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -354,16 +355,19 @@ def test_the_panel_follows_another_process_and_the_cursor_stays_on_its_item(tmp_
         order = {"directory": str(tmp_path / "s"), "seed": 3, "format": "openai"}
         process.stdin.write(json.dumps(order) + "\n")
         process.stdin.flush()
-        pid = json.loads(process.stdout.readline())["pid"]
-        drain = threading.Thread(target=lambda: [None for _ in process.stdout], daemon=True)
+        pid = next(line["pid"] for line in map(json.loads, process.stdout) if "pid" in line)
+        said = []
+        drain = threading.Thread(target=lambda: said.extend(process.stdout), daemon=True)
         try:
             drain.start()
             asyncio.run(assert_followed(tmp_path / "s"))
         finally:
-            os.kill(pid, 9)
             process.stdin.close()
+            with contextlib.suppress(ProcessLookupError):  # it has died by itself, and said why
+                os.kill(pid, 9)
             process.wait()
             drain.join()
+            assert [line for line in said if '"error"' in line] == []
     with SessionReader(tmp_path / "s") as reader:
         follower = Follower(tmp_path / "s")
         panel = follower.poll()

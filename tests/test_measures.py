@@ -6,8 +6,9 @@ import pytest
 
 from gc_core import GCConfig, SourceError
 from gc_core.identifiers import identifiers
-from gc_core.measures import CallMeasures, Fit, Prompt, Recovery, Share, summary_of
+from gc_core.measures import summary_of
 from gc_core.messages import Request
+from gc_core.one_call import CallMeasures, Fit, Prompt, Recovery, Share
 from gc_core.references import Reference
 from gc_core.replay import replay
 from gc_core.sight import Sight

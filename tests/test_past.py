@@ -44,7 +44,7 @@ SAMPLE = [
     "entire--1c341e47-b281-4cb7-82da-3ad6d3013b7f.jsonl",
 ]
 made = settings(
-    max_examples=10,
+    max_examples=6,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),

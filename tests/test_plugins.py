@@ -1,5 +1,6 @@
 """Plugins are found by entry point and called in isolation: what one does wrong is kept, named, and breaks nothing."""
 
+import shutil
 import sys
 
 import attrs
@@ -104,6 +105,17 @@ def test_a_broken_plugin_breaks_nothing_else_and_nothing_of_it_is_left(case, ins
     with small(2_000, plugins=plugins) as session:
         session.append(user("a"))
         assert session.pre_send().messages == (user("a"),)
+
+
+def test_a_distribution_that_comes_or_goes_meanwhile_is_seen_by_the_next_session(install, tmp_path):
+    install("gc_first", GOOD)
+    assert "good" in installed(Plugins.discover())
+    install("gc_second", GOOD.replace('"good"', '"other"'))
+    assert {"good", "other"} <= set(installed(Plugins.discover()))
+    shutil.rmtree(tmp_path / "gc_first-1.0.dist-info")
+    now = set(installed(Plugins.discover()))
+    assert "other" in now
+    assert "good" not in now
 
 
 def test_two_distributions_under_one_entry_point_name_do_not_break_each_other(install):
@@ -677,3 +689,8 @@ def test_a_hook_with_an_unknown_argument_is_named():
 
     with pytest.raises(PluginError, match="itm"):
         Plugins().register(Wrong())
+
+
+def test_a_strategy_that_is_nearly_named_right_is_told():
+    with pytest.raises(UnknownStrategyError, match=r"did you mean gc_budget\?$"):
+        Plugins.discover().strategy("gc_bugdet")

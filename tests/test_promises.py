@@ -45,7 +45,8 @@ def run_transcript(path, strategy, window, pressure, model=None):
 
 @pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", SAMPLE)
+# One session of each of two agents; all the others, at this window too, are in `make corpus`.
+@pytest.mark.parametrize("name", [SAMPLE[0], SAMPLE[2]])
 def test_a_sample_of_real_sessions_keeps_the_promises_at_16k(name, strategy, pressure):
     require_corpus()
     seen = run_transcript(corpus_dir() / name, strategy, 16_000, pressure)
@@ -80,7 +81,7 @@ def test_every_real_session_longer_than_the_window_keeps_the_promises(strategy, 
     assert lines
 
 
-made = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+made = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

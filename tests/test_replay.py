@@ -10,11 +10,13 @@ import pytest
 
 from gc_core import GCConfig, Plugins, UnknownStrategyError, hookimpl
 from gc_core.errors import MessageError
-from gc_core.measures import CallMeasures, Prompt, ReasonCount, Sent, Share, pooled, summary_of
+from gc_core.measures import pooled, summary_of
 from gc_core.messages import Request
 from gc_core.meter import Meter
+from gc_core.one_call import CallMeasures, Prompt, Sent, Share
 from gc_core.replay import replay
 from gc_core.results import GCTriggerReason
+from gc_core.sums import ReasonCount
 from gc_core.transcripts import Transcript
 
 # In o200k_base "hello" is one token and so is " hello"; a message costs 3 more, and a request 3.

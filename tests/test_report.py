@@ -321,3 +321,25 @@ def test_a_recorded_session_is_replayed_and_written_for_its_owner_alone(tmp_path
 def test_what_cannot_be_reported_is_told(arguments, code, told, demo):
     found = ctxgc(*(each.format(examples=DEMO.parent, demo=demo) for each in arguments))
     assert (found.exit_code, told in found.output) == (code, True), found.output
+
+
+def test_nothing_but_a_page_is_written_over(demo, tmp_path):
+    copy = tmp_path / "session.jsonl"
+    copy.write_bytes(DEMO.read_bytes())
+    for output in (copy, tmp_path):
+        found = ctxgc(copy, "--window", WINDOW, "-o", output)
+        assert (found.exit_code, f"--output {output}" in found.output) == (2, True), found.output
+    assert copy.read_bytes() == DEMO.read_bytes()
+    link, page_of = tmp_path / "link.html", tmp_path / "page.html"
+    page_of.write_text("<!DOCTYPE html>old")
+    link.symlink_to(page_of)
+    (tmp_path / "page.html.part").write_text("of a run that was killed")
+    assert ctxgc(demo, "-o", link).exit_code == 0
+    assert link.is_symlink()
+    assert (page_of.stat().st_mode & 0o777, len(page_of.read_bytes()) > 1_000) == (0o600, True)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_name_that_no_file_can_have_is_told():
+    found = ctxgc("n" * 300)
+    assert (found.exit_code, "File name too long" in found.output) == (1, True), found.output

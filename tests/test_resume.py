@@ -267,9 +267,15 @@ def test_another_counter_counts_the_window_anew(way, tmp_path):
 
 
 @pytest.fixture
-def full(tmp_path):
+def full(told, tmp_path):
+    """A copy of it for one test."""
+    return copied(told, tmp_path / "full")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
     """The directory of a session that was closed: two collections, a pin, usage, and messages behind the last entry."""
-    directory = tmp_path / "full"
+    directory = tmp_path_factory.mktemp("told") / "full"
     with small(3_000, directory=directory, checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 14)

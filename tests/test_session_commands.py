@@ -232,8 +232,18 @@ def test_undoing_more_than_there_is_says_how_many_were_undone(directory):
 
 def test_undo_needs_no_strategy_that_the_session_used(tmp_path, monkeypatch):
     made(tmp_path / "s")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [])
+    monkeypatch.setattr("gc_core.plugins.installed_entries", tuple)
     assert run("undo", tmp_path / "s").exit_code == 0
+
+
+def test_undo_leaves_the_settings_as_the_agent_left_them(tmp_path):
+    made(tmp_path / "s")
+    with GCSession.open(tmp_path / "s") as session:
+        known = session.config
+    assert known.strategy != ("none",)
+    assert run("undo", tmp_path / "s").exit_code == 0
+    with GCSession.open(tmp_path / "s") as session:
+        assert session.config == known
 
 
 # --- export ---------------------------------------------------------------------------------------------------------

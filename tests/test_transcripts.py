@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from gc_core import GCConfig, GCSession
 from gc_core.errors import TranscriptError
 from gc_core.formats import AnthropicFormat, format_named
 from gc_core.items import ItemKind
@@ -493,3 +494,45 @@ def test_an_odd_system_or_odd_tools_are_no_harm(write, odd):
 def test_what_was_read_can_be_read_by_its_format(write):
     read = read_transcript(write([USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}]))
     assert format_named(read.format).read(read.messages[1])[0].name == "read"
+
+
+# --- gc-core's own log ----------------------------------------------------------------------------------------------
+
+SAID = {
+    "openai": (USER, REPLY),
+    "anthropic": (USER, REPLY),
+    "gemini": ({"role": "user", "parts": [{"text": "Fix it."}]}, {"role": "model", "parts": [{"text": "Done."}]}),
+    "responses": (
+        {"role": "user", "content": "Fix it."},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_log_of_gc_cores_own_is_read_as_what_was_said(name, tmp_path):
+    asked, reply = SAID[name]
+    with GCSession(GCConfig(), format=name, directory=tmp_path) as session:
+        session.system(base="Old.", gone="Gone.")
+        session.system(base="You mend things.", gone="")
+        session.append(asked)
+        session.enrich(git="branch main")
+        session.pre_send()
+        session.post_turn(reply)
+    found = read_transcript(tmp_path / "master.jsonl")
+    form = format_named(name)
+    said = [part.text for message in found.messages for part in form.read(message)]
+    assert said == [part.text for message in (asked, reply) for part in form.read(message)]
+    assert (found.format, found.system, found.warnings) == (name, ("You mend things.",), ())
+    assert len(list(filter(None, found.times))) == len(found.messages)
+
+
+def test_schemas_of_a_log_are_read_and_a_damaged_line_is_named(tmp_path):
+    with GCSession(GCConfig(), format="anthropic", directory=tmp_path) as session:
+        session.tools([SCHEMA])
+        session.append(USER)
+    log = tmp_path / "master.jsonl"
+    log.write_bytes(log.read_bytes() + b'[1]\n{"at":1,"items":["i')
+    found = read_transcript(log)
+    assert (found.tools, found.messages) == ((SCHEMA,), (USER,))
+    assert ["expected an object" in warning.text for warning in found.warnings] == [False, True]

@@ -13,9 +13,10 @@ from benchmarks.peers.process import ANSWER_SECONDS, AdapterProcess, Answer, Pee
 from gc_core.baselines import BaselineSession, NoCollection
 from gc_core.config import GCConfig
 from gc_core.formats import format_named
-from gc_core.measures import CallMeasures, ReplayReport
+from gc_core.measures import ReplayReport
 from gc_core.messages import Payload, Request, Role
 from gc_core.meter import Meter
+from gc_core.one_call import CallMeasures
 from gc_core.sight import Sight
 from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript

@@ -10,7 +10,9 @@ import attrs
 
 from benchmarks.peers.replaying import PeerReplay, errors_by_kind
 from gc_core.comparison import Spread, spread
-from gc_core.measures import ReplayReport, ReplaySummary, Share, pooled
+from gc_core.measures import ReplayReport, pooled
+from gc_core.one_call import Share
+from gc_core.sums import ReplaySummary
 
 COLUMNS = (
     "system",

@@ -16,10 +16,11 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static, TextArea, Tree
 
+from gc_core.console import plain
 from gc_core.errors import LogError
 from gc_core.inspector.following import Follower
 from gc_core.inspector.panel import Panel
-from gc_core.inspector.rows import Row, clock, doing_rows, matching, path_of, plain, window_rows
+from gc_core.inspector.rows import Row, clock, doing_rows, matching, path_of, window_rows
 from gc_core.inspector.texts import Detail, Styles, doing_detail, item_detail, legend, limits, usage, usage_bar, who
 from gc_core.inspector.tree import POLICY_COLOURS, RowTree, component
 from gc_core.policy import GCPolicy

@@ -47,7 +47,7 @@ class _Stamp:
         try:
             found = path.stat()
         except OSError as error:
-            raise LogError(f"{path} is gone: {error.strerror}") from error
+            raise LogError(f"{path} is not there: {error.strerror}") from error
         return cls(found.st_ino, found.st_size, found.st_mtime_ns)
 
 

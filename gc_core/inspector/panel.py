@@ -78,7 +78,8 @@ class Doing:
                 )
             case Undone(place=of, redone=redone):
                 what = REDONE if redone else UNDONE
-                return cls(place=place, time=entry.time, what=what, why=f"the collection at {of.start}")
+                why = f"the collection at byte {of.start:,} of the ledger"
+                return cls(place=place, time=entry.time, what=what, why=why)
             case Rewound(why=why):
                 return cls(place=place, time=entry.time, what=REWOUND, why=why)
             case Purged(by=by, occurrences=times):

@@ -8,8 +8,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from gc_core.console import plain
 from gc_core.inspector.panel import Panel
-from gc_core.inspector.rows import Row, Rows, doing_rows, plain, window_rows
+from gc_core.inspector.rows import Row, Rows, doing_rows, window_rows
 from gc_core.inspector.texts import Styles, bar, legend, limits, usage, usage_bar, who
 from gc_core.policy import GCPolicy
 

@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.actions import Drop, GCRemovalItem, Stub
 from gc_core.budget import BudgetEntry
+from gc_core.console import plain
 from gc_core.inspector.panel import COLLECTED, RESTORED, Doing, Panel
 from gc_core.items import Form, Item, ItemKind
 from gc_core.policy import GCPolicy
@@ -65,11 +66,6 @@ class Row:
 
 Rows = Callable[[Path], tuple[Row, ...]]
 """The lines below a place; () is the top."""
-
-
-def plain(text: str) -> str:
-    """On one line, without what would steer a terminal: texts come out of files."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
 
 
 def preview(text: str) -> str:

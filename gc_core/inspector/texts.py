@@ -10,9 +10,10 @@ import attrs
 from rich.text import Text
 
 from gc_core.actions import GCRemovalItem
+from gc_core.console import plain
 from gc_core.inspector.following import MOST_ORIGINALS, Follower
 from gc_core.inspector.panel import Doing, Panel
-from gc_core.inspector.rows import Path, action_words, doing_at, plain, preview, removal_at
+from gc_core.inspector.rows import Path, action_words, doing_at, preview, removal_at
 from gc_core.items import Form, Item
 from gc_core.policy import GCPolicy
 from gc_core.references import LOG_NAME

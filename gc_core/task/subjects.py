@@ -74,7 +74,7 @@ _CHOSEN = re.compile(
     re.IGNORECASE,
 )
 _IS = re.compile(
-    r"^\W*(?P<subject>[^.;!?]{2,60}?)\s+(?:(?:must|should|shall|has to|have to|needs? to|will)\s+"
+    r"^\W{0,40}(?P<subject>[^.;!?]{2,60}?)\s+(?:(?:must|should|shall|has to|have to|needs? to|will)\s+"
     r"(?:always |only |now )?(?:be set to|be|stay|remain|equal|target|live in|go (?:to|in)|run on|use)|is now|are now)"
     r"\s+"
     rf"(?!not\b)(?P<value>[^;!?]{{1,60}}?){_END}",

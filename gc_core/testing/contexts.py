@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -185,8 +185,7 @@ class Case:
         """The item of this window that a stub is to replace."""
         if not isinstance(removal.action, Stub):
             return None
-        items = (item for unit in self.context.units for item in unit.items)
-        return next((item for item in items if item.id == removal.action.item), None)
+        return _by_id(self.context).get(str(removal.action.item))
 
     def touched(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
         """The units that a removal names, or of which it names an item."""
@@ -201,6 +200,11 @@ class Case:
     def collected(self, strategy: GCStrategy) -> Collected:
         """What gc-core makes of the strategy's proposals."""
         return self.made.collected(strategy, self.goal)
+
+
+@functools.lru_cache(maxsize=64)
+def _by_id(context: WindowCopy) -> Mapping[str, Item]:
+    return {str(item.id): item for unit in context.units for item in unit.items}
 
 
 def make_context(

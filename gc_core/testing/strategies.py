@@ -404,7 +404,7 @@ class StrategyContract(Contract):
 
     def _cases(self, *aims: str) -> Iterator[Case]:
         aims = aims or self._aims
-        return itertools.chain.from_iterable(make_cases(seed, aims=aims) for seed in self.seeds)
+        return (_case(seed, aim) for seed in self.seeds for aim in aims)
 
     def _asked(self, *aims: str) -> tuple[tuple[Case, Pulled], ...]:
         """Every case, and what a fresh strategy answered to it: asked once, for all rules that judge single answers."""
@@ -452,14 +452,25 @@ def _run(contract: type[StrategyContract], seed: int) -> Run:
 @functools.lru_cache(maxsize=256)
 def _answers(contract: type[StrategyContract], seed: int) -> tuple[tuple[Case, Pulled], ...]:
     # A copy is asked: whatever is done to it, the case stays as it is for the other rules.
-    cases = make_cases(seed, aims=contract()._aims)
+    cases = (_case(seed, aim) for aim in contract()._aims)
     return tuple((case, pull(contract().make(), case.again())) for case in cases)
+
+
+@functools.lru_cache(maxsize=64)
+def _made_case(seed: int, aim: str) -> Case:
+    (case,) = make_cases(seed, aims=(aim,))
+    return case
+
+
+def _case(seed: int, aim: str) -> Case:
+    """The window is made once, for every rule and every strategy; each has a goal of its own."""
+    case = _made_case(seed, aim)
+    return attrs.evolve(case, goal=attrs.evolve(case.goal))
 
 
 @functools.lru_cache(maxsize=256)
 def _collected(contract: type[StrategyContract], seed: int, aim: str) -> Collected:
-    (case,) = make_cases(seed, aims=(aim,))
-    return case.collected(contract().make())
+    return _case(seed, aim).collected(contract().make())
 
 
 def _best(case: Case) -> Collected:

@@ -399,7 +399,9 @@ class Intake:
         calls, _ = _paired(results, cursor.open_calls)
         after = attrs.evolve(_turned(cursor), open_calls=())
         said = self._user_draft(after, policy)
-        drafts = [_draft_of(call, policy, synthetic=False) for call in calls] + [said] * (len(parts) - len(results))
+        real = len(results) - len(repairs)  # what was missing stands behind what came
+        drafts = [_draft_of(call, policy, synthetic=place >= real) for place, call in enumerate(calls)]
+        drafts += [said] * (len(parts) - len(results))
         arrival = self._joined(self._message(whole, Role.USER, drafts, after), cursor.results)
         return attrs.evolve(arrival, repairs=repairs, cursor=attrs.evolve(arrival.cursor, results=None))
 

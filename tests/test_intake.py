@@ -465,3 +465,15 @@ def test_a_lone_surrogate_and_control_characters_are_ordinary_text():
     with session_with(user(odd)) as session:
         assert session.recall("i1") == odd
         assert session.pre_send().messages[0]["content"] == odd
+
+
+def test_a_result_that_stands_in_for_a_missing_one_is_the_frameworks_also_beside_what_was_said():
+    with GCSession(GCConfig(strategy="none"), format="anthropic") as session:
+        session.append({"role": "user", "content": "Go."})
+        calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": "read", "input": {}} for n in range(3)]
+        session.append({"role": "assistant", "content": calls})
+        result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x = 1"}
+        session.append({"role": "user", "content": [result, {"type": "text", "text": "Stop."}]})
+        results = [item for item in session.items() if item.kind is ItemKind.TOOL_RESULT]
+        assert [(item.text == "x = 1", item.synthetic) for item in results] == [(True, False)] + [(False, True)] * 2
+        assert [session.recall(item.id) for item in session.items() if not item.synthetic][-2:] == ["x = 1", "Stop."]

@@ -339,6 +339,9 @@ def test_a_strategy_may_ask_for_the_state_and_the_configuration_has_the_last_wor
 def test_a_state_that_is_in_the_way_of_what_must_fit_gives_way():
     session = small(3_000, strategy="gc_truncate", task_state_percent=20, preserve_recent_turns=1)
     list(busy(session, 12))
+    session.append(user("Go on."))
+    session.pre_send()
+    session.post_turn(answer("ok"))
     assert blocks_of(session)
     session.append(user("Read this. " + lines(250)), policy=GCPolicy.LOCKED)
     room = 3_000 - session.pre_send().tokens

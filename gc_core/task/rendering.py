@@ -38,19 +38,17 @@ BINDING: Final = (CONSTRAINTS, DECISIONS)
 OTHERS_SHARE: Final = 0.4
 """Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
 
-SHARES: Final = {
-    QUESTIONS: 0.02,
-    LESSONS: 0.32,
-    ERRORS: 0.02,
-    RESOLVED: 0.04,
-    SUB_GOALS: 0.02,
-    ENTITIES: 0.04,
-    CHANGED: 0.54,
-}
-"""
-How the kinds of the rest that there are share what is left to it, in proportion: where something was changed and what
-overcame an error serves longer than a plan or a question, which are stale soon.
-"""
+LASTING: Final = {LESSONS: 0.32, CHANGED: 0.54}
+"""Shares of what rules leave: what overcame an error, and where something was changed, serve for long."""
+
+PASSING: Final = {QUESTIONS: 0.15, ERRORS: 0.15, RESOLVED: 0.25, SUB_GOALS: 0.15, ENTITIES: 0.3}
+"""How the other kinds that there are share what they may have, in proportion: they are stale soon."""
+
+PASSING_SHARE: Final = 0.1
+"""Share of the room that they, and demands and decisions that are no rules, may always have."""
+
+SMALL_SHARE: Final = 0.25
+"""Share of the room up to which they fill what nobody else needs: a short session needs no long state."""
 
 _HEADS: Final = {
     CONSTRAINTS: "Demanded by the user, and in force:",
@@ -145,16 +143,30 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
     by_kind = {kind: [line for line in lines if line.kind == kind] for kind in KINDS}
     for own in by_kind.values():
         own.sort(key=lambda line: line.rank)
+    rules = [line for kind in BINDING for line in by_kind[kind] if line.rank[0] == Strength.RULE]
     for kind in BINDING:
-        rules = [line for line in by_kind[kind] if line.rank[0] == Strength.RULE]
-        filling.take(rules, filling.left - int(room * OTHERS_SHARE))
-    rest, there = filling.left, sum(share for kind, share in SHARES.items() if by_kind[kind])
-    for kind, share in SHARES.items():  # no kind takes all of it before each had a look
-        filling.take(by_kind[kind], min(filling.left, int(rest * share / max(share, there))))
-    for kind in KINDS:
+        filling.take([line for line in rules if line.kind == kind], filling.left - int(room * OTHERS_SHARE))
+    rest = filling.left
+    for kind, share in LASTING.items():
+        filling.take(by_kind[kind], min(filling.left, int(rest * share)))
+    _take_passing(filling, by_kind, room)
+    for kind in BINDING:
+        filling.take([line for line in rules if line.kind == kind], filling.left)
+    for kind in LASTING:
         filling.take(by_kind[kind], filling.left)
     order = {kind: place for place, kind in enumerate(KINDS)}
     return sorted(filling.taken, key=lambda line: (order[line.kind], line.rank))
+
+
+def _take_passing(filling: _Filling, by_kind: Mapping[str, list[_Line]], room: int) -> None:
+    """What is stale soon, no kind all of it before each had a look; then what nobody meant as a rule."""
+    keep = filling.left - int(max(room * PASSING_SHARE, room * SMALL_SHARE - (room - filling.left)))
+    rest, there = filling.left - keep, sum(share for kind, share in PASSING.items() if by_kind[kind])
+    for kind, share in PASSING.items():
+        filling.take(by_kind[kind], min(filling.left - keep, int(rest * share / max(share, there))))
+    for kind in KINDS:
+        if kind not in LASTING:
+            filling.take(by_kind[kind], filling.left - keep)
 
 
 @attrs.define

@@ -127,7 +127,9 @@ def without_ingesting(
 
 def opened(name: str) -> GCSession:
     """A session without a limit that matters."""
-    return GCSession(GCConfig(context_limit=10**9, auto_trigger=False, reread_guard=False), format=name, strategy=Truncate())
+    return GCSession(
+        GCConfig(context_limit=10**9, auto_trigger=False, reread_guard=False), format=name, strategy=Truncate()
+    )
 
 
 # -- a long session in a small window --------------------------------------------------------------------------------

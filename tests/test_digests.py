@@ -184,6 +184,16 @@ def test_where_it_is_full_what_binds_the_agent_outlives_what_was_read():
     assert COUNTER.count("\n".join(kept)) <= 150
 
 
+def test_beside_the_tasks_state_a_full_digest_keeps_what_overcame_a_failure_before_what_was_demanded():
+    failed = [f"- `run` failed (turn {n}, i{n}0): step {n}; it succeeded later (turn {n}, i{n}5)" for n in range(1, 9)]
+    demanded = [f"- The user required (turn {n}, i{n}1): “Never touch table {n}.”" for n in range(1, 9)]
+    request = SummaryRequest(
+        items=(), max_tokens=50, form=SummaryForm.DIGEST, room=260, count=COUNTER.count, entries=(*failed, *demanded)
+    )
+    assert set(demanded) <= set(digest_text(request, "").splitlines())
+    assert set(failed) <= set(digest_text(attrs.evolve(request, stated=True), "").splitlines())
+
+
 @pytest.mark.parametrize("name", ["concat-tau2-retail.jsonl"])
 def test_over_real_sessions_digests_fit_verify_and_reopen(name, tmp_path):
     require_corpus()

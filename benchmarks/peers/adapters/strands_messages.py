@@ -27,7 +27,7 @@ class StubModel(Model):
 
     def structured_output(self, *_: Any, **__: Any) -> Any:
         """Never asked for."""
-        raise NotImplementedError
+        raise RuntimeError("structured_output: the model of this benchmark only says that it has a window")
 
     async def count_tokens(self, messages: Any, *_: Any, **__: Any) -> int:
         """The benchmark's count."""

@@ -45,7 +45,7 @@ lint: .venv/installed ## Check style and layers
 	$(BIN)/lint-imports
 
 tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
-	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling,gc_progressive --markdown
+	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --window 16000,24000,32000,48000,64000,100000 --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling,gc_progressive --markdown
 
 rolling: .venv/installed ## Print the tables of docs/rolling-window.md (a few minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.rolling

@@ -159,13 +159,13 @@ def session_files() -> list[Path]:
     return sorted(corpus().glob("*.jsonl"), key=lambda path: -path.stat().st_size)
 
 
-def sized(path: Path) -> tuple[Task, ...]:
+def sized(path: Path, windows: Iterable[int] = WINDOWS) -> tuple[Task, ...]:
     """The windows that a session suits."""
     transcript = read_transcript(path)
     if calls_of(transcript) > MOST_CALLS:
         return ()
     tokens = text_tokens(transcript)
-    return tuple(Task(path=path, window=each) for each in WINDOWS if each < tokens <= MOST_WINDOWS * each)
+    return tuple(Task(path=path, window=each) for each in windows if each < tokens <= MOST_WINDOWS * each)
 
 
 def calls_of(transcript: Transcript) -> int:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gc_core.compare_tables import Made, comparison_document, comparison_markdown, comparison_tables
+from gc_core.compare_tables import Made, comparison_document, comparison_markdown, comparison_tables, means_table
 from gc_core.comparison import Comparison
 from gc_core.comparison import compare as compared
 from gc_core.config import GCConfig
@@ -177,6 +177,8 @@ def _show(comparison: Comparison, *, as_json: bool, as_markdown: bool, by_length
         typer.echo(comparison_markdown(comparison, made, by_length=by_length))
     else:
         console = stdout()
+        if len(comparison.tables) > 1:
+            console.print(means_table(comparison), "")
         for window in filter(attrgetter("sessions"), comparison.tables):
             for table in comparison_tables(window, by_length=by_length):
                 console.print(table, "")

@@ -70,7 +70,7 @@ class Spread:
         mean: Mean of the sessions' percents; sessions without a case are left out.
         low: A twentieth of the redrawn samples lies below: as many sessions, drawn with replacement, pooled.
         high: A twentieth lies above.
-        cases: Identifiers that were used.
+        cases: All of them: identifiers that were used, or edits.
 
     """
 
@@ -97,6 +97,7 @@ class SystemRow:
     Attributes:
         system: Its name.
         baseline: It is no strategy: see ``gc_core.baselines`` and ``gc_core.vendor_modes``.
+        misses: The edits that miss; None where there is no edit.
         far: The far fit; None where nothing is used from afar.
         mean_prompt: Tokens of a request, mean of all calls that could be sent.
         breaks_per_100: Breaks of the prompt cache in 100 calls.
@@ -108,6 +109,7 @@ class SystemRow:
 
     system: str
     baseline: bool
+    misses: Spread | None
     far: Spread | None
     mean_prompt: float
     breaks_per_100: float
@@ -141,7 +143,7 @@ class WindowTable:
     Attributes:
         window: Tokens that a request may have.
         sessions: Names of the sessions: their files', with as many directories as tell them apart.
-        rows: Strategies first, best far fit first, then the baselines.
+        rows: Strategies first, then the baselines; of both the one with the fewest edits that miss first.
         bands: The same by the length of the sessions; lengths that none has are left out.
 
     """
@@ -153,18 +155,59 @@ class WindowTable:
 
 
 @attrs.frozen(kw_only=True)
+class Means:
+    """
+    What one strategy or baseline does at several windows: the mean of the windows' figures, each weighing the same.
+
+    A single window hangs on one or two sessions (TARGETS.md).
+
+    Attributes:
+        system: Its name.
+        baseline: It is no strategy.
+        edits_that_miss: Percent; None where there is no edit.
+        low: A twentieth of the redrawn samples lies below: as many sessions, drawn with replacement, at every window.
+        high: A twentieth lies above.
+        far_quotes: Percent of quoted lines from afar that stand.
+        near_quotes: Percent of the other ones.
+        cost_with_misses: Relative to no collection.
+        cost: Without the calls that misses need.
+        far_fit: Percent.
+        verbatim_reuse: Percent.
+        user_text_kept: Percent, of the windows of 32,000 tokens and more.
+        calls_over: Of all windows together.
+
+    """
+
+    system: str
+    baseline: bool
+    edits_that_miss: float | None
+    low: float | None
+    high: float | None
+    far_quotes: float | None
+    near_quotes: float | None
+    cost_with_misses: float | None
+    cost: float | None
+    far_fit: float | None
+    verbatim_reuse: float | None
+    user_text_kept: float | None
+    calls_over: int
+
+
+@attrs.frozen(kw_only=True)
 class Comparison:
     """
     What was compared.
 
     Attributes:
         tables: One a window.
+        means: Of all windows, fewest edits that miss first; of systems that were measured at each of them.
         failures: What could not be replayed, a line each.
         warnings: What of the files was left out or mended, of each file the first.
 
     """
 
     tables: tuple[WindowTable, ...]
+    means: tuple[Means, ...] = ()
     failures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -210,6 +253,7 @@ def compare(
                 on_done(len(done), len(work))
     return Comparison(
         tables=tuple(_table(window, work.of(window), done, systems, names) for window in windows),
+        means=means_of(_by_system(done, systems)),
         failures=tuple(dict.fromkeys(_failures(sizes, done))),
         warnings=tuple(_warnings(sizes)),
     )
@@ -227,6 +271,16 @@ def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
         depth = {file: depth[file] + (counts[name] > 1) for file, name in names.items()}
         names = _ends(depth)
     return {path: names[file] for file, path in files.items()}
+
+
+def means_of(sums: Mapping[str, Mapping[int, Mapping[Path, Sums]]]) -> tuple[Means, ...]:
+    """
+    The means over the windows of each system, from its sums by window and session; fewest edits that miss first.
+
+    Windows at which no session was measured are left out.
+    """
+    rows = [_means(system, {window: its for window, its in windows.items() if its}) for system, windows in sums.items()]
+    return tuple(sorted(rows, key=_mean_rank))
 
 
 def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) -> Spread | None:
@@ -320,6 +374,68 @@ def _warnings(sizes: Iterable[Size]) -> Iterator[str]:
             yield f"{first} (and {more:,} more)" if more else first
 
 
+# -- inside: means of windows ----------------------------------------------------------------------------------------
+
+USER_TEXT_FROM = 32_000
+"""Window in tokens from which user text counts: in smaller ones the newest turns alone may be larger (TARGETS.md)."""
+
+
+def _by_system(done: Iterable[Outcome], systems: Iterable[str]) -> dict[str, dict[int, dict[Path, Sums]]]:
+    found: dict[str, dict[int, dict[Path, Sums]]] = {system: {} for system in systems}
+    for one in sorted(done, key=lambda one: (one.window, one.path)):
+        if one.sums is not None:
+            found[one.system].setdefault(one.window, {})[one.path] = one.sums
+    return found
+
+
+def _means(system: str, windows: Mapping[int, Mapping[Path, Sums]]) -> Means:
+    every = {window: together(its.values()) for window, its in windows.items()}
+    wide = [sums.user_text.percent for window, sums in every.items() if window >= USER_TEXT_FROM]
+    low, high = _range_of_means(windows)
+    return Means(
+        system=system,
+        baseline=system in BASELINES_BY_NAME,
+        edits_that_miss=_mean_percent(sums.missing for sums in every.values()),
+        low=low,
+        high=high,
+        far_quotes=_mean_percent(sums.far_quotes for sums in every.values()),
+        near_quotes=_mean_percent(sums.near_quotes for sums in every.values()),
+        cost_with_misses=_mean(sums.cost_with_misses for sums in every.values()),
+        cost=_mean(sums.cost for sums in every.values()),
+        far_fit=_mean_percent(sums.far for sums in every.values()),
+        verbatim_reuse=_mean_percent(sums.reuse for sums in every.values()),
+        user_text_kept=_mean(wide),
+        calls_over=sum(sums.over + sums.over_locked for sums in every.values()),
+    )
+
+
+def _range_of_means(windows: Mapping[int, Mapping[Path, Sums]]) -> tuple[float | None, float | None]:
+    """A session that is drawn is drawn at every window."""
+    paths = sorted({path for its in windows.values() for path in its})
+    lot = random.Random(_SEED)  # noqa: S311 - no secret hangs on it
+    found = []
+    for _ in range(DRAWS if paths else 0):
+        drawn = lot.choices(paths, k=len(paths))
+        mean = _mean_percent(total(its[path].missing for path in drawn if path in its) for its in windows.values())
+        if mean is not None:
+            found.append(mean)
+    ranked = sorted(found)
+    return (_quantile(ranked, _LOW), _quantile(ranked, _HIGH)) if ranked else (None, None)
+
+
+def _mean_percent(shares: Iterable[Share]) -> float | None:
+    return _mean(share.percent for share in shares if share.whole)
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _mean_rank(row: Means) -> tuple[bool, float]:
+    return row.baseline, 100.0 if row.edits_that_miss is None else row.edits_that_miss
+
+
 # -- inside: figures -------------------------------------------------------------------------------------------------
 
 
@@ -354,8 +470,9 @@ def _bands(
             yield BandTable(band=band, sessions=tuple(names[path] for path in paths), rows=tuple(rows))
 
 
-def _rank(row: SystemRow) -> tuple[bool, float]:
-    return row.baseline, -row.far.pooled if row.far else 0.0
+def _rank(row: SystemRow) -> tuple[bool, float, float]:
+    """Fewest edits that miss first; where nothing is edited, best far fit first."""
+    return row.baseline, row.misses.pooled if row.misses else 100.0, -row.far.pooled if row.far else 0.0
 
 
 def _row(system: str, sums: Mapping[Path, Sums], names: Mapping[Path, str]) -> SystemRow:
@@ -363,6 +480,7 @@ def _row(system: str, sums: Mapping[Path, Sums], names: Mapping[Path, str]) -> S
     return SystemRow(
         system=system,
         baseline=system in BASELINES_BY_NAME,
+        misses=spread(one.missing for one in sums.values()),
         far=spread(one.far for one in sums.values()),
         mean_prompt=whole.mean_prompt,
         breaks_per_100=whole.breaks_per_100,

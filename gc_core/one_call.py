@@ -12,6 +12,9 @@ CACHE_READ = 0.1
 CACHE_WRITE = 1.25
 """Price of a token that is not there yet and is written to the cache."""
 
+MISS_TOKENS = 60
+"""Tokens of the call by which an agent fetches what it misses (TARGETS.md)."""
+
 
 @attrs.frozen(kw_only=True)
 class Prompt:
@@ -112,6 +115,15 @@ class Fit:
         near: Of all identifiers that stood in an earlier message; measured in the other calls.
         recovery: What could be brought back of the far ones that are not visible.
         missed: The far ones that are not visible.
+        edits: Of the calls that replace text which stood in the history, those whose every quoted line stands in the
+            prompt as a whole line; of all model calls.
+        far_quotes: Of those lines that last stood more than 20 messages back, the ones that stand; measured where the
+            whole history is above 80 % of the window.
+        near_quotes: Of the others, the ones that stand; of all model calls.
+        reuse: Of the lines of other arguments that last stood more than 20 messages back, the ones that stand; measured
+            as ``far_quotes``.
+        miss_price: What one more call for each edit that misses costs, in tokens: the prompt read again from the cache,
+            and what holds the missing lines, with the call, written.
 
     """
 
@@ -120,6 +132,11 @@ class Fit:
     near: Share = Share()
     recovery: Recovery = Recovery()
     missed: tuple[str, ...] = ()
+    edits: Share = Share()
+    far_quotes: Share = Share()
+    near_quotes: Share = Share()
+    reuse: Share = Share()
+    miss_price: float = 0.0
 
 
 @attrs.frozen(kw_only=True)

@@ -180,7 +180,7 @@ def failure_lines(failures: Iterable[PluginFailure]) -> list[str]:
 
 _COLUMNS = (
     "calls", "collections", "tokens sent", "without gc", "over", "without gc", "LOCKED over", "breaches",
-    "LOCKED missing", "breaks", "cost", "far fit", "ms p50 / p99", "collecting",
+    "LOCKED missing", "breaks", "cost", "edits miss", "far fit", "ms p50 / p99", "collecting",
 )  # fmt: skip
 
 
@@ -192,7 +192,8 @@ def _cells(summary: ReplaySummary) -> tuple[str, ...]:
     )  # fmt: skip
     return (
         *(f"{figure:,}" for figure in figures),
-        cost_text(summary),
+        cost_text(summary.cost),
+        percent_text(summary.edits_that_miss),
         percent_text(summary.far_fit),
         _ms(summary.plain),
         _ms(summary.collecting),
@@ -204,11 +205,21 @@ def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
     return [
         ("collections", f"{summary.collected:,}", _reasons(summary)),
         ("tokens sent", f"{summary.tokens_sent:,}", _saved(summary)),
-        ("cost", cost_text(summary), "of the price without collection; cached tokens at 0.1, others at 1.25"),
+        ("cost", cost_text(summary.cost), "of the price without collection; cached tokens at 0.1, others at 1.25"),
         ("calls over", f"{summary.calls_over:,}", locked or "requests larger than the window"),
         ("rule breaches", f"{summary.rule_breaches:,}", "what the provider would refuse"),
         ("LOCKED missing", f"{summary.locked_bytes_missing:,}", "bytes of system text, tools and first request"),
         ("user text kept", f"{summary.user_text_kept:.0f} %", f"first request {summary.first_request_kept:.0f} %"),
+        (
+            "edits that miss",
+            percent_text(summary.edits_that_miss),
+            f"% of {many(summary.edits, 'edit')} quote a line that the prompt lacks; {_with_misses(summary)}",
+        ),
+        (
+            "verbatim reuse",
+            percent_text(summary.verbatim_reuse),
+            "% of the old lines that other arguments repeat stand in the prompt",
+        ),
         (
             "far fit",
             percent_text(summary.far_fit),
@@ -220,6 +231,10 @@ def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
         ("ms collecting", _ms(summary.collecting), f"the {many(summary.collecting.calls, 'call')} that collected"),
         ("ms appending", _ms(summary.ingest), "what came between two calls"),
     ]
+
+
+def _with_misses(summary: ReplaySummary) -> str:
+    return f"with one more call for each, the cost is {cost_text(summary.cost_with_misses)}"
 
 
 def _found_again(summary: ReplaySummary) -> str:
@@ -266,9 +281,9 @@ def _writes(encoding: str, text: str) -> bool:
     return True
 
 
-def cost_text(summary: ReplaySummary) -> str:
-    """The relative cost as tables have it."""
-    return "-" if summary.cost is None else f"{summary.cost:.2f}"
+def cost_text(cost: float | None, digits: int = 2) -> str:
+    """A relative cost as tables have it."""
+    return "-" if cost is None else f"{cost:.{digits}f}"
 
 
 def _ms(timing: Timing) -> str:

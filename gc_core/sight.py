@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
@@ -12,8 +12,9 @@ from gc_core.errors import SourceError
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.messages import Payload, Request
-from gc_core.one_call import Fit, Recovery, Share
+from gc_core.one_call import CACHE_READ, CACHE_WRITE, MISS_TOKENS, Fit, Recovery, Share
 from gc_core.protocols import Format, TokenCounter
+from gc_core.quotes import QuotedLine, quotable_lines
 from gc_core.uses import Line, Uses, lines_of, message_texts
 
 THRESHOLD_PERCENT = 80
@@ -35,6 +36,7 @@ class _Shown:
     payload: Payload
     names: frozenset[str]
     lines: frozenset[Line]
+    quoted: frozenset[str]
     left_out: tuple[tuple[int, int], ...]
 
 
@@ -66,7 +68,8 @@ class Sight:
         self._archive = _Archive(recall=recall, counter=counter, wanted=frozenset(uses.lines))
         self._lines = frozenset(line for lines in uses.lines.values() for line in lines)
         self._known: dict[int, _Shown] = {}
-        self._texts: dict[str, tuple[frozenset[str], frozenset[Line]]] = {}
+        self._texts: dict[str, tuple[frozenset[str], frozenset[Line], frozenset[str]]] = {}
+        self._counter = counter
 
     def fit(self, place: int, request: Request | None, *, tokens: int, without: int) -> Fit:
         """
@@ -80,11 +83,18 @@ class Sight:
 
         """
         full = 100 * without > THRESHOLD_PERCENT * self._window
-        used = (self._uses.far if full else self._uses.near)[place]
-        if not used:
+        used = (self._uses.far if full else self._uses.near).get(place, frozenset())
+        quotes = self._uses.quotes
+        if not used and place not in quotes.edits and place not in quotes.reused:
             return Fit()
         shown = [] if request is None else self._shown(request)
         seen = shown if tokens <= self._window else []
+        fit = self._fit_of_names(used, shown, seen, full=full)
+        return self._with_quotes(fit, place, seen, tokens=tokens or self._window, full=full)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _fit_of_names(self, used: frozenset[str], shown: list[_Shown], seen: list[_Shown], *, full: bool) -> Fit:
         visible = frozenset(name for name in used if any(name in message.names for message in seen))
         kept = Share(kept=len(visible), whole=len(used))
         if not full:
@@ -96,7 +106,26 @@ class Sight:
             missed=tuple(sorted(used - visible)),
         )
 
-    # -- inside --------------------------------------------------------------------------------------------------
+    def _with_quotes(self, fit: Fit, place: int, seen: Sequence[_Shown], *, tokens: int, full: bool) -> Fit:
+        edits = self._uses.quotes.edits.get(place, ())
+        reused = self._uses.quotes.reused.get(place, frozenset()) if full else frozenset()
+        stands = frozenset().union(*(message.quoted for message in seen))
+        missing = [[line for line in edit if line.text not in stands] for edit in edits]
+        lines = [line for edit in edits for line in edit]
+        return attrs.evolve(
+            fit,
+            edits=Share(kept=sum(not lost for lost in missing), whole=len(edits)),
+            far_quotes=_share([line.text in stands for line in lines if full and line.is_far]),
+            near_quotes=_share([line.text in stands for line in lines if not line.is_far]),
+            reuse=_share([line in stands for line in reused]),
+            miss_price=sum(self._miss_price(lost, tokens) for lost in missing if lost),
+        )
+
+    def _miss_price(self, missing: Iterable[QuotedLine], tokens: int) -> float:
+        """Of one more call that brings back what holds these lines."""
+        holders = {line.holder for line in missing}
+        written = sum(self._counter.count(self._uses.quotes.holders[holder]) for holder in holders)
+        return CACHE_READ * tokens + CACHE_WRITE * (written + MISS_TOKENS)
 
     def _shown(self, request: Request) -> list[_Shown]:
         shown = [self._known.get(id(payload)) or self._read(payload) for payload in request.messages]
@@ -111,22 +140,28 @@ class Sight:
         found = [self._of_text(text) for text in texts]
         return _Shown(
             payload=payload,
-            names=frozenset().union(*(names for names, _ in found)),
-            lines=frozenset().union(*(lines for _, lines in found)),
+            names=frozenset().union(*(names for names, _, _ in found)),
+            lines=frozenset().union(*(lines for _, lines, _ in found)),
+            quoted=frozenset().union(*(quoted for _, _, quoted in found)),
             left_out=tuple(ids for text in texts for ids in _left_out(text)),
         )
 
-    def _of_text(self, text: str) -> tuple[frozenset[str], frozenset[Line]]:
-        """Names and wanted lines of a text; most texts stay the same from call to call."""
+    def _of_text(self, text: str) -> tuple[frozenset[str], frozenset[Line], frozenset[str]]:
+        """Names, wanted lines and quoted lines of a text; most texts stay the same from call to call."""
         known = self._texts.get(text)
         if known is None:
-            known = identifiers(text), self._lines.intersection(lines_of(text))
+            quoted = self._uses.quotes.lines & quotable_lines(text)
+            known = identifiers(text), self._lines.intersection(lines_of(text)), quoted
             self._texts[text] = known
         return known
 
     def _has_line(self, name: str, shown: Sequence[_Shown]) -> bool:
         carriers = self._uses.lines[name]
         return any(not carriers.isdisjoint(message.lines) for message in shown)
+
+
+def _share(stands: Sequence[bool]) -> Share:
+    return Share(kept=sum(stands), whole=len(stands))
 
 
 def _left_out(text: str) -> Iterator[tuple[int, int]]:

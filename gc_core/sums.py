@@ -63,6 +63,13 @@ class ReplaySummary:
         far_uses: How many such uses there were.
         near: Percent of all that was used again in the calls below 80 % of the window; None where nothing was.
         near_uses: How many such uses there were.
+        edits_that_miss: Percent of the edits some quoted line of which does not stand in the prompt whole; None where
+            there is no edit.
+        edits: How many edits quote lines of the history.
+        far_quotes: Percent of the quoted lines from more than 20 messages back that stand; None where there is none.
+        near_quotes: Percent of the other ones.
+        verbatim_reuse: Percent of the lines of other arguments from more than 20 messages back that stand.
+        cost_with_misses: ``cost``, with one more call for each edit that misses.
         recovered: Percent of what was used from afar and not visible that references in the prompt bring back; None
             where nothing was missed.
         recovered_first: Percent that comes with the first recall, the newest item first.
@@ -97,6 +104,12 @@ class ReplaySummary:
     far_uses: int
     near: float | None
     near_uses: int
+    edits_that_miss: float | None
+    edits: int
+    far_quotes: float | None
+    near_quotes: float | None
+    verbatim_reuse: float | None
+    cost_with_misses: float | None
     recovered: float | None
     recovered_first: float | None
     recovered_few: float | None
@@ -140,6 +153,11 @@ class Sums:
         far: Far uses.
         far_lines: Those on a whole original line.
         near: All uses of the calls below 80 % of the window.
+        edits: Edits that quote lines, and those that find them all.
+        far_quotes: Their lines from afar.
+        near_quotes: Their other lines.
+        reuse: Lines of other arguments from afar.
+        miss_price: Of the calls that edits which miss would need, in tokens.
         recovery: What could be brought back.
         repeats: Second collections that were tried.
         repeats_not_empty: Those that found something.
@@ -169,12 +187,32 @@ class Sums:
     far: Share = NO_SHARE
     far_lines: Share = NO_SHARE
     near: Share = NO_SHARE
+    edits: Share = NO_SHARE
+    far_quotes: Share = NO_SHARE
+    near_quotes: Share = NO_SHARE
+    reuse: Share = NO_SHARE
+    miss_price: float = 0.0
     recovery: Recovery = NO_RECOVERY
     repeats: int = 0
     repeats_not_empty: int = 0
     collecting: tuple[float, ...] = ()
     plain: tuple[float, ...] = ()
     ingest: tuple[float, ...] = ()
+
+    @property
+    def missing(self) -> Share:
+        """The edits that miss a line."""
+        return Share(kept=self.edits.whole - self.edits.kept, whole=self.edits.whole)
+
+    @property
+    def cost(self) -> float | None:
+        """Price of the prompts relative to no collection; None when nothing was sent."""
+        return self.price / self.price_without if self.price_without else None
+
+    @property
+    def cost_with_misses(self) -> float | None:
+        """The same, with one more call for each edit that misses."""
+        return (self.price + self.miss_price) / self.price_without if self.price_without else None
 
     @property
     def mean_prompt(self) -> float:
@@ -209,7 +247,7 @@ class Sums:
             locked_bytes_missing=self.locked_missing,
             breaks=self.breaks,
             drifts=self.drifts,
-            cost=self.price / self.price_without if self.price_without else None,
+            cost=self.cost,
             user_text_kept=self.user_text.percent,
             first_request_kept=self.first_request.percent,
             far_fit=_percent(self.far),
@@ -217,6 +255,12 @@ class Sums:
             far_uses=self.far.whole,
             near=_percent(self.near),
             near_uses=self.near.whole,
+            edits_that_miss=None if self.missing.whole == 0 else self.missing.percent,
+            edits=self.edits.whole,
+            far_quotes=_percent(self.far_quotes),
+            near_quotes=_percent(self.near_quotes),
+            verbatim_reuse=_percent(self.reuse),
+            cost_with_misses=self.cost_with_misses,
             recovered=back.percent(back.recovered),
             recovered_first=back.percent(back.first),
             recovered_few=back.percent(back.few),
@@ -257,6 +301,11 @@ def sums_of(calls: Sequence[CallMeasures], *, window: int) -> Sums:
         far=total(fit.far for fit in fits),
         far_lines=total(fit.far_lines for fit in fits),
         near=total(fit.near for fit in fits),
+        edits=total(fit.edits for fit in fits),
+        far_quotes=total(fit.far_quotes for fit in fits),
+        near_quotes=total(fit.near_quotes for fit in fits),
+        reuse=total(fit.reuse for fit in fits),
+        miss_price=sum(fit.miss_price for fit in fits),
         recovery=functools.reduce(Recovery.plus, (fit.recovery for fit in fits), Recovery()),
         repeats=sum(call.repeats for call in calls),
         repeats_not_empty=sum(call.repeats_not_empty for call in calls),

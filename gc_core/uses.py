@@ -18,6 +18,7 @@ from gc_core.identifiers import identifiers
 from gc_core.items import ItemKind, Part
 from gc_core.messages import Payload, Role
 from gc_core.protocols import Format
+from gc_core.quotes import Quotes, quotes_of
 from gc_core.transcripts import Transcript
 
 FAR_MESSAGES = 20
@@ -46,6 +47,7 @@ class Uses:
         names: The identifiers of every message.
         spoken: Places of the assistant's messages.
         tools: Names of the tools that are called; their schemas tell them too.
+        quotes: The lines that calls repeat.
 
     """
 
@@ -53,6 +55,7 @@ class Uses:
     near: Mapping[int, frozenset[str]]
     lines: Mapping[str, frozenset[Line]]
     names: Sequence[frozenset[str]]
+    quotes: Quotes
     spoken: frozenset[int] = frozenset()
     tools: frozenset[str] = frozenset()
 
@@ -80,6 +83,7 @@ def uses_of(transcript: Transcript) -> Uses:
         near={place - len(opening): used for place, used in near.items()},
         lines=_carriers([*transcript.system, *(text for parts in texts for text in parts)], wanted),
         names=names[len(opening) :],
+        quotes=quotes_of(transcript),
         spoken=frozenset(places),
         tools=frozenset(_called(transcript.messages, form)),
     )

@@ -151,7 +151,9 @@ calls = st.builds(
     number=st.integers(1, 9),
     sent=st.none() | st.builds(Sent, prompt=st.builds(Prompt, tokens=st.integers(50, 200), cached=st.integers(0, 50))),
     without=st.builds(Prompt, tokens=st.integers(100, 300), cached=st.integers(0, 100)),
-    fit=st.builds(Fit, far=shares, near=shares, recovery=st.builds(Recovery, missed=st.integers(1, 3))),
+    fit=st.builds(
+        Fit, far=shares, near=shares, edits=shares, reuse=shares, recovery=st.builds(Recovery, missed=st.integers(1, 3))
+    ),
     tried=st.booleans(),
     seconds=st.sampled_from([0.0, 0.5, 2.0]),
 )
@@ -161,7 +163,8 @@ calls = st.builds(
 @given(parts=st.lists(st.lists(calls, max_size=5), max_size=4))
 def test_sums_of_sessions_add_up_to_those_of_all_their_calls(parts):
     whole = together(sums_of(part, window=120) for part in parts).summary()
-    assert whole == attrs.evolve(summary_of([one for part in parts for one in part], window=120), cost=whole.cost)
+    once = summary_of([one for part in parts for one in part], window=120)
+    assert whole == attrs.evolve(once, cost=whole.cost, cost_with_misses=whole.cost_with_misses)
 
 
 def test_no_session_at_all_has_figures_of_nothing():
@@ -171,8 +174,9 @@ def test_no_session_at_all_has_figures_of_nothing():
 def test_every_measure_has_a_column_and_a_line_fits_200_columns(small):
     done = run(small, "--window", "2000", "--workers", 1, "--by-length")
     header = " ".join(" ".join(line.split()) for line in done.stdout.splitlines()[1:4])
-    for word in ("far fit %", "mean", "90 % range", "far lines", "near %", "cost", "prompt", "user text", "request",
-                 "recovered", "three", "tokens", "calls over", "breaches", "breaks a", "p99 ms"):  # fmt: skip
+    for word in ("edits", "miss %", "range", "far quotes", "misses", "cost", "verbatim", "reuse %", "far fit %",
+                 "near %", "prompt", "user text", "request", "recovered", "calls", "over", "breaches", "breaks a",
+                 "p99 ms"):  # fmt: skip
         assert word in header
     assert max(map(len, done.stdout.splitlines())) <= 200
     assert "…" not in done.stdout

@@ -7,7 +7,7 @@ import functools
 import logging
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,7 +18,7 @@ from benchmarks.counting import corpus
 from benchmarks.peers.catalog import Peer, peers_named
 from benchmarks.peers.process import PeerError
 from benchmarks.peers.replaying import PeerReplay, replay_peer
-from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, table_of
+from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, rows_of, table_of
 from benchmarks.rolling import made_with, session_files, sized
 from gc_core.baselines import BASELINES
 from gc_core.config import GCConfig
@@ -28,10 +28,11 @@ from gc_core.replay import replay, replay_baseline
 from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import Uses, uses_of
 
-WINDOWS = (32_000, 100_000)
+WINDOWS = (16_000, 24_000, 32_000, 48_000, 64_000, 100_000)
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
 PACKAGES = ("gc-core", "tiktoken")
 WORKERS = 2
+KINDS = ("strategy", "baseline", "peer")
 BEGIN, END = "<!-- made by make bench-peers -->", "<!-- made until here -->"
 ALIKE = 0.1
 """How far a figure of a second run may be from that of the first; mean prompts in thousands of tokens."""
@@ -45,6 +46,13 @@ class Task:
     window: int
     system: str
     peer: Peer | None = None
+
+    @property
+    def kind(self) -> str:
+        """One of ``KINDS``."""
+        if self.peer is not None:
+            return "peer"
+        return "baseline" if any(one.name == self.system for one in BASELINES) else "strategy"
 
 
 @attrs.frozen(kw_only=True)
@@ -63,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"no recorded sessions in {corpus()}: nothing to compare on; set GC_CORPUS")
         return
     peers = peers_named(tuple(options.peers))
-    tasks = list(_tasks(peers, options.windows, options.sessions))
+    kept = rows_of(options.keep.read_text(encoding="utf-8")) if options.keep else {}
+    wanted = _tasks(peers, options.windows, options.sessions)
+    tasks = [task for task in wanted if task.kind in options.kinds and (task.window, task.system) not in kept]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn"), initializer=_quiet) as pool:
         done = []
         for outcome in pool.map(_measured, tasks):
@@ -73,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = Run(
         made=f"Made {made_with(PACKAGES)}, {platform.machine()}.",
         versions=tuple(dict.fromkeys(f"{peer.package} {peer.version}" for peer in peers)),
-        tables=tuple(_table(window, done) for window in options.windows),
+        tables=tuple(_table(window, done, kept) for window in options.windows),
         failures=tuple(dict.fromkeys(outcome.failure for outcome in done if outcome.failure)),
     )
     text = "\n".join((*markdown(run), "", "## The peers, one by one", "", *notes(peers)))
@@ -102,7 +112,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--peers", nargs="*", default=[], help="how their names begin; default: all")
     parser.add_argument("--sessions", nargs="*", default=[], help="parts of the sessions' names; default: all")
-    parser.add_argument("--windows", nargs="*", type=int, default=list(WINDOWS), help="of 32000 and 100000")
+    parser.add_argument("--windows", nargs="*", type=int, default=list(WINDOWS), help="tokens; default: all six")
+    parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, help="default: all")
+    parser.add_argument("--keep", type=Path, help="take what this JSON file of an earlier run has; measure the rest")
     parser.add_argument("--json", type=Path, help="write all figures here, each session's too")
     parser.add_argument("--page", type=Path, help="put tables and notes into this page, between its two marks")
     parser.add_argument("--against", type=Path, help="tell what differs by more than 0.1 from this JSON file")
@@ -130,7 +142,7 @@ def _tasks(peers: Sequence[Peer], windows: Iterable[int], sessions: Sequence[str
     for path in session_files():
         if sessions and not any(part in path.name for part in sessions):
             continue
-        for window in (one.window for one in sized(path) if one.window in set(windows)):
+        for window in (one.window for one in sized(path, windows)):
             yield from (Task(path=path, window=window, system=peer.name, peer=peer) for peer in peers)
             yield from (Task(path=path, window=window, system=name) for name in names)
 
@@ -157,15 +169,15 @@ def _known(path: Path) -> tuple[Transcript, Uses]:
     return transcript, uses_of(transcript)
 
 
-def _table(window: int, done: Sequence[Outcome]) -> Table:
+def _table(window: int, done: Sequence[Outcome], kept: Mapping[tuple[int, str], Row]) -> Table:
     systems: dict[str, list[Outcome]] = {}
     for outcome in done:
         if outcome.task.window == window and outcome.replay is not None:
             systems.setdefault(outcome.task.system, []).append(outcome)
-    return table_of(window, (_row(its) for its in systems.values()))
+    earlier = (row for (its, _), row in kept.items() if its == window)
+    return table_of(window, (*earlier, *(_row(its) for its in systems.values())))
 
 
 def _row(outcomes: Sequence[Outcome]) -> Row:
     task = outcomes[0].task
-    kind = "peer" if task.peer else "baseline" if any(one.name == task.system for one in BASELINES) else "strategy"
-    return row_of(task.system, kind, [outcome.replay for outcome in outcomes if outcome.replay])
+    return row_of(task.system, task.kind, [outcome.replay for outcome in outcomes if outcome.replay])

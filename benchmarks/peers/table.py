@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import attrs
+import cattrs
 
 from benchmarks.peers.replaying import PeerReplay, errors_by_kind
-from gc_core.comparison import Spread, spread
-from gc_core.measures import ReplayReport, pooled
-from gc_core.one_call import Share
-from gc_core.sums import ReplaySummary
+from gc_core.comparison import Means, Spread, means_of, spread
+from gc_core.sums import ReplaySummary, Sums, sums_of, together
 
 COLUMNS = (
     "system",
-    "far fit %",
+    "edits that miss %",
     "90 % range",
+    "cost with misses",
+    "verbatim reuse %",
+    "far fit %",
     "far lines %",
     "near %",
     "cost",
@@ -29,6 +31,19 @@ COLUMNS = (
     "breaks/100",
     "p99 ms",
     "errors",
+)
+
+MEANS = (
+    "system",
+    "edits that miss %",
+    "90 % range",
+    "quoted far / near %",
+    "cost with misses",
+    "cost",
+    "verbatim reuse %",
+    "far fit %",
+    "user text % (32k and more)",
+    "calls over",
 )
 
 
@@ -43,10 +58,11 @@ class ErrorCount:
 
 @attrs.frozen(kw_only=True)
 class SessionRow:
-    """The figures of one session."""
+    """The figures of one session, and the sums that they come of."""
 
     session: str
     summary: ReplaySummary
+    sums: Sums
 
 
 @attrs.frozen(kw_only=True)
@@ -57,7 +73,8 @@ class Row:
     Attributes:
         system: Its name.
         kind: ``"peer"``, ``"strategy"`` or ``"baseline"``.
-        far: The far fit, and how far chance could move it.
+        misses: The edits that miss, and how far chance could move it.
+        far: The far fit, likewise.
         mean_prompt: Tokens of a request, mean of the calls that could be sent.
         breaks_per_100: Breaks of the prompt cache in 100 calls.
         p99_ms: Milliseconds within which 99 of 100 calls stay; of a peer its own code alone, without the pipe.
@@ -69,6 +86,7 @@ class Row:
 
     system: str
     kind: str
+    misses: Spread | None
     far: Spread | None
     mean_prompt: float
     breaks_per_100: float
@@ -80,7 +98,7 @@ class Row:
 
 @attrs.frozen(kw_only=True)
 class Table:
-    """All systems at one window, best far fit first."""
+    """All systems at one window, the one with the fewest edits that miss first."""
 
     window: int
     sessions: tuple[str, ...]
@@ -101,25 +119,28 @@ class Run:
 def row_of(system: str, kind: str, replays: Sequence[PeerReplay]) -> Row:
     """The figures of one system."""
     reports = [replay.report for replay in replays]
-    whole = pooled(reports)
-    calls = [call for report in reports for call in report.calls]
-    sent = sum(call.sent is not None for call in calls)
+    sums = [sums_of(report.calls, window=report.window) for report in reports]
+    whole = together(sums)
     return Row(
         system=system,
         kind=kind,
-        far=spread(_far(report) for report in reports),
-        mean_prompt=whole.tokens_sent / sent if sent else 0.0,
-        breaks_per_100=100.0 * whole.breaks / whole.calls if whole.calls else 0.0,
-        p99_ms=_p99([1000.0 * call.seconds for call in calls]),
-        summary=whole,
-        sessions=tuple(SessionRow(session=report.session, summary=report.summary()) for report in reports),
+        misses=spread(one.missing for one in sums),
+        far=spread(one.far for one in sums),
+        mean_prompt=whole.mean_prompt,
+        breaks_per_100=whole.breaks_per_100,
+        p99_ms=whole.p99_ms,
+        summary=whole.summary(),
+        sessions=tuple(
+            SessionRow(session=report.session, summary=one.summary(), sums=attrs.evolve(one, ingest=()))
+            for report, one in zip(reports, sums, strict=True)
+        ),
         errors=tuple(_errors(replays)),
     )
 
 
 def table_of(window: int, rows: Iterable[Row]) -> Table:
     """The rows in their order."""
-    ranked = sorted(rows, key=lambda row: (-row.far.pooled if row.far else 0.0, row.system))
+    ranked = sorted(rows, key=lambda row: (row.misses.pooled if row.misses else 100.0, row.system))
     names = dict.fromkeys(its.session for row in ranked for its in row.sessions)
     calls = max((row.summary.calls for row in ranked), default=0)
     return Table(window=window, sessions=tuple(names), calls=calls, rows=tuple(ranked))
@@ -128,6 +149,7 @@ def table_of(window: int, rows: Iterable[Row]) -> Table:
 def markdown(run: Run) -> Iterator[str]:
     """The tables, a line each."""
     yield run.made
+    yield from means_markdown(run)
     for table in run.tables:
         yield ""
         yield f"## Window {table.window:,} ({len(table.sessions)} sessions, {table.calls:,} calls)"
@@ -140,9 +162,31 @@ def markdown(run: Run) -> Iterator[str]:
     yield from run.failures
 
 
+def means_markdown(run: Run) -> Iterator[str]:
+    """The means of all windows, a line each."""
+    kinds = {row.system: row.kind for table in run.tables for row in table.rows}
+    sums: dict[str, dict[int, dict[Path, Sums]]] = {system: {} for system in kinds}
+    for table in run.tables:
+        for row in table.rows:
+            sums[row.system][table.window] = {Path(one.session): one.sums for one in row.sessions}
+    yield ""
+    yield f"## Mean of {len(run.tables)} windows ({', '.join(f'{table.window:,}' for table in run.tables)})"
+    yield ""
+    yield "| " + " | ".join(MEANS) + " |"
+    yield "|" + "---|" * len(MEANS)
+    for mean in sorted(means_of(sums), key=lambda mean: mean.edits_that_miss or 0.0):
+        yield "| " + " | ".join(_mean_cells(mean, kinds[mean.system])) + " |"
+
+
 def as_json(run: Run) -> str:
     """Everything, the sessions' figures too."""
     return json.dumps(attrs.asdict(run, value_serializer=_plain), indent=1) + "\n"
+
+
+def rows_of(text: str) -> dict[tuple[int, str], Row]:
+    """The rows of a run that ``as_json`` wrote, by window and system."""
+    run = cattrs.structure(json.loads(text), Run)
+    return {(table.window, row.system): row for table in run.tables for row in table.rows}
 
 
 def figures(run: Run) -> dict[tuple[int, str, str], float]:
@@ -179,6 +223,9 @@ def earlier_figures(text: str) -> dict[tuple[int, str, str], float]:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 _SUMMED = (
+    "edits_that_miss",
+    "verbatim_reuse",
+    "cost_with_misses",
     "far_lines",
     "near",
     "cost",
@@ -202,10 +249,12 @@ def _repeatable(row: Row) -> Iterator[tuple[str, float]]:
 
 def _cells(row: Row) -> Iterator[str]:
     whole = row.summary
-    name = {"strategy": f"**`{row.system}`**", "baseline": f"_{row.system}_"}.get(row.kind, row.system)
-    yield name
-    yield f"{row.far.pooled:.1f}" if row.far else "-"
-    yield f"{row.far.low:.0f}-{row.far.high:.0f}" if row.far else "-"
+    yield _name(row.system, row.kind)
+    yield _number(whole.edits_that_miss)
+    yield f"{row.misses.low:.0f}-{row.misses.high:.0f}" if row.misses else "-"
+    yield "-" if whole.cost_with_misses is None else f"{whole.cost_with_misses:.2f}"
+    yield _number(whole.verbatim_reuse)
+    yield _number(whole.far_fit)
     yield _number(whole.far_lines)
     yield _number(whole.near)
     yield "-" if whole.cost is None else f"{whole.cost:.2f}"
@@ -219,20 +268,25 @@ def _cells(row: Row) -> Iterator[str]:
     yield str(sum(one.count for one in row.errors))
 
 
+def _mean_cells(row: Means, kind: str) -> Iterator[str]:
+    yield _name(row.system, kind)
+    yield _number(row.edits_that_miss)
+    yield "-" if row.low is None or row.high is None else f"{row.low:.0f}-{row.high:.0f}"
+    yield f"{_number(row.far_quotes)} / {_number(row.near_quotes)}"
+    yield "-" if row.cost_with_misses is None else f"{row.cost_with_misses:.3f}"
+    yield "-" if row.cost is None else f"{row.cost:.3f}"
+    yield _number(row.verbatim_reuse)
+    yield _number(row.far_fit)
+    yield _number(row.user_text_kept)
+    yield f"{row.calls_over:,}"
+
+
+def _name(system: str, kind: str) -> str:
+    return {"strategy": f"**`{system}`**", "baseline": f"_{system}_"}.get(kind, system)
+
+
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
-
-
-def _far(report: ReplayReport) -> Share:
-    total = Share()
-    for call in report.calls:
-        total = total.plus(call.fit.far)
-    return total
-
-
-def _p99(milliseconds: Iterable[float]) -> float:
-    ranked = sorted(milliseconds)
-    return ranked[math.ceil(0.99 * len(ranked)) - 1] if ranked else 0.0
 
 
 def _errors(replays: Sequence[PeerReplay]) -> Iterator[ErrorCount]:

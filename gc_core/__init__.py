@@ -85,11 +85,13 @@ from gc_core.protocols import (
     SummarizationValidator,
     Summarizer,
     TokenCounter,
+    WorkingSetView,
 )
 from gc_core.purge import purge
 from gc_core.quality import Recommendation, recommended_target
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
+from gc_core.relevance.working_set import WorkingFile
 from gc_core.results import ColdItem, ColdText, GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
 from gc_core.search import Hit
 from gc_core.session import GCSession
@@ -248,6 +250,8 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "UnknownStrategyError",
     "Usage",
     "VolatileLayer",
+    "WorkingFile",
+    "WorkingSetView",
     "Young",
     "adopt",
     "auto_expand",

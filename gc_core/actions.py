@@ -44,12 +44,14 @@ class Stub:
     Replace one item by a shorter text that the core writes; ``keep`` is the share of its tokens that may stay.
 
     Of an item that is a stub already, it is the share of the tokens that the item had when it arrived. ``gap`` stands
-    where lines were left out.
+    where lines were left out. With ``repeated`` only what the window shows again is left out, whatever ``keep`` says:
+    of a file's view the lines that a later view repeats, of an edit the long texts that it replaced.
     """
 
     item: str
     keep: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.lt(1.0)])
     gap: str = attrs.field(default=GAP, validator=attrs.validators.in_((GAP, SNIPPED)))
+    repeated: bool = attrs.field(default=False, validator=attrs.validators.instance_of(bool))
 
 
 @attrs.frozen
@@ -75,8 +77,8 @@ Action = Drop | Stub | Summarize
 @attrs.frozen(kw_only=True)
 class GCRemovalItem:
     """
-    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``summarize``, ``fold``, ``compact`` and
-    ``digest``.
+    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``trim``, ``summarize``, ``fold``,
+    ``compact`` and ``digest``.
 
     Attributes:
         action: What to do, with which units or item.
@@ -111,6 +113,14 @@ class GCRemovalItem:
     def snip(cls, item: Item, *, keep: float, reason: str, phase: str = "") -> GCRemovalItem:
         """The same, its live lines around literal ``[...snipped...]`` marks."""
         return cls(action=Stub(item.id, keep, SNIPPED), reason=reason, phase=phase, items=(item.id,))
+
+    @classmethod
+    def trim(cls, item: Item, *, reason: str, phase: str = "") -> GCRemovalItem:
+        """
+        Propose to leave out of the item what the window shows again, and to keep every other line whole: see
+        ``WorkingSetView.superseded``.
+        """
+        return cls(action=Stub(item.id, 0.0, repeated=True), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
     def fold(cls, units: Sequence[Unit], *, reason: str, phase: str = "") -> GCRemovalItem:

@@ -218,7 +218,7 @@ class Collecting(Archive):
         self._recorder.commit(collected, collected.context)
         self._book_summaries(collected.result)
         self._ahead.forget()
-        self._paid(collected.plan.goal)
+        self._paid(collected.plan.goal, collected.result.tokens_freed)
         self._looks_above = 0
         self._tell_collected(collected.result)
 

@@ -160,8 +160,9 @@ class GCConfig:
         strategy: Name of the strategy, or several names in the order in which they are asked; "none" collects nothing.
         context_limit: Tokens of the model's window.
         output_reservation: Tokens kept free for the reply.
-        threshold_percent: Usage at which a collection begins.
-        target_percent: Usage that a collection goes down to.
+        threshold_percent: Usage at which a collection begins at the latest; the scheduler begins below where that is
+            cheaper (``gc_core.scheduler.cheapest_distance``).
+        target_percent: Usage that a collection goes down to; a strategy may declare less.
         pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which every
             call ends at or below the target and PRESERVABLE content stays.
         preserve_recent_turns: Newest turns that are never dropped or summarised.
@@ -224,9 +225,9 @@ class GCConfig:
     strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
     context_limit: int = attrs.field(default=128_000, validator=_whole(1))
     output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
-    threshold_percent: float = attrs.field(default=80.0, validator=_percent)
+    threshold_percent: float = attrs.field(default=90.0, validator=_percent)
     target_percent: float = attrs.field(default=60.0, validator=_percent)
-    pressure_percent: float | None = attrs.field(default=90.0, validator=_optional(_percent))
+    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(_percent))
     preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
     preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
     pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)

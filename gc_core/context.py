@@ -17,6 +17,7 @@ from gc_core.messages import Message, Payload, Request, Role
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
+from gc_core.relevance.working_set import shows_file
 from gc_core.scan import NOTHING, Scan
 from gc_core.sources import PLUGIN
 from gc_core.stubs import is_stubbable
@@ -239,8 +240,8 @@ class Context:
 
     def served(self, after: int, *, steps: int, least: int) -> Served:
         """
-        What came behind item number ``after`` and could be stubbed, of items of at least so many tokens, now that the
-        agent has taken so many steps since. O(what came since).
+        What came behind item number ``after`` and could be stubbed, of items of at least so many tokens that show no
+        file in work, now that the agent has taken so many steps since. O(what came since).
         """
         taken = tokens = reached = 0
         for message in reversed(self._messages):
@@ -254,6 +255,7 @@ class Context:
                     item.tokens
                     for item in message.items
                     if is_stubbable(item) and item.tokens >= least and int(item.id[1:]) > after
+                    if not shows_file(item, self.find(item.call) if item.call else None)
                 )
             taken += message.role is Role.ASSISTANT
         return Served(tokens=tokens, newest=reached)

@@ -7,21 +7,13 @@ nothing else. Measured: of the simple tests of liveness, *last carrier* is the b
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from gc_core.items import Item, ItemKind
 from gc_core.reachability import NO_ROOTS, Roots, distances
+from gc_core.relevance.tool_calls import CallKind, ToolCall
 
-_PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "absolute_path", "target_file")
-_PATH = re.compile(rf'"(?:{"|".join(_PATH_KEYS)})"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_PATH_WITHIN = 4_000
-"""Characters of the arguments in which the path is looked for: it stands before the content, which may be large."""
-
-_WRITES = ("write", "edit", "create", "replace", "patch", "insert", "update")
 _AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 
@@ -84,13 +76,13 @@ class Liveness:
             result = results.get(call.id)
             if call.kind is not ItemKind.TOOL_CALL or result is None:
                 continue
-            path = _path_of(call)
-            if (call.name, call.text) in seen or (path and path in written):
+            did = ToolCall.of(call)
+            if (call.name, call.text) in seen or (did.files and written.issuperset(did.files)):
                 stale.add(result.id)
             if not result.is_error:
                 seen.add((call.name, call.text))
-                if path and path not in written and (_is_write(call) or _is_whole_read(call)):
-                    written.add(path)
+                if did.changes or (did.kind is CallKind.READ and did.is_whole):
+                    written.update(did.files)
         return frozenset(stale)
 
 
@@ -99,26 +91,3 @@ def _last_places(placed: Iterable[tuple[int, Item]]) -> dict[str, int]:
     for place, item in placed:
         last.update(dict.fromkeys(item.scan.names, place))
     return last
-
-
-def _arguments(call: Item) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call.text)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
-
-
-def _path_of(call: Item) -> str:
-    """The file that a call is about, "" when it names none under the usual keys."""
-    found = _PATH.search(call.text, 0, _PATH_WITHIN)
-    return found.group(1) if found else ""
-
-
-def _is_write(call: Item) -> bool:
-    return any(word in call.name.lower() for word in _WRITES)
-
-
-def _is_whole_read(call: Item) -> bool:
-    """A read of a part says nothing of the others: only one without offset, limit or range counts."""
-    return set(_arguments(call)) <= {*_PATH_KEYS, "description", "explanation"}

@@ -15,7 +15,8 @@ import attrs
 
 from gc_core.items import Item, ItemKind, Unit
 from gc_core.per_text import PerText
-from gc_core.summaries.deeds import Deed, call_of, failure_in, verdicts_in
+from gc_core.relevance.call_results import failure_in, verdicts_in
+from gc_core.relevance.tool_calls import CallKind, ToolCall
 
 MOST_OUTCOMES = 256
 """Outcomes of the host's that are remembered, the newest: older ones are of items that have left."""
@@ -133,7 +134,7 @@ class Outcomes:
             if item.kind is not ItemKind.TOOL_RESULT or call is None:
                 continue
             verdict = verdict_of(item, self._lines[item.text])
-            if verdict is not None and call_of(call).deed is Deed.RUN:
+            if verdict is not None and ToolCall.of(call).kind is CallKind.RUN:
                 yield verdict
 
 
@@ -141,7 +142,7 @@ def verdict_of(result: Item, lines: Sequence[str]) -> bool | None:
     """What a run says by these lines of its result: that it went well, that it failed, or (None) neither."""
     if not lines:
         return None
-    if failure_in(result, Deed.RUN) or any(_ERRORS.search(line) for line in lines):
+    if failure_in(result, CallKind.RUN) or any(_ERRORS.search(line) for line in lines):
         return False
     return True if any(_PASSED.search(line) for line in lines) else None
 

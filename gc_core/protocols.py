@@ -11,6 +11,7 @@ from gc_core.importance import ScoringWindow
 from gc_core.items import Image, Item, Part, Place, Turn, Unit
 from gc_core.messages import Payload, Request, Role, Usage
 from gc_core.profiles import CompressionProfile
+from gc_core.relevance.working_set import WorkingFile
 from gc_core.results import ColdText, Goal
 from gc_core.server_edits import ServerEdits
 from gc_core.summary import SummaryRequest
@@ -30,6 +31,33 @@ class LivenessView(Protocol):
 
     def distance(self, item: Item) -> int | None:
         """Shared names between the item and what the agent is about: see ``ContextView.distance``."""
+
+
+class WorkingSetView(Protocol):
+    """Which files the agent works on: see ``gc_core.relevance.working_set``."""
+
+    @property
+    def files(self) -> tuple[WorkingFile, ...]:
+        """The files that the window shows, the least in use first: longest untouched, and large ones sooner."""
+
+    def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
+        """
+        The files to shorten, each as a whole, the least in use first, so that the views of the others take at most so
+        many tokens.
+        """
+
+    def keeps(self, unit: Unit, tokens: int) -> bool:
+        """Whether the unit shows a file that is in use, whole: one that is not ``beyond`` so many tokens."""
+
+    def disuse(self, unit: Unit) -> float:
+        """How little the files are in use that the unit shows: idle steps, and four more for each 1,000 tokens."""
+
+    @property
+    def superseded(self) -> tuple[Item, ...]:
+        """Items of which a good part stands again in the window, oldest first: ``GCRemovalItem.trim`` takes them."""
+
+    def holds(self, item: Item) -> bool:
+        """Whether the item shows a file in work, how a run failed that has not passed since, or the newest plan."""
 
 
 class ContextView(Protocol):
@@ -67,7 +95,10 @@ class ContextView(Protocol):
 
     @property
     def young(self) -> tuple[Item, ...]:
-        """Those of the stubbable items that a YOUNG collection is about: they came since the last one."""
+        """
+        Those of the stubbable items that a YOUNG collection is about: they came since the last one, and show no file in
+        work.
+        """
 
     @property
     def condensed(self) -> tuple[Item, ...]:
@@ -76,6 +107,10 @@ class ContextView(Protocol):
     @property
     def liveness(self) -> LivenessView:
         """What is alive among the resident items."""
+
+    @property
+    def working_set(self) -> WorkingSetView:
+        """Which files the agent works on, and what the window shows of them."""
 
     @property
     def can_summarize(self) -> bool:

@@ -7,6 +7,7 @@ more in every call that follows. Prices are multiples of the input price (``gc_c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -35,6 +36,24 @@ WISHES = frozenset({GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.
 
 _BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
 _T = TypeVar("_T", bound=Trigger)
+
+
+GROWTH = 900.0
+"""Tokens that a model call adds before anything is known of a session: coding agents add 660 to 985 (TARGETS.md)."""
+
+
+def cheapest_distance(economics: Economics, *, kept: float, growth: float) -> float:
+    """
+    Tokens between what a collection leaves and where the next one begins, at which a session costs least.
+
+    With L tokens kept, d new ones a call, and prices w and r of writing and reading a token: at a distance D a
+    collection comes every D / d calls and writes its L tokens again instead of reading them, which costs
+    (w - r) L d / D a call; and the window holds D / 2 tokens more than L on average, which costs r D / 2 a call. The
+    sum is least at D = sqrt(2 (w - r) / r L d). Infinite where reading is free, 0 where nothing is cached.
+    """
+    if economics.read <= 0:
+        return math.inf
+    return math.sqrt(max(0.0, 2.0 * (economics.write - economics.read) / economics.read * kept * growth))
 
 
 @attrs.frozen(kw_only=True)
@@ -125,6 +144,7 @@ class Scheduler:
         economics: What reading and writing the cache cost.
         triggers: What the strategies declare.
         pace: What the session has spent and may spend: threshold and target come down with it.
+        growth: Tokens that a model call adds to the window.
 
     """
 
@@ -132,6 +152,7 @@ class Scheduler:
     economics: Economics
     triggers: tuple[Trigger, ...] = ()
     pace: Pace = UNPACED
+    growth: float = GROWTH
 
     def before_send(self, moment: Moment) -> Goal | None:
         """The goal before a model call."""
@@ -163,8 +184,14 @@ class Scheduler:
 
     @property
     def threshold_percent(self) -> float:
-        """Usage at which a collection begins; lower than the configured one while spend runs ahead."""
-        return self.config.begins_percent * self._paced
+        """
+        Usage at which a collection begins: as far above the target as is cheapest (``cheapest_distance``), and at most
+        the configured one; lower while spend runs ahead.
+        """
+        limit = self.config.begins_percent * self._paced
+        kept = self.config.usable * self.target_percent / 100.0
+        distance = 100.0 * cheapest_distance(self.economics, kept=kept, growth=self.growth) / self.config.usable
+        return min(limit, self.target_percent + max(WORTH_PERCENT, distance))
 
     @property
     def begins_percent(self) -> float:
@@ -178,7 +205,8 @@ class Scheduler:
 
     @property
     def _normal_target(self) -> float:
-        return min([self.config.ends_percent, *(major.target_percent for major in self._declared(Major))])
+        usable = self.config.usable
+        return min([self.config.ends_percent, *(major.kept_percent(usable) for major in self._declared(Major))])
 
     @property
     def _paced(self) -> float:

@@ -20,13 +20,16 @@ from gc_core.past import serialised
 from gc_core.plugins import Named
 from gc_core.policy import GCPolicy
 from gc_core.results import GCResult, GCTriggerReason, Goal
-from gc_core.scheduler import WISHES, Break, Moment, Scheduler
+from gc_core.scheduler import GROWTH, WISHES, Break, Moment, Scheduler
 from gc_core.sources import CONVERSATION
 from gc_core.triggers import Hot, Trigger, Young
 from gc_core.view import Protection, WindowView
 
 _TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
 """Collections that wait until usage has grown, when the last one was not worth it."""
+
+
+_USUAL_CALLS = 10
 
 
 @attrs.frozen(kw_only=True)
@@ -57,6 +60,38 @@ class Debt:
         return f"{told}; {self.why}" if self.why else told
 
 
+@attrs.frozen(kw_only=True)
+class Growth:
+    """
+    How fast the window grows.
+
+    Attributes:
+        tokens: Of the last request, less what collections have freed since; None before the first.
+        grown: Tokens that calls have added since the first.
+        calls: How many calls those were.
+
+    """
+
+    tokens: int | None = None
+    grown: int = 0
+    calls: int = 0
+
+    @property
+    def per_call(self) -> float:
+        """Tokens a call; what is usual counts as ten calls, so that a session's first ones do not decide alone."""
+        return (self.grown + _USUAL_CALLS * GROWTH) / (self.calls + _USUAL_CALLS)
+
+    def after(self, tokens: int) -> Growth:
+        """Once a request of so many tokens goes out."""
+        if self.tokens is None:
+            return attrs.evolve(self, tokens=tokens)
+        return Growth(tokens=tokens, grown=self.grown + max(0, tokens - self.tokens), calls=self.calls + 1)
+
+    def freed(self, tokens: int) -> Growth:
+        """Once a collection has freed so many."""
+        return self if self.tokens is None else attrs.evolve(self, tokens=self.tokens - tokens)
+
+
 class Scheduling(Elsewhere):
     """The part of a session that knows the moment. Nothing here collects."""
 
@@ -79,6 +114,7 @@ class Scheduling(Elsewhere):
     _deferred_tokens = 0
     _weighed = ""
     _pace = UNPACED
+    _growth = Growth()
     _clock: Callable[[], float] = staticmethod(time.time)
 
     @property
@@ -112,7 +148,13 @@ class Scheduling(Elsewhere):
     @property
     def _scheduler(self) -> Scheduler:
         economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
-        return Scheduler(config=self._config, economics=economics, triggers=self._triggers, pace=self._pace)
+        return Scheduler(
+            config=self._config,
+            economics=economics,
+            triggers=self._triggers,
+            pace=self._pace,
+            growth=self._growth.per_call,
+        )
 
     @property
     def _triggers(self) -> tuple[Trigger, ...]:
@@ -189,6 +231,7 @@ class Scheduling(Elsewhere):
     def _call_goes_out(self) -> None:
         """A request has been rendered: from now on the provider knows its prefix."""
         self._calls_made += 1
+        self._growth = self._growth.after(self._context.budget.total)
         self._spent_since += self._raw_sent
         self._last_call = self._clock()
         self._head_sent = self._head_now
@@ -224,8 +267,9 @@ class Scheduling(Elsewhere):
         if waits:
             self._waits_above = self._scheduler.next_try(moment)
 
-    def _paid(self, goal: Goal) -> None:
+    def _paid(self, goal: Goal, freed: int) -> None:
         """A collection has become true."""
+        self._growth = self._growth.freed(freed)
         self._warm = None
         if not goal.is_young:
             self._calls_at_major, self._spent_since, self._wanted_waits = self._calls_made, 0, 0

@@ -11,9 +11,18 @@ from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
+from gc_core.relevance.working_set import shows_file
 from gc_core.rights import Rights
 from gc_core.scan import scan
-from gc_core.stubs import is_condensed, is_stubbable, reference_to, smallest_stub, write_stub
+from gc_core.stubs import (
+    StubText,
+    is_condensed,
+    is_stubbable,
+    reference_to,
+    smallest_stub,
+    trim_stub,
+    write_stub,
+)
 from gc_core.tally import Tally
 from gc_core.view import WindowView
 
@@ -46,6 +55,7 @@ class Stubs:
         self._counter = counter
         self._limits: dict[str, int] = {}
         self._gaps: dict[str, str] = {}
+        self._trims: dict[str, StubText] = {}
         self._unread: set[str] = set()
         self._texts: dict[str, NewText] = {}
         self._references: dict[str, Reference] = {}
@@ -76,14 +86,30 @@ class Stubs:
         why = self._keeps_whole(item, unit, place, rights)
         if why:
             return why
+        if stub.repeated:
+            return self._take_trim(stub, item, unit)
         whole = item.tokens if item.form is Form.WHOLE else item.original_tokens
         limit = max(int(stub.keep * whole), smallest_stub(item, self._counter, self._reference(item)))
         if limit >= self._tally.size_of(item):
             return "a stub would not be smaller"
         self._limits[key], self._gaps[key] = limit, stub.gap
+        self._trims.pop(key, None)
         if rights.stub_any_kind:
             self._unread.add(key)
         self._tally.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
+        self._written_at = -1
+        return ""
+
+    def _take_trim(self, stub: Stub, item: Item, unit: Unit) -> str:
+        """The same for what the window shows again: its text is known at once."""
+        if item.form is not Form.WHOLE:
+            return f"item {item.id} is a stub already"
+        repeated = self._view.working_set.repeated(item)
+        text = trim_stub(item, repeated, self._counter, reference=self._reference(item), gap=stub.gap)
+        if text.tokens >= self._tally.size_of(item):
+            return "a stub would not be smaller"
+        self._limits[item.id], self._gaps[item.id], self._trims[item.id] = text.tokens, stub.gap, text
+        self._tally.resize(item, unit, text.tokens)
         self._written_at = -1
         return ""
 
@@ -173,20 +199,23 @@ class Stubs:
         return texts
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
-        limit, ends = self._limits[item.id], item.id in self._unread
-        gap, reference = self._gaps[item.id], self._reference(item)
-        stub = write_stub(
+        stub = self._trims.get(item.id) or self._cut(item, shown)
+        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
+
+    def _cut(self, item: Item, shown: set[str]) -> StubText:
+        ends = item.id in self._unread
+        return write_stub(
             item,
-            limit,
+            self._limits[item.id],
             self._counter,
             shown,
             ends=ends,
-            reference=reference,
-            gap=gap,
+            reference=self._reference(item),
+            gap=self._gaps[item.id],
             weighing=self._weighing,
             most_ordinary=None if ends else self._trim(item),
+            named=self._view.named if self._shows_file(item) else frozenset(),
         )
-        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
     def _locked_names(self) -> set[str]:
         names: set[str] = set()
@@ -200,6 +229,9 @@ class Stubs:
         if known is None:
             known = self._references[item.id] = reference_to(item, self._call_of(item), cites=self._context.cites)
         return known
+
+    def _shows_file(self, item: Item) -> bool:
+        return item.kind is ItemKind.TOOL_RESULT and shows_file(item, self._call_of(item))
 
     def _call_of(self, item: Item) -> Item | None:
         """The call that a result answers, if it is resident."""

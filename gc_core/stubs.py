@@ -21,6 +21,8 @@ from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
 from gc_core.protocols import TokenCounter
 from gc_core.references import MOST_NAMES, ByteRange, Reference
+from gc_core.relevance.named_blocks import named_blocks
+from gc_core.relevance.working_set import kept_stretches, without_replaced
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.tokens import part_tokens
 
@@ -40,10 +42,14 @@ _MOST_TOLD = 12
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
+_SHORT_CHARS = 300
+"""Characters up to which a text among arguments stays: a command is run again, word for word."""
 _ASKED_CHARS, _PREVIEW_CHARS = 40, 40
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
 _TOLD_SCORE, _EDGE_SCORE, _NAMELESS_SCORE = 2.0, 4.0, 1.0
+_BLOCKS = 0.6
+"""Share of a stub that blocks around names which were used lately may take."""
 _STRETCHES = 4
 """Stretches that are kept whole take at most this part of the room: else they would push out all other lines."""
 
@@ -111,6 +117,7 @@ def write_stub(
     gap: str = GAP,
     weighing: Weighing | None = None,
     most_ordinary: int | None = None,
+    named: AbstractSet[str] = frozenset(),
 ) -> StubText:
     """
     A stub of at most ``limit`` tokens, or the smallest possible one.
@@ -119,11 +126,12 @@ def write_stub(
     content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
     ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
     Arguments of a call stay a JSON object. ``weighing`` is a profile at work, which says what stays first;
-    of lines that are not important to it at most ``most_ordinary`` characters stay.
+    of lines that are not important to it at most ``most_ordinary`` characters stay. ``named`` are names whose blocks
+    stay first.
     """
     reference = reference or reference_to(item)
     item = _bare(item)
-    cutter = _Cutter(shown, gap, ends, item.kind in _SAID, weighing, item, most_ordinary)
+    cutter = _Cutter(shown, gap, ends, item.kind in _SAID, weighing, item, most_ordinary, named)
     chars = int(limit * len(item.text) / max(1, item.tokens))
     for _ in range(_TRIES):
         if chars <= 0:
@@ -134,6 +142,20 @@ def write_stub(
             return StubText(text=text, tokens=tokens, reference=reference)
         chars = int(chars * min(0.9, limit / tokens)) - _HINT_CHARS // 2
     text = _smallest(item, reference)
+    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
+
+
+def trim_stub(
+    item: Item, repeated: AbstractSet[str], counter: TokenCounter, *, reference: Reference, gap: str = GAP
+) -> StubText:
+    """A stub that leaves out what the window shows again: these lines, or the texts that an edit replaced."""
+    line = reference.stub_text()
+    arguments = _arguments(item)
+    if arguments is not None:
+        text = _json({**without_replaced(arguments, gap), "left_out": line})
+    else:
+        kept = [_Kept(start, end, 0.0) for start, end in kept_stretches(item.text, repeated)]
+        text = f"{_joined(item.text, kept, gap)}\n{line}"
     return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
 
 
@@ -283,6 +305,7 @@ class _Cutter:
     weighing: Weighing | None = None
     item: Item | None = None
     most_ordinary: int | None = None
+    named: AbstractSet[str] = frozenset()
     known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
@@ -290,7 +313,12 @@ class _Cutter:
         wanted, weighed = self._wanted(text, scanned)
         room = chars - len(self.gap)
         most = room * 3 // 4 if self.ends else room
+        blocks = named_blocks(text, scanned, self.named, int(_BLOCKS * most)) if self.named else []
+        taken = sum(end - start + len(self.gap) for start, end in blocks)
+        most -= taken
         chosen, spent = self._whole(wanted, most, weighed) if weighed else self._lines(wanted, most)
+        chosen += [_Kept(start, end, 0.0) for start, end in blocks]
+        spent += taken
         if self.ends:
             chosen += _ends(text, room - spent - 2 * len(self.gap))
         return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
@@ -482,7 +510,7 @@ def _shortened_arguments(
 def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
     """The same object when it is short enough to stay."""
     if isinstance(value, str):
-        if len(value) <= 2 * _HINT_CHARS:
+        if len(value) <= _SHORT_CHARS:
             return value
         return cutter.cut(value, scan(value), int(share * len(value))) or cutter.gap
     size = len(_json(value)) if isinstance(value, (list, dict)) else 0

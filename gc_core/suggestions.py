@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from gc_core import liveness
 from gc_core.errors import ConfigError
 from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
 from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.search import Hit
 from gc_core.session_base import SessionBase
 from gc_core.tool_schemas import TOOL_NAMES
@@ -38,8 +38,6 @@ _WORTH = {
         (ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.MEMORY_BLOCK, ItemKind.USER_TEXT, ItemKind.TOOL_RESULT)
     )
 }
-_READS = ("read", "view", "open", "cat", "show", "fetch", "get")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 @attrs.frozen(kw_only=True)
@@ -184,13 +182,13 @@ def _answered_before(session: SessionBase, step: Unit, whole: frozenset[str]) ->
 
 def _is_read(call: Item) -> bool:
     """Whether it reads one file, by its name and arguments."""
-    words = {word.lower() for word in _WORDS.findall(call.name)}
-    return bool(liveness._path_of(call)) and not words.isdisjoint(_READS) and not liveness._is_write(call)
+    did = ToolCall.of(call)
+    return did.kind is CallKind.READ and bool(did.files)
 
 
 def _same_call(session: SessionBase, call: Item, *, before: int) -> Hit | None:
     """The last call before that named the file, if it is the same call, word for word."""
-    file = liveness._path_of(call).rstrip("/").rpartition("/")[2]
+    file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
     hits = session.search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
     calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and _number(hit.item) < before]
     if not calls or len(hits) == _MOST_CALLS:

@@ -36,6 +36,9 @@ class Major:
 
     Attributes:
         target_percent: Usage that they go down to, where that is below the session's own target.
+        base_tokens: With it they go deeper in large windows: down to so many tokens and ``more_percent`` of the window,
+            where that is less. What the agent works on does not grow with the window. None: the percentage alone.
+        more_percent: Percent of the usable window beside ``base_tokens``.
         conversation_percent: They begin, too, when the conversation alone has this share of the usable window.
         relief_percent: Under pressure, usage down to which PRESERVABLE content may be summarised or digested; None: to
             just below the pressure, as it is dropped. A session of thousands of steps would stand at its pressure for
@@ -44,8 +47,16 @@ class Major:
     """
 
     target_percent: float = attrs.field(validator=_PERCENT)
+    base_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
+    more_percent: float = attrs.field(default=25.0, validator=_PERCENT)
     conversation_percent: float = attrs.field(default=100.0, validator=_PERCENT)
     relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
+
+    def kept_percent(self, usable: int) -> float:
+        """Usage in percent that a collection goes down to in a window of so many usable tokens."""
+        if self.base_tokens is None:
+            return self.target_percent
+        return min(self.target_percent, 100.0 * self.base_tokens / usable + self.more_percent)
 
 
 @attrs.frozen(kw_only=True)

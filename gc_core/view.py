@@ -15,6 +15,7 @@ from gc_core.items import Item, ItemKind, Turn, Unit
 from gc_core.liveness import Liveness
 from gc_core.policy import GCPolicy
 from gc_core.reachability import Roots
+from gc_core.relevance.working_set import WorkingSet
 from gc_core.results import ColdText
 from gc_core.scan import scan
 from gc_core.sources import ENRICHMENT, TASK_STATE
@@ -40,6 +41,11 @@ class Zone(enum.Enum):
 
     __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code, and every unit is looked up
 
+
+_SPOKEN = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT})
+
+NAMED_STEPS = 30
+"""Steps for which a name counts as used lately."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 
@@ -142,8 +148,9 @@ class WindowView:
 
     @cached_property
     def young(self) -> tuple[Item, ...]:
-        """Those of them that came since the last collection that looked for them."""
-        return tuple(item for item in self.stubbable if number_of(item) > self._young_after)
+        """Those of them that came since the last collection that looked for them, and show no file in work."""
+        fresh = (item for item in self.stubbable if number_of(item) > self._young_after)
+        return tuple(item for item in fresh if not self.working_set.holds(item))
 
     @cached_property
     def condensed(self) -> tuple[Item, ...]:
@@ -164,6 +171,12 @@ class WindowView:
     def liveness(self) -> Liveness:
         """What is alive among the resident items."""
         return Liveness([item for unit in self.units for item in unit.items], self._roots)
+
+    @cached_property
+    def working_set(self) -> WorkingSet:
+        """Which files the agent works on."""
+        open_items = {item.id for item in (*self.stubbable, *self.condensed)}
+        return WorkingSet(self.units, self._ages, open_items)
 
     @property
     def objective(self) -> str:
@@ -199,6 +212,14 @@ class WindowView:
         """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
         zone = self._zone_of[unit.number]
         return zone is Zone.RECENT or zone is Zone.SCHEMA
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Names that the agent and the user have used lately, in texts and calls."""
+        spoken = (unit for place, unit in enumerate(self.units) if self._steps_after[place] <= NAMED_STEPS)
+        return frozenset(
+            name for unit in spoken for item in unit.items if item.kind in _SPOKEN for name in item.scan.names
+        )
 
     # -- for the core --------------------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ from typing import Final
 import attrs
 
 from gc_core.items import Item, ItemKind
+from gc_core.relevance.tool_calls import CHANGES, arguments_of, texts_in
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.summaries.choosing import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
-from gc_core.summaries.deeds import Deed, arguments_of, texts_in
 from gc_core.summaries.fence import escaped
 from gc_core.summaries.finding import kept_facts
 from gc_core.summaries.kept import RANKS, KeptFact, KeptKind, plain
@@ -88,7 +88,7 @@ def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
 def _lasts(fact: KeptFact) -> bool:
     """Whether anybody wants to know it after hundreds of steps: goals reached, lessons, what was changed."""
     if fact.kind is KeptKind.FILE:
-        return fact.asked == Deed.EDIT.value
+        return fact.asked in {kind.value for kind in CHANGES}
     return RANKS[fact.kind] <= RANKS[KeptKind.REQUEST]
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.deeds import Call, Deed, call_of, first_line
+from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, first_line
 from gc_core.summaries.happened import happened
 from gc_core.summaries.kept import RANKS, KeptFact, KeptKind
 from gc_core.summaries.sentences import sentences_with
@@ -69,7 +69,7 @@ def kept_facts(items: Sequence[Item]) -> tuple[KeptFact, ...]:
 
 
 def _found_in(items: Sequence[Item]) -> tuple[KeptFact, ...]:
-    calls = {item.id: call_of(item) for item in items if item.kind is ItemKind.TOOL_CALL}
+    calls = {item.id: ToolCall.of(item) for item in items if item.kind is ItemKind.TOOL_CALL}
     found = [*_said(items), *happened(items, calls), *_files(items, calls), *changed_values(items, calls)]
     ordered = sorted(_each_once(found), key=lambda fact: fact.place)
     return tuple(attrs.evolve(fact, order=order) for order, fact in enumerate(ordered))
@@ -154,17 +154,20 @@ def _ended(text: str) -> Iterator[str]:
     yield from dict.fromkeys(filter(None, told))
 
 
-def _files(items: Sequence[Item], calls: Mapping[str, Call]) -> Iterator[KeptFact]:
+_CHANGED = frozenset(kind.value for kind in CHANGES)
+
+
+def _files(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
     """One fact a file: edited if it ever was, else read, with the last call that did so."""
     last: dict[str, KeptFact] = {}
     for place, item in enumerate(items):
         if item.kind is not ItemKind.TOOL_CALL:
             continue
         call = calls[item.id]
-        for path in call.paths if call.deed is not Deed.SEARCH else ():
+        for path in call.paths if call.kind is not CallKind.SEARCH else ():
             known = last.get(path)
-            if known is None or call.deed is Deed.EDIT or known.asked != Deed.EDIT.value:
+            if known is None or call.kind in CHANGES or known.asked not in _CHANGED:
                 last[path] = KeptFact(
-                    kind=KeptKind.FILE, turn=item.turn, item=item.id, place=place, text=path, asked=call.deed.value
+                    kind=KeptKind.FILE, turn=item.turn, item=item.id, place=place, text=path, asked=call.kind.value
                 )
     return iter(last.values())

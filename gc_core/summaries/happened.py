@@ -8,7 +8,8 @@ from typing import Final
 import attrs
 
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.deeds import Call, Deed, failure_in, first_line, verdicts_in
+from gc_core.relevance.call_results import failure_in, verdicts_in
+from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, first_line
 from gc_core.summaries.kept import KeptFact, KeptKind, coded
 from gc_core.summaries.sentences import MOST_SENTENCES, sentences_with
 
@@ -26,7 +27,7 @@ _NO_CLAIM = ("?", "let me", "i'll", "will ", "need", "should", "if ", "not ", "n
 """What makes a sentence with such a word something else than a claim."""
 
 
-def happened(items: Sequence[Item], calls: Mapping[str, Call]) -> Iterator[KeptFact]:
+def happened(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
     """Results, errors and what resolved them, open calls, claims without a result, and a tally by tool."""
     walk = _Walk(calls=calls)
     for place, item in enumerate(items):
@@ -41,20 +42,20 @@ def happened(items: Sequence[Item], calls: Mapping[str, Call]) -> Iterator[KeptF
 class _Walk:
     """What became of the calls, in the order of their results."""
 
-    calls: Mapping[str, Call]
+    calls: Mapping[str, ToolCall]
     _found: list[KeptFact] = attrs.field(factory=list, init=False)
-    _failed: dict[str, list[tuple[int, Call]]] = attrs.field(factory=dict, init=False)
+    _failed: dict[str, list[tuple[int, ToolCall]]] = attrs.field(factory=dict, init=False)
     _tally: dict[str, tuple[int, int]] = attrs.field(factory=dict, init=False)
     _last: tuple[int, Item] | None = attrs.field(default=None, init=False)
     _turn: int = attrs.field(default=-1, init=False)
     _checked: bool = attrs.field(default=False, init=False)
 
     def result(self, place: int, item: Item) -> None:
-        call = self.calls.get(item.call) or Call.unknown(item.name)
+        call = self.calls.get(item.call) or ToolCall.unknown(item.name)
         if item.synthetic and item.text.startswith(NO_RESULT):
             self._add(KeptKind.OPEN, place, item, call.asked or item.name, call)
             return
-        error = failure_in(item, call.deed)
+        error = failure_in(item, call.kind)
         times, failures = self._tally.get(call.name, (0, 0))
         self._tally[call.name] = times + 1, failures + bool(error)
         self._last = place, item
@@ -64,10 +65,10 @@ class _Walk:
             self._add(KeptKind.ERROR, place, item, error, call)
             return
         self._resolve(item, call)
-        told = verdicts_in(item.text) if call.deed is Deed.RUN else []
+        told = verdicts_in(item.text) if call.kind is CallKind.RUN else []
         for line in told:
             self._add(KeptKind.RESULT, place, item, line, call)
-        if not told and call.deed in {Deed.RUN, Deed.OTHER} and (line := first_line(item.text, _SHORT)):
+        if not told and call.kind in {CallKind.RUN, CallKind.OTHER} and (line := first_line(item.text, _SHORT)):
             self._add(KeptKind.DEED, place, item, line, call)
 
     def spoke(self, place: int, item: Item) -> None:
@@ -87,20 +88,20 @@ class _Walk:
             told = ", ".join(_tallied(name, *counts) for name, counts in self._tally.items())
             yield KeptFact(kind=KeptKind.TOOLS, turn=item.turn, item=item.id, place=place, text=told)
 
-    def _add(self, kind: KeptKind, place: int, item: Item, text: str, call: Call) -> None:
+    def _add(self, kind: KeptKind, place: int, item: Item, text: str, call: ToolCall) -> None:
         self._found.append(
             KeptFact(kind=kind, turn=item.turn, item=item.id, place=place, text=text, tool=call.name, asked=call.asked)
         )
 
-    def _check(self, turn: int, call: Call, *, failed: bool) -> None:
+    def _check(self, turn: int, call: ToolCall, *, failed: bool) -> None:
         if turn != self._turn:
             self._turn, self._checked = turn, False
-        if call.deed is Deed.EDIT:
+        if call.kind in CHANGES:
             self._checked = False
-        elif call.deed in {Deed.RUN, Deed.OTHER}:
+        elif call.kind in {CallKind.RUN, CallKind.OTHER}:
             self._checked = not failed
 
-    def _resolve(self, item: Item, call: Call) -> None:
+    def _resolve(self, item: Item, call: ToolCall) -> None:
         """Errors of the same tool on overlapping arguments are resolved by this success."""
         waiting = self._failed.get(call.name, ())
         still = []

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.deeds import Call, Deed
+from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.summaries.kept import KeptFact, KeptKind
 
 _ASSIGNED = re.compile(
@@ -40,7 +40,7 @@ class _Value:
     item: Item
 
 
-def changed_values(items: Sequence[Item], calls: Mapping[str, Call]) -> Iterator[KeptFact]:
+def changed_values(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
     """Assignments whose value became another one, once and for all."""
     seen: dict[tuple[str, str], list[_Value]] = {}
     for place, item in enumerate(items):
@@ -58,7 +58,7 @@ def changed_values(items: Sequence[Item], calls: Mapping[str, Call]) -> Iterator
                 )  # fmt: skip
 
 
-def _assignments(item: Item, calls: Mapping[str, Call]) -> tuple[str, dict[str, str | None]]:
+def _assignments(item: Item, calls: Mapping[str, ToolCall]) -> tuple[str, dict[str, str | None]]:
     """
     What an item assigns, None to a key with several values, and of which file.
 
@@ -66,11 +66,11 @@ def _assignments(item: Item, calls: Mapping[str, Call]) -> tuple[str, dict[str, 
     """
     if item.kind is ItemKind.TOOL_CALL:
         call = calls[item.id]
-        texts = call.new_texts if call.deed is Deed.EDIT else ()
+        texts = call.new_texts if call.changes else ()
     else:
-        call = calls.get(item.call) or Call.unknown(item.name)
+        call = calls.get(item.call) or ToolCall.unknown(item.name)
         texts = (item.text,) if item.kind in _ASSIGNING and not item.synthetic else ()
-    is_file = call.deed in {Deed.READ, Deed.EDIT} and bool(call.paths)
+    is_file = (call.changes or call.kind is CallKind.READ) and bool(call.paths)
     assigned: dict[str, str | None] = {}
     for text in texts:
         pattern = _ASSIGNED_AMONG if len(text) <= _SHORT_TEXT and text[:1] not in {"{", "["} else _ASSIGNED

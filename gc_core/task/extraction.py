@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.deeds import Call, Deed, arguments_of, call_of, first_line, verdicts_in
+from gc_core.relevance.call_results import verdicts_in
+from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, arguments_of, first_line
 from gc_core.summaries.happened import NO_RESULT
 from gc_core.task import named, plans, said, touched, wording
 from gc_core.task.draft import Draft, with_reasons
@@ -175,7 +176,7 @@ class _Walk:
     def _call(self, item: Item) -> None:
         if not self.draft.cursor.called:
             self._goes_on()
-        call, draft = call_of(item), self.draft
+        call, draft = ToolCall.of(item), self.draft
         arguments = arguments_of(item)
         stats = draft.tools.get(item.name, ToolStats())
         draft.tools[item.name] = attrs.evolve(stats, calls=stats.calls + 1)
@@ -185,16 +186,16 @@ class _Walk:
             draft.touch(touch.name, touch.kind, self._done_to(touch), item.id, item.turn)
             if touch.kind in {touched.FILE, touched.TEST}:
                 self.names.add(touch.name)
-        for name, kind, state in (*named.records_in(item, arguments, call.deed), *named.tables_in(call.asked)):
+        for name, kind, state in (*named.records_in(item, arguments, call.kind), *named.tables_in(call.asked)):
             draft.touch(name, kind, state, item.id, item.turn)
-        edits = call.deed is Deed.EDIT
+        edits = call.changes
         own = found[0].name if found else ""
         imports = [touched.imported_by(text, self.names, own) for text in call.new_texts] if edits else []
         draft.waiting[item.id] = WaitingCall(
             item=item.id,
             turn=item.turn,
             tool=item.name,
-            deed=call.deed.name,
+            kind=call.kind.name,
             asked=call.asked,
             keys=tuple(sorted(call.keys))[:MOST_WORDS],
             words=tuple(sorted(call.words, key=lambda word: (-len(word), word)))[:MOST_WORDS],
@@ -216,14 +217,14 @@ class _Walk:
             return
         draft = self.draft
         waiting = draft.waiting.pop(item.call, None) or WaitingCall(
-            item=item.call, turn=item.turn, tool=item.name, deed=Deed.OTHER.name
+            item=item.call, turn=item.turn, tool=item.name, kind=CallKind.OTHER.name
         )
-        deed = Deed[waiting.deed]
-        error = failure_of(item, deed)
+        kind = CallKind[waiting.kind]
+        error = failure_of(item, kind)
         if error:
             self._failed(item, waiting, error)
         else:
-            self._went_well(item, waiting, deed)
+            self._went_well(item, waiting, kind)
 
     def _failed(self, item: Item, waiting: WaitingCall, error: str) -> None:
         draft = self.draft
@@ -237,7 +238,7 @@ class _Walk:
         )  # fmt: skip
         for name in waiting.touched:
             draft.mark(name, "failed", item.id, item.turn)
-        if waiting.deed == Deed.RUN.name:
+        if waiting.kind == CallKind.RUN.name:
             tests = touched.failed_tests(item.text)
             for name in tests:
                 draft.touch(name, touched.kind_of(name), "failed", item.id, item.turn)
@@ -247,12 +248,12 @@ class _Walk:
             if tests:
                 self._note(failing=tests[0])
 
-    def _went_well(self, item: Item, waiting: WaitingCall, deed: Deed) -> None:
+    def _went_well(self, item: Item, waiting: WaitingCall, kind: CallKind) -> None:
         draft = self.draft
         self._resolve(item, waiting)
-        if deed is Deed.EDIT:
+        if kind in CHANGES:
             self._edited(item, waiting)
-        elif deed is Deed.RUN:
+        elif kind is CallKind.RUN:
             tests = [name for name in waiting.touched if touched.kind_of(name) == touched.TEST]
             for name in tests:
                 if draft.entities[name].state in {"run", "failed"}:
@@ -260,11 +261,11 @@ class _Walk:
             self._tested(tests, item)
             if draft.cursor.failing in tests:
                 self._note(failing="")
-        elif deed is Deed.READ and len(waiting.touched) == 1:
+        elif kind is CallKind.READ and len(waiting.touched) == 1:
             for name in touched.imported_by(item.text, self.names, waiting.touched[0]):
                 draft.relate(waiting.touched[0], "imports", name, item.id)
-        if deed in {Deed.EDIT, Deed.RUN}:
-            done = f"{waiting.tool} {waiting.touched[0] if deed is Deed.EDIT and waiting.touched else waiting.asked}"
+        if kind in {*CHANGES, CallKind.RUN}:
+            done = f"{waiting.tool} {waiting.touched[0] if kind in CHANGES and waiting.touched else waiting.asked}"
             self._note(done=Reason(text=done.rstrip(), item=waiting.item))
 
     def _tested(self, tests: Sequence[str], item: Item) -> None:
@@ -299,10 +300,10 @@ class _Walk:
         ]
         if not failed:
             return
-        call = Call(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
+        call = ToolCall(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
         told = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
         for key, error in failed:
-            if Call(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words)).overlaps(call):
+            if ToolCall(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words)).overlaps(call):
                 other = waiting.asked != error.asked
                 itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
                 self.draft.resolve(key, told[0] or "it succeeded", item.id, itself)

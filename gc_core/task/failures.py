@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from gc_core.items import Item
-from gc_core.summaries.deeds import Deed, failure_in, first_line
+from gc_core.relevance.call_results import failure_in
+from gc_core.relevance.tool_calls import CHANGES, CallKind, first_line
 
 _LINE = 280
 _HEAD, _TAIL = 600, 1_500
@@ -34,18 +35,18 @@ _TOLD = re.compile(
 )
 
 
-def failure_of(item: Item, deed: Deed) -> str:
+def failure_of(item: Item, kind: CallKind) -> str:
     """The line by which a result says that its call failed, or ""; a file that tells of errors is none."""
     if not item.is_error and _NO_ERROR.match(item.text[:_HEAD]):
         return ""
-    known = failure_in(item, deed)
-    if known or deed is Deed.NOTE:
+    known = failure_in(item, kind)
+    if known or kind is CallKind.NOTE:
         return known
     if len(item.text) <= _SHORT and _REFUSED.search(item.text):
         return first_line(item.text, _LINE)
-    if deed in {Deed.READ, Deed.SEARCH}:
+    if kind in {CallKind.READ, CallKind.SEARCH}:
         return ""
-    if deed is Deed.EDIT:
+    if kind in CHANGES:
         return first_line(item.text, _LINE) if _NOT_EDITED.search(item.text[:_HEAD]) else ""
     return _told(item.text)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gc_core.items import Item
-from gc_core.summaries.deeds import Deed
+from gc_core.relevance.tool_calls import CallKind
 
 RECORD, TABLE = "record", "table"
 """Kinds of entities: what an id names, and a table of a database."""
@@ -44,9 +44,9 @@ _WITH_SUFFIX = re.compile(
 )
 
 
-def records_in(item: Item, arguments: Mapping[str, Any] | None, deed: Deed) -> Iterator[tuple[str, str, str]]:
+def records_in(item: Item, arguments: Mapping[str, Any] | None, call_kind: CallKind) -> Iterator[tuple[str, str, str]]:
     """Name, kind and state of what the arguments of a call name by an id; its tool's name says what was done to it."""
-    if arguments is None or deed is Deed.NOTE:
+    if arguments is None or call_kind is CallKind.NOTE:
         return
     done = " ".join(_VERB.findall(item.name)).lower()[:40] or "called"
     found = 0

@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from gc_core.items import Item
-from gc_core.summaries.deeds import Call, Deed, arguments_of, texts_in
+from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, arguments_of, texts_in
 from gc_core.task.draft import Draft
 
 FILE, TEST, SYMBOL, SERVICE, REQUEST = "file", "test", "symbol", "service", "request"
@@ -73,13 +73,13 @@ def path_name(path: str) -> str:
     return name
 
 
-def touches_of(item: Item, call: Call) -> tuple[Touch, ...]:
+def touches_of(item: Item, call: ToolCall) -> tuple[Touch, ...]:
     """What a call touches, in the order in which it names it; searches touch nothing."""
-    if call.deed in {Deed.SEARCH, Deed.NOTE}:
+    if call.kind in {CallKind.SEARCH, CallKind.NOTE}:
         return ()
-    command = _command(item) if call.deed in {Deed.RUN, Deed.OTHER} else ""
-    paths = {path_name(path): _state(item, call) for path in call.paths}
-    if call.deed is Deed.RUN:
+    command = _command(item) if call.kind in {CallKind.RUN, CallKind.OTHER} else ""
+    paths = {path_name(path): _state(item, call) for path in call.paths or call.files}
+    if call.kind is CallKind.RUN:
         paths |= dict(_in_command(command))
     found = {name: Touch(name=name, kind=kind_of(name), state=state) for name, state in paths.items() if name}
     for url, local in _SERVICE.findall(command):
@@ -93,7 +93,7 @@ def kind_of(path: str) -> str:
     return TEST if _TEST_NAME.match(path.rpartition("/")[2]) else FILE
 
 
-def symbols_in(call: Call) -> tuple[str, ...]:
+def symbols_in(call: ToolCall) -> tuple[str, ...]:
     """Names that the texts of an edit define."""
     found = (name for text in call.new_texts for name in _DEFINED.findall(text[:_LOOKED_CHARS]))
     return tuple(dict.fromkeys(found))[:_MOST_SYMBOLS]
@@ -185,13 +185,14 @@ class Names:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _state(item: Item, call: Call) -> str:
-    if call.deed is Deed.EDIT:
+def _state(item: Item, call: ToolCall) -> str:
+    if call.kind in CHANGES:
         command = str((arguments_of(item) or {}).get("command", ""))
         if "delete" in item.name.lower():
             return "deleted"
-        return CREATED if _MAKES.search(command or item.name) or "*** Add File" in item.text else "edited"
-    return {Deed.READ: "read", Deed.RUN: "run"}.get(call.deed, "named in a call")
+        makes = call.kind is CallKind.WRITE or _MAKES.search(command or item.name) or "*** Add File" in item.text
+        return CREATED if makes else "edited"
+    return {CallKind.READ: "read", CallKind.RUN: "run"}.get(call.kind, "named in a call")
 
 
 def _command(item: Item) -> str:

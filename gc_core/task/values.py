@@ -315,7 +315,7 @@ class WaitingCall:
     item: str
     turn: int
     tool: str
-    deed: str
+    kind: str
     asked: str = ""
     keys: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

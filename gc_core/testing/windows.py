@@ -9,7 +9,8 @@ from typing import Self
 import attrs
 
 from gc_core.items import Item, Turn, Unit
-from gc_core.protocols import LivenessView
+from gc_core.protocols import LivenessView, WorkingSetView
+from gc_core.relevance.working_set import WorkingSet
 from gc_core.results import ColdText
 from gc_core.view import WindowView
 
@@ -55,6 +56,7 @@ class WindowCopy:
     young: tuple[Item, ...] = attrs.field(repr=False)
     condensed: tuple[Item, ...] = attrs.field(repr=False)
     liveness: LivenessView = attrs.field(repr=False)
+    working_set: WorkingSetView = attrs.field(repr=False)
     can_summarize: bool
     objective: str
     missing: tuple[str, ...]
@@ -79,6 +81,7 @@ class WindowCopy:
             young=tuple(items[item.id] for item in window.young),
             condensed=tuple(items[item.id] for item in window.condensed),
             liveness=Answers(window, known),
+            working_set=_working_set(window, units, items),
             can_summarize=can_summarize,
             objective=window.objective,
             missing=window.missing,
@@ -129,6 +132,12 @@ def changes(copy: WindowCopy) -> Iterator[str]:
     ):
         if getattr(copy, name) != getattr(fresh, name):
             yield name
+
+
+def _working_set(window: WindowView, units: Mapping[int, Unit], items: Mapping[str, Item]) -> WorkingSet:
+    resident = [units[unit.number] for unit in window.units]
+    open_items = frozenset(items[item.id].id for item in (*window.stubbable, *window.condensed))
+    return WorkingSet(resident, [window.age(unit) for unit in resident], open_items)
 
 
 def _copied(unit: Unit, salt: int) -> Unit:

@@ -34,22 +34,36 @@ class Budget:
     """What is held weakest goes first, and of what goes, the lines that are alive stay."""
 
     keep: float = attrs.field(default=0.45, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    keep_of_file: float = attrs.field(default=0.05, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    files_share: float = attrs.field(default=0.6, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
     stub_arguments: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
     tools: Mapping[str, float | str] = attrs.field(factory=dict, validator=_shares)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
         """Propose in the order of the phases."""
+        working, room = context.working_set, int(self.files_share * goal.target_tokens)
         yield from _enrichment(context)
+        for item in working.superseded:
+            yield gc.GCRemovalItem.trim(item, reason="shown again", phase=_STUBS)
         yield from self._ephemeral(context)
+        for file in working.beyond(room):
+            for item in file.items:
+                if self._may_go(item):
+                    reason = f"no step has named its file for {file.idle}"
+                    yield gc.GCRemovalItem.stub(item, keep=self.keep_of_file, reason=reason, phase=_STUBS)
+        in_use = [unit for unit in context.collectable if working.keeps(unit, room)]
         for unit in context.collectable:
-            yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="2 partial")
+            if not working.keeps(unit, room):
+                yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="2 partial")
+        for unit in sorted(in_use, key=working.disuse, reverse=True):
+            yield gc.GCRemovalItem.drop(unit, reason="its file is the least in use", phase="2 partial")
         if goal.pressure:
             for unit in context.preservable:
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="3 preservable")
 
     def _ephemeral(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
         """Superseded content first, then the oldest; when that does not suffice, large ones once more and deeper."""
-        items = [item for item in context.stubbable if self._may_go(item)]
+        items = [item for item in context.stubbable if self._may_go(item) and not context.working_set.holds(item)]
         stale = [item for item in items if context.liveness.superseded(item)]
         known = {item.id for item in stale}
         rest = [item for item in items if item.id not in known]

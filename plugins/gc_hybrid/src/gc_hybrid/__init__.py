@@ -18,16 +18,27 @@ class Hybrid:
     """Ancient turns go, the middle becomes a summary, recent turns stay; steps inside a giant turn likewise."""
 
     middle_turns: int = attrs.field(default=10, validator=attrs.validators.ge(1))
-    keep: float = attrs.field(default=0.2, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
-    max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
+    keep: float = attrs.field(default=0.07, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    files_share: float = attrs.field(default=0.6, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    max_summary_tokens: int = attrs.field(default=1_200, validator=attrs.validators.ge(200))
 
-    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:  # noqa: ARG002 - the contract
-        """Propose old turns by generation, then old steps by generation, then what users said, under pressure."""
-        old = [unit for unit in context.collectable if not context.is_recent(unit)]
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """
+        Propose old turns by generation, then old steps by generation, those that show a file in use last; then what
+        users said, under pressure.
+        """
+        working, room = context.working_set, int(self.files_share * goal.target_tokens)
+        for item in working.superseded:
+            yield gc.GCRemovalItem.trim(item, reason="shown again", phase="superseded")
+        units = [unit for unit in context.collectable if not working.keeps(unit, room)]
+        old = [unit for unit in units if not context.is_recent(unit)]
         turns = sorted({unit.turn for unit in old})[-self.middle_turns :]
         yield from self._by_generation(context, old, [unit for unit in old if unit.turn in turns], "turns")
-        steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
+        steps = [unit for unit in units if context.is_recent(unit) and unit.is_step]
         yield from self._by_generation(context, steps, steps[-self.middle_turns :], "steps")
+        in_use = [unit for unit in context.collectable if working.keeps(unit, room)]
+        for unit in sorted(in_use, key=working.disuse, reverse=True):
+            yield gc.GCRemovalItem.drop(unit, reason="its file is the least in use", phase="files in use")
         yield from self._under_pressure(context)
 
     def _under_pressure(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:

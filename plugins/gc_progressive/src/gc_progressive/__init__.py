@@ -12,11 +12,14 @@ from typing import Any
 import attrs
 
 import gc_core as gc
-from gc_progressive.segments import segments
+from gc_progressive.segments import Spare, segments
 
 _ROOM = 150
 """Tokens that every condensed item may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7
+
+_LEAST_CALL = 150
+"""Tokens of arguments worth a stub: short commands are run again, word for word."""
 
 _LEAST_SUMMARY = 250
 """Tokens that a summary may have however short its segment was: its frame takes sixty."""
@@ -80,9 +83,11 @@ class Progressive:
     """Every step becomes less with its age, from its originals at each level, and the least important leaves first."""
 
     ages: tuple[int, int, int] = attrs.field(default=(10, 50, 200), converter=tuple, validator=_rising)
-    least: int = attrs.field(default=200, validator=_whole(1))
-    keep: float = attrs.field(default=0.9, validator=_SHARE)
-    shares: tuple[float, ...] = attrs.field(default=(0.45, 0.3, 0.15), converter=tuple, validator=_falling)
+    least: int = attrs.field(default=60, validator=_whole(1))
+    keep: float = attrs.field(default=0.25, validator=_SHARE)
+    keep_of_file: float = attrs.field(default=0.05, validator=_SHARE)
+    files_share: float = attrs.field(default=0.65, validator=_SHARE)
+    shares: tuple[float, ...] = attrs.field(default=(0.1,), converter=tuple, validator=_falling)
     summary_ratio: float = attrs.field(default=12.0, validator=_RATIO)
     digest_ratio: float = attrs.field(default=60.0, validator=_RATIO)
     digest_percent: float = attrs.field(default=15.0, validator=_PERCENT)
@@ -90,8 +95,8 @@ class Progressive:
     nursery_steps: int = attrs.field(default=2, validator=_whole(0))
     nursery_tokens: int = attrs.field(default=4_000, validator=_whole(0))
     nursery_on_bound_thinking: bool = attrs.field(default=False, validator=_FLAG)
-    target_percent: float = attrs.field(default=40.0, validator=_PERCENT)
-    conversation_percent: float = attrs.field(default=76.0, validator=_PERCENT)
+    target_percent: float = attrs.field(default=47.0, validator=_PERCENT)
+    base_tokens: int = attrs.field(default=10_000, validator=_whole(0))
     relief_percent: float = attrs.field(default=60.0, validator=_PERCENT)
     wishes: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_wishes)
     spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
@@ -104,7 +109,7 @@ class Progressive:
         declared: list[gc.Trigger] = [
             gc.Major(
                 target_percent=self.target_percent,
-                conversation_percent=self.conversation_percent,
+                base_tokens=self.base_tokens,
                 relief_percent=self.relief_percent,
             ),
             *(_WISHES[word]() for word in self.wishes),
@@ -134,18 +139,28 @@ class Progressive:
         if goal.is_young:
             yield from self._condense(context, context.young, self.nursery_steps)
             return
+        working, room = context.working_set, int(self.files_share * goal.target_tokens)
+
+        def spare(unit: gc.Unit) -> bool:
+            return working.keeps(unit, room)
+
         yield from _stale(context)
-        yield from self._condense(context, context.stubbable, condensed)
+        for item in working.superseded:
+            yield gc.GCRemovalItem.trim(item, reason="shown again", phase="L1")
+        others = [item for item in context.stubbable if not working.holds(item)]
+        yield from self._condense(context, others, self.nursery_steps)
+        for file in working.beyond(room):
+            for item in file.items:
+                reason = f"no step has named its file for {file.idle}"
+                yield gc.GCRemovalItem.stub(item, keep=self.keep_of_file, reason=reason, phase="L1")
         if context.can_summarize:
-            yield from self._digest(context, goal, digested)
-            yield from self._summarize(context, summarised)
-        yield from self._smaller(context, condensed)
-        yield from self._condense(context, context.stubbable, self.nursery_steps)
-        yield from self._smaller(context, self.nursery_steps)
+            yield from self._digest(context, goal, digested, spare)
+            yield from self._summarize(context, summarised, spare)
+        yield from self._smaller(context, others)
         if context.can_summarize:
-            yield from self._summarize(context, condensed)
-            yield from self._digest(context, goal, summarised)
-        yield from _evictions(context, goal)
+            yield from self._summarize(context, condensed, spare)
+            yield from self._digest(context, goal, summarised, spare)
+        yield from _evictions(context, goal, spare)
         if goal.pressure:
             # What the digest tells goes last: nothing else tells it.
             for unit in sorted(context.preservable, key=lambda unit: (unit.is_digest, not unit.is_summary)):
@@ -154,7 +169,7 @@ class Progressive:
     def _condense(self, context: gc.ContextView, items: Sequence[gc.Item], age: int) -> Iterator[gc.GCRemovalItem]:
         """L1: results, long arguments and texts shrink to their live lines, what is superseded first."""
         ages = {unit.number: context.age(unit) for unit in context.units}
-        served = [item for item in items if item.tokens >= self.least and ages[item.unit] >= age]
+        served = [item for item in items if item.tokens >= self._least(item) and ages[item.unit] >= age]
         stale = {item.id for item in served if context.liveness.superseded(item)}
         for item in sorted(served, key=lambda item: item.id not in stale):
             reason = "superseded" if item.id in stale else f"older than {age} steps"
@@ -162,32 +177,30 @@ class Progressive:
             keep = max(self.keep, min(_MOST, _ROOM / item.tokens))
             yield gc.GCRemovalItem.stub(item, keep=keep, reason=reason, phase="L1")
 
-    def _smaller(self, context: gc.ContextView, age: int) -> Iterator[gc.GCRemovalItem]:
+    def _least(self, item: gc.Item) -> int:
+        return max(self.least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.least
+
+    def _smaller(self, context: gc.ContextView, others: Sequence[gc.Item]) -> Iterator[gc.GCRemovalItem]:
         """L1: what is condensed shrinks further, the oldest first, all of it by one step before any by the next."""
-        offered = {item.id for item in (*context.condensed, *context.stubbable)}
-        items = [
-            item
-            for unit in context.units
-            if context.age(unit) >= age
-            for item in unit.items
-            if item.id in offered and item.original_tokens >= 2 * self.least
-        ]
+        items = [item for item in (*context.condensed, *others) if not context.working_set.holds(item)]
+        large = [item for item in items if item.original_tokens >= 2 * self.least]
         for share in self.shares:
-            for item in items:
+            for item in large:
                 yield gc.GCRemovalItem.stub(item, keep=share, reason="older", phase=f"L1 {share:g}")
 
-    def _summarize(self, context: gc.ContextView, age: int) -> Iterator[gc.GCRemovalItem]:
-        """L2: whole segments of old steps, each once, the oldest first."""
-        for segment in segments(context, age=age, steps=self.segment_steps):
+    def _summarize(self, context: gc.ContextView, age: int, spare: Spare) -> Iterator[gc.GCRemovalItem]:
+        """L2: whole segments of old steps, each once, the oldest first; none that show a file in use."""
+        for segment in segments(context, age=age, steps=self.segment_steps, spare=spare):
             room = max(_LEAST_SUMMARY, int(sum(unit.original_tokens for unit in segment) / self.summary_ratio))
             yield gc.GCRemovalItem.summarize(
                 segment, max_tokens=room, keep=_MOST, whole=True, reason=f"older than {age} steps", phase="L2"
             )
 
-    def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int) -> Iterator[gc.GCRemovalItem]:
-        """L3: everything that is older, summaries and the digest itself among it, becomes one digest."""
+    def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int, spare: Spare) -> Iterator[gc.GCRemovalItem]:
+        """L3: everything that is older and shows no file in use, the summaries too, becomes one digest."""
         old = [unit for unit in context.units if unit.is_summary and context.age(unit) >= age]
-        old += [unit for unit in context.collectable if unit.is_step and context.age(unit) >= age]
+        steps = (unit for unit in context.collectable if unit.is_step and context.age(unit) >= age)
+        old += [unit for unit in steps if not spare(unit)]
         if goal.pressure:
             old += [unit for unit in context.preservable if not unit.is_summary and context.age(unit) >= age]
         if any(not unit.is_digest for unit in old):
@@ -200,11 +213,12 @@ class Progressive:
             )
 
 
-def _evictions(context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-    """What the packer would not take into the window, the least important first; then the oldest of what it would."""
-    units = [unit for unit in context.collectable if unit.number > 0]
-    if not units:
-        return
+def _evictions(context: gc.ContextView, goal: gc.Goal, spare: Spare) -> Iterator[gc.GCRemovalItem]:
+    """
+    What the packer would not take into the window, the least important first; then the oldest of what it would, those
+    that show a file in use last.
+    """
+    units = [unit for unit in context.collectable if unit.number > 0 and not spare(unit)]
     budget = goal.target_tokens - context.tokens + sum(unit.tokens for unit in units)
     packed = gc.ContextPacker(ratios=goal.tier_ratios).pack(
         hot=[unit for unit in units if unit.level is gc.Level.VERBATIM],
@@ -214,7 +228,9 @@ def _evictions(context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalI
     )
     for unit in packed.left_out:
         yield gc.GCRemovalItem.drop(unit, reason="least important", phase="evict")
-    for unit in (*packed.kept, *(unit for unit in context.collectable if unit.number < 0)):
+    schemas = [unit for unit in context.collectable if unit.number < 0]
+    in_use = sorted(filter(spare, context.collectable), key=context.working_set.disuse, reverse=True)
+    for unit in (*packed.kept, *in_use, *schemas):
         yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import gc_core as gc
 
+Spare = Callable[[gc.Unit], bool]
+"""Whether a unit shows a file in use."""
 
-def segments(context: gc.ContextView, *, age: int, steps: int) -> Iterator[tuple[gc.Unit, ...]]:
-    """Runs of at most so many steps, all older than ``age`` steps, the oldest first; no summary is in one."""
+
+def segments(context: gc.ContextView, *, age: int, steps: int, spare: Spare) -> Iterator[tuple[gc.Unit, ...]]:
+    """
+    Runs of at most so many steps, all older than ``age`` steps and none to ``spare``, the oldest first; no summary is
+    in one.
+    """
     run: list[gc.Unit] = []
     for unit in sorted(context.collectable, key=lambda unit: unit.number):
-        if unit.number < 0 or not unit.is_step or context.age(unit) < age:
+        if unit.number < 0 or not unit.is_step or context.age(unit) < age or spare(unit):
             continue
         run.append(unit)
         if len(run) == steps:

@@ -1,29 +1,26 @@
 """
-A rolling window: what has been served shrinks while it is young, and what is old shrinks again.
+A rolling window: what has been served shrinks while it is young, and the files in work stay whole.
 
-Use it for agents that run for long. Young results are snipped near the end of the prompt, where a break of the prompt
-cache is cheap; the whole window is collected rarely, and deep. It loses the wording of old tool output, of which it
-keeps whole lines, and of old steps, of which a line stays.
+Use it for agents that run for long. Output of commands and searches is snipped to its live lines near the end of the
+prompt, where a break of the prompt cache is cheap; the whole window is collected rarely, and deep. A file stays whole
+while the agent works on it, for an edit has to quote its lines; the longest untouched shrinks first, all its views
+together. It loses the wording of old tool output, of which it keeps whole lines, and of old steps, of which a line
+stays.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 
 import gc_core as gc
-from gc_rolling.clusters import resolved_clusters
 
 _ROOM = 150
 """Tokens that every snip may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7
 
-
-def _falling(_: object, field: "attrs.Attribute[Any]", shares: tuple[float, ...]) -> None:
-    if not all(isinstance(share, (int, float)) and 0 <= share < 1 for share in shares):
-        raise ValueError(f"{field.name} = {shares!r}: expected shares from 0 to below 1")
-    if list(shares) != sorted(shares, reverse=True):
-        raise ValueError(f"{field.name} = {shares!r}: expected the largest share first")
+_LEAST_CALL = 150
+"""Tokens of arguments worth a snip: short commands are run again, word for word."""
 
 
 def _whole(least: int) -> Any:
@@ -38,24 +35,22 @@ _FLAG = attrs.validators.instance_of(bool)
 
 @attrs.frozen(kw_only=True)
 class Rolling:
-    """Young content is snipped as soon as it has been served, old content shrinks with its age, resolved steps fold."""
+    """Young output is snipped as soon as it has been served; of files the least used shrink, each as a whole."""
 
     snip_after: int = attrs.field(default=2, validator=_whole(0))
-    snip_least: int = attrs.field(default=200, validator=_whole(1))
-    keep: float = attrs.field(default=0.9, validator=_SHARE)
+    snip_least: int = attrs.field(default=60, validator=_whole(1))
+    keep: float = attrs.field(default=0.25, validator=_SHARE)
+    keep_of_file: float = attrs.field(default=0.05, validator=_SHARE)
+    files_share: float = attrs.field(default=0.65, validator=_SHARE)
     nursery_tokens: int = attrs.field(default=4_000, validator=_whole(0))
     nursery_on_bound_thinking: bool = attrs.field(default=False, validator=_FLAG)
-    target_percent: float = attrs.field(default=50.0, validator=_PERCENT)
-    conversation_percent: float = attrs.field(default=76.0, validator=_PERCENT)
-    shares: tuple[float, ...] = attrs.field(default=(0.45, 0.3, 0.15, 0.05), converter=tuple, validator=_falling)
-    fold: bool = attrs.field(default=True, validator=_FLAG)
-    autocompact_percent: float = attrs.field(default=83.5, validator=_PERCENT)
-    max_summary_tokens: int = attrs.field(default=6_000, validator=_whole(200))
+    target_percent: float = attrs.field(default=47.0, validator=_PERCENT)
+    base_tokens: int = attrs.field(default=10_000, validator=_whole(0))
 
     @property
     def triggers(self) -> tuple[gc.Trigger, ...]:
         """The nursery, and how deep a collection of the whole window goes."""
-        major = gc.Major(target_percent=self.target_percent, conversation_percent=self.conversation_percent)
+        major = gc.Major(target_percent=self.target_percent, base_tokens=self.base_tokens)
         if not self.nursery_tokens:
             return (major,)
         young = gc.Young(
@@ -67,34 +62,31 @@ class Rolling:
         return (young, major)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose snips of what has been served; for the whole window also smaller forms, folds and drops."""
+        """Propose snips of what has been served; for the whole window also old views, unused files and drops."""
         if goal.is_young:
             yield from self._snips(context, context.young, "nursery")
             return
+        working, room = context.working_set, int(self.files_share * goal.target_tokens)
         yield from _enrichment(context)
-        yield from self._snips(context, context.stubbable, "snip")
-        if context.can_summarize and self._is_full(goal):
-            yield from self._compactions(context)
-        yield from self._smaller(context)
-        if self.fold and context.can_summarize:
-            for cluster in resolved_clusters(context):
-                yield gc.GCRemovalItem.fold(cluster, reason="resolved", phase="fold")
+        for item in working.superseded:
+            yield gc.GCRemovalItem.trim(item, reason="shown again", phase="superseded")
+        yield from self._snips(context, [item for item in context.stubbable if not working.holds(item)], "snip")
+        yield from self._files(working.beyond(room))
+        in_use = [unit for unit in context.collectable if working.keeps(unit, room)]
         for unit in context.collectable:
-            yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
+            if not working.keeps(unit, room):
+                yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
+        for unit in sorted(in_use, key=working.disuse, reverse=True):
+            yield gc.GCRemovalItem.drop(unit, reason="its file is the least in use", phase="drop")
         if goal.pressure:
             # The oldest summaries go before anything that a user said.
             for unit in sorted(context.preservable, key=lambda unit: not unit.is_summary):
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
 
-    def _is_full(self, goal: gc.Goal) -> bool:
-        """Whether the conversation has reached its cap, or the window its ceiling."""
-        full = goal.conversation_percent >= self.conversation_percent
-        return full or goal.window_percent >= self.autocompact_percent
-
-    def _snips(self, context: gc.ContextView, items: Sequence[gc.Item], phase: str) -> Iterator[gc.GCRemovalItem]:
+    def _snips(self, context: gc.ContextView, items: Iterable[gc.Item], phase: str) -> Iterator[gc.GCRemovalItem]:
         """Superseded and repeated content first, then the oldest."""
         ages = {unit.number: context.age(unit) for unit in context.units}
-        served = [item for item in items if item.tokens >= self.snip_least and ages[item.unit] >= self.snip_after]
+        served = [item for item in items if item.tokens >= self._least(item) and ages[item.unit] >= self.snip_after]
         stale = {item.id for item in served if context.liveness.superseded(item)}
         for item in sorted(served, key=lambda item: item.id not in stale):
             reason = "superseded" if item.id in stale else "served"
@@ -102,25 +94,15 @@ class Rolling:
             keep = max(self.keep, min(_MOST, _ROOM / item.tokens))
             yield gc.GCRemovalItem.snip(item, keep=keep, reason=reason, phase=phase)
 
-    def _smaller(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """What is condensed shrinks further, the oldest first, all of it by one step before any by the next."""
-        offered = {item.id for item in (*context.condensed, *context.stubbable)}
-        items = [item for unit in context.units for item in unit.items if item.id in offered]
-        large = [item for item in items if item.original_tokens >= 2 * self.snip_least]
-        for share in self.shares:
-            for item in large:
-                yield gc.GCRemovalItem.snip(item, keep=share, reason="older", phase=f"micro {share:g}")
+    def _least(self, item: gc.Item) -> int:
+        return max(self.snip_least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.snip_least
 
-    def _compactions(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """Everything that may go becomes one summary behind which the conversation goes on; then older steps alike."""
-        old = [unit for unit in context.collectable if not context.is_recent(unit)]
-        steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
-        for units in (old, steps):
-            told = [unit for unit in units if not unit.is_summary]
-            if told:
-                yield gc.GCRemovalItem.compact(
-                    told, max_tokens=self.max_summary_tokens, reason="close to the ceiling", phase="autocompaction"
-                )
+    def _files(self, files: Iterable[gc.WorkingFile]) -> Iterator[gc.GCRemovalItem]:
+        """All views of a file together: half of one is quoted as little as nothing of it."""
+        for file in files:
+            for item in file.items:
+                reason = f"no step has named its file for {file.idle}"
+                yield gc.GCRemovalItem.snip(item, keep=self.keep_of_file, reason=reason, phase="files")
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:

@@ -17,16 +17,27 @@ import gc_core as gc
 class Summarize:
     """Old turns become a summary, oldest first; then the oldest steps of recent turns."""
 
-    keep: float = attrs.field(default=0.2, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
-    max_summary_tokens: int = attrs.field(default=4_000, validator=attrs.validators.ge(200))
+    keep: float = attrs.field(default=0.07, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
+    files_share: float = attrs.field(default=0.6, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
+    max_summary_tokens: int = attrs.field(default=1_200, validator=attrs.validators.ge(200))
 
-    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:  # noqa: ARG002 - the contract
-        """Propose a summary of old turns, one of old steps; under pressure the oldest summaries go, then user texts."""
-        old = [unit for unit in context.collectable if not context.is_recent(unit)]
-        steps = [unit for unit in context.collectable if context.is_recent(unit) and unit.is_step]
+    def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
+        """
+        Propose a summary of old turns, one of old steps, last of those that show a file in use; under pressure the
+        oldest summaries go, then user texts.
+        """
+        working, room = context.working_set, int(self.files_share * goal.target_tokens)
+        for item in working.superseded:
+            yield gc.GCRemovalItem.trim(item, reason="shown again", phase="superseded")
+        units = [unit for unit in context.collectable if not working.keeps(unit, room)]
+        old = [unit for unit in units if not context.is_recent(unit)]
+        steps = [unit for unit in units if context.is_recent(unit) and unit.is_step]
+        in_use = [unit for unit in context.collectable if working.keeps(unit, room)]
         said = [unit for unit in context.preservable if not unit.is_summary]
         yield from self._summary(context, old, "old turns")
         yield from self._summary(context, steps, "recent steps")
+        for unit in sorted(in_use, key=working.disuse, reverse=True):
+            yield gc.GCRemovalItem.drop(unit, reason="its file is the least in use", phase="files in use")
         for unit in context.preservable:
             if unit.is_summary:
                 yield gc.GCRemovalItem.drop(unit, reason="oldest summary, under pressure", phase="under pressure")

@@ -1,0 +1,79 @@
+"""What a tool's result tells of how its call went: failures, verdicts, and edits whose text was not found."""
+
+from __future__ import annotations
+
+import re
+
+from gc_core.items import Item
+from gc_core.relevance.tool_calls import CallKind, cut_line, first_line, one_line
+
+_HEAD, _TAIL = 300, 3_000
+_LINE = 280
+_MOST_VERDICTS = 2
+
+_FAILED_HEAD = re.compile(
+    r"\s*(?:<tool_use_error>|\{\"error\"|\[?(?:fatal )?error\b|exception\b|traceback \(|fatal:|failed\b|failure\b"
+    r"|command failed|exit code:? [1-9]|permission denied|no such file|execution timed out|timed out)",
+    re.IGNORECASE,
+)
+_FAILED_TAIL = re.compile(
+    r"^(?:FAIL(?:ED)?\b.*|npm ERR!.*|Traceback \(most.*|\w*Error: .*|error(?:\[\w+\])?: .*|fatal: .*)$"
+    r"|\b[1-9]\d{0,6} (?:tests? )?fail(?:ed|ing|ures?)\b|\bexit(?:ed)?(?: with)?(?: code| status)[: ]{1,2}[1-9]"
+    r"|\bcommand not found\b",
+    re.MULTILINE,
+)
+_EXIT_CODE_ALONE = re.compile(r"exit code:? \d+:?", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b\d{1,7} (?:tests? )?(?:passed|failed|failing|passing|failures?|errors?|warnings?)\b|^(?:PASS|FAIL|ok)\b"
+    r"|\bexit(?:ed)?(?: with)?(?: code| status)\b|\ball tests pass"
+    r"|^\[[\w./-]{1,80}(?: \(root-commit\))? [0-9a-f]{7,40}\]|\bcommit [0-9a-f]{7,40}\b|\bBUILD (?:SUCCESS|FAIL)|^OK\b",
+    re.MULTILINE,
+)
+
+
+def failure_in(item: Item, kind: CallKind) -> str:
+    """The line by which a result says that its call failed, or "" when it does not say so."""
+    text = item.text
+    if item.is_error or _FAILED_HEAD.match(text[:_HEAD]):
+        return _telling(text) or "no message"
+    if kind is not CallKind.RUN:
+        return ""
+    tail = text[-_TAIL:]
+    found = _last(_FAILED_TAIL, tail)
+    if found is None:
+        return ""
+    return _telling(text) if found[0].startswith("Traceback") else _line_at(tail, found.start())
+
+
+def verdicts_in(text: str) -> list[str]:
+    """The last lines of a result that say how a run ended: passed, failed, exit codes, commits."""
+    tail = text[-_TAIL:]
+    lines = dict.fromkeys(_line_at(tail, found.start()) for found in _VERDICT.finditer(tail))
+    return [line for line in lines if line][-_MOST_VERDICTS:]
+
+
+def _telling(text: str) -> str:
+    """The first line of an error, of a traceback the last, which names it."""
+    if "Traceback (most recent call last)" in text[:_HEAD] or "Traceback (most recent call last)" in text[-_TAIL:]:
+        lines = [line for line in text[-_TAIL:].split("\n") if line.strip()]
+        return cut_line(one_line(lines[-1]), _LINE) if lines else ""
+    line = first_line(text, _LINE)
+    if not _EXIT_CODE_ALONE.fullmatch(line):
+        return line
+    rest = first_line(text[text.find(line) + len(line) :], _LINE - len(line))
+    return f"{line} {rest}".rstrip()
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = None
+    for found in pattern.finditer(text):  # noqa: B007 - the last one is what is asked for
+        pass
+    return found
+
+
+def _line_at(text: str, place: int) -> str:
+    """The line around a place, of a very long one what stands behind it."""
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    end = len(text) if end < 0 else end
+    return cut_line(one_line(text[start if place - start <= _LINE // 2 else place : end]), _LINE)

@@ -1,0 +1,49 @@
+"""Which blocks of a file's view the agent and the user have named lately: what is likely to be quoted next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set as AbstractSet
+
+from gc_core.scan import Scan
+
+LINES_AROUND = 8
+"""Lines before and behind a named one that belong to its block: an edit quotes its surroundings."""
+
+MOST_COMMON = 6
+"""Lines of a view that may share a name, so that it still tells them from the others."""
+
+
+def named_blocks(text: str, scanned: Scan, named: AbstractSet[str], chars: int) -> list[tuple[int, int]]:
+    """
+    Blocks of whole lines around the lines that carry these names, in at most so many characters, as character ranges.
+
+    A line is worth more the rarer its names are in the text; of equal ones the first counts.
+    """
+    counts = Counter(name for span in scanned.spans for name in span.names if name in named)
+    telling = {name for name, count in counts.items() if count <= MOST_COMMON}
+    worth = {
+        span.start: sum(1 / counts[name] for name in span.names if name in telling)
+        for span in scanned.spans
+        if not telling.isdisjoint(span.names)
+    }
+    chosen: list[tuple[int, int]] = []
+    for start in sorted(worth, key=lambda place: (-worth[place], place)):
+        if any(first <= start < last for first, last in chosen):
+            continue
+        block = _around(text, start)
+        if block[1] - block[0] <= chars:
+            chosen.append(block)
+            chars -= block[1] - block[0]
+    return sorted(chosen)
+
+
+def _around(text: str, place: int) -> tuple[int, int]:
+    first = last = place
+    for _ in range(LINES_AROUND + 1):
+        first = max(0, text.rfind("\n", 0, max(0, first - 1)) + 1) if first else 0
+        end = text.find("\n", last)
+        last = len(text) if end < 0 else end + 1
+        if first == 0 and last >= len(text):
+            break
+    return first, min(last, len(text))

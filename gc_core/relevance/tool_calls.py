@@ -1,0 +1,393 @@
+"""
+One reading of a tool call: what it did, and to which files, by its name and its arguments.
+
+Whoever has to know what a call did asks here: summaries, the task's state, liveness, suggestions and the working set.
+Tools are known by the shape of their arguments and by the words of their names, shell commands by what their parts do.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gc_core.items import Item
+from gc_core.relevance.shell import Effect, read_command
+
+_ASKED_CHARS = 120
+_VALUE_CHARS = 300
+_PATH_CHARS = 300
+
+
+class CallKind(enum.Enum):
+    """What kind of thing a call does; the value says of a file what was done to it."""
+
+    READ = "read"
+    SEARCH = "searched"
+    WRITE = "written"
+    EDIT = "edited"
+    RUN = "run"
+    OTHER = "named in a call"
+    NOTE = "noted"
+
+
+CHANGES: Final = frozenset({CallKind.WRITE, CallKind.EDIT})
+"""Kinds of calls that change files."""
+
+REPLACED: Final = frozenset(
+    {"old_string", "old_str", "oldString", "oldText", "old_text", "old_content", "old", "before"}
+)
+"""Arguments in which an edit quotes what it replaces."""
+
+_REPLACING: Final = REPLACED | {"search", "find", "diff", "patch", "edits", "insert_line", "new_str", "new_string"}
+_CONTENT: Final = frozenset(
+    {"content", "contents", "file_text", "text", "code", "source_code", "code_edit", "new_source"}
+)
+_PATHS: Final = frozenset(
+    {"path", "paths", "file", "files", "filename", "filepath", "file_path", "file_paths", "filePath", "notebook_path"}
+    | {"target_file", "absolute_path", "source", "destination", "relative_path", "fileName", "file_name", "uri"}
+    | {"AbsolutePath", "TargetFile", "include", "abs_path", "target_notebook", "old_path", "new_path"}
+)
+_COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
+
+_SHELL_WORDS: Final = frozenset(
+    {"bash", "shell", "terminal", "command", "sh", "powershell", "cmd", "exec", "execute", "run"}
+)
+_NOTE_WORDS: Final = frozenset(
+    {"todo", "todos", "task", "plan", "think", "thought", "thinking", "note", "memo", "topic", "finish", "memory"}
+    | {"attempt", "ask", "respond", "complete", "submit"}
+)
+_SEARCH_WORDS: Final = frozenset({"grep", "glob", "search", "find", "list", "ls", "tree", "codebase", "definitions"})
+_EDIT_WORDS: Final = frozenset(
+    {"edit", "editor", "replace", "patch", "insert", "append", "multiedit", "delete", "undo", "move", "rename", "apply"}
+    | {"modify", "remove"}
+)
+_WRITE_WORDS: Final = frozenset({"write", "create", "save", "overwrite"})
+_READ_WORDS: Final = frozenset({"read", "view", "cat", "open", "get", "fetch", "show"})
+_FILE_WORDS: Final = frozenset(
+    {"read", "view", "cat", "file", "files", "text", "many", "multiple", "code", "tool", "image"}
+)
+_RUN_WORDS: Final = _SHELL_WORDS | {
+    "python",
+    "test",
+    "tests",
+    "build",
+    "lint",
+    "compile",
+    "ipython",
+    "jupyter",
+    "notebook",
+}
+_VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
+
+_PART_READERS = re.compile(r"\b(?:head|tail|sed|awk|less|more)\b")
+
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (\S.*)$|^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
+_MOVED = re.compile(r"^\*\*\* Move to: (\S.*)$", re.MULTILINE)
+_VALUE_WORD = re.compile(r"[\w./-]{3,}")
+_RANGES: Final = (
+    ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
+    ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("from_line", "to_line"), ("StartLine", "EndLine"),
+    ("start_line_one_indexed", "end_line_one_indexed"), ("first_line", "last_line"), ("begin_line", "end_line"),
+)  # fmt: skip
+_PARTIAL: Final = frozenset(
+    {"offset", "limit", "view_range", "range", "lines", "pages", "line"}.union(*map(set, _RANGES))
+)
+
+
+@attrs.frozen(kw_only=True)
+class ToolCall:
+    """
+    A tool call, read once.
+
+    Attributes:
+        name: The tool.
+        kind: What kind of thing it did.
+        asked: Its first short argument, in one line.
+        keys: Names of its arguments.
+        words: Words of the values of its arguments.
+        paths: Files that its arguments name.
+        files: Those that it showed, wrote or changed, of a shell command too; of a search none.
+        lines: First and last line that it asked for of its file, where it tells both; None: the whole file, or unknown.
+        is_whole: It asked for no part of its file.
+        new_texts: Long texts among its arguments that it wrote.
+
+    """
+
+    name: str
+    kind: CallKind = CallKind.OTHER
+    asked: str = ""
+    keys: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    paths: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None
+    is_whole: bool = True
+    new_texts: tuple[str, ...] = attrs.field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, item: Item) -> ToolCall:
+        """The call that an item is."""
+        return _read(item.name, item.text)
+
+    @classmethod
+    def unknown(cls, name: str) -> ToolCall:
+        """The call of a result whose call is not among the originals."""
+        return cls(name=name)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changed files."""
+        return self.kind in CHANGES
+
+    def overlaps(self, other: ToolCall) -> bool:
+        """Whether the arguments have a name in common and, where they have words, a word."""
+        if self.keys and other.keys and self.keys.isdisjoint(other.keys):
+            return False
+        return not self.words or not other.words or not self.words.isdisjoint(other.words)
+
+
+def arguments_of(item: Item) -> Mapping[str, Any] | None:
+    """The arguments of a call; None when they are free text."""
+    return _parsed(item.text)
+
+
+def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Texts and numbers among the arguments, and texts in lists and objects one level below, with their keys."""
+    for key, value in arguments.items():
+        if isinstance(value, str):
+            yield key, value
+        elif isinstance(value, list):
+            yield from ((key, inner) for inner in value if isinstance(inner, str))
+            yield from (pair for inner in value if isinstance(inner, dict) for pair in inner.items() if _is_text(pair))
+        elif isinstance(value, dict):
+            yield from (pair for pair in value.items() if _is_text(pair))
+        elif isinstance(value, int | float):
+            yield key, str(value)
+
+
+def first_line(text: str, most: int) -> str:
+    """The first line with a letter or digit, no heading, rule or fence if there is another; cut at a blank, or ""."""
+    head = text[: 4 * most]
+    for line in head.split("\n"):
+        stripped = line.strip()
+        if not stripped.startswith(("#", "```", "---", "|")) and any(map(str.isalnum, stripped)):
+            return cut_line(one_line(stripped), most)
+    return cut_line(one_line(head), most) if any(map(str.isalnum, head)) else ""
+
+
+def cut_line(line: str, most: int) -> str:
+    """The line itself, or its beginning up to a blank."""
+    if len(line) <= most:
+        return line
+    blank = line.rfind(" ", most // 2, most)
+    return line[: blank if blank > 0 else most]
+
+
+def one_line(text: str) -> str:
+    """The text with single blanks."""
+    return " ".join(text.split())
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Did:
+    """What a call did, to which files, and which lines it asked for."""
+
+    kind: CallKind
+    files: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None
+
+
+@functools.lru_cache(maxsize=2_048)
+def _read(name: str, text: str) -> ToolCall:
+    """Calls are asked for in every collection while they are resident."""
+    arguments = _parsed(text)
+    if arguments is None:
+        return _free(name, text)
+    strings = [(key, value) for key, value in texts_in(arguments) if value.strip()]
+    paths = tuple(dict.fromkeys(one_line(value) for key, value in strings if _is_path(key, value)))
+    short = [value for _, value in strings if len(value) <= _VALUE_CHARS]
+    did = _did(name, arguments, _named_files(strings))
+    return ToolCall(
+        name=name,
+        kind=did.kind,
+        asked=one_line(next(iter(short), strings[0][1][:_VALUE_CHARS] if strings else ""))[:_ASKED_CHARS],
+        keys=frozenset(arguments),
+        words=frozenset(word for _, value in strings for word in _VALUE_WORD.findall(value[:_VALUE_CHARS])),
+        paths=paths,
+        files=did.files,
+        lines=did.lines,
+        is_whole=did.lines is None and _PARTIAL.isdisjoint(arguments) and _shows_all(_command(arguments)),
+        new_texts=tuple(value for key, value in strings if not key.lower().startswith("old")),
+    )
+
+
+def _free(name: str, text: str) -> ToolCall:
+    """A call whose arguments are no JSON object: a patch, a command, or what was cut off."""
+    did = _patch(text) or _free_did(name, text)
+    return ToolCall(
+        name=name,
+        kind=did.kind,
+        asked=first_line(text, _ASKED_CHARS),
+        words=frozenset(_VALUE_WORD.findall(text[:_VALUE_CHARS])),
+        paths=did.files if did.kind in CHANGES else (),
+        files=did.files,
+        new_texts=(text,),
+    )
+
+
+def _parsed(text: str) -> Mapping[str, Any] | None:
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _is_text(pair: tuple[str, Any]) -> bool:
+    return isinstance(pair[1], str)
+
+
+def _is_path(key: str, value: str) -> bool:
+    return key in _PATHS and len(value) <= _PATH_CHARS and any(sign in value for sign in "./\\")
+
+
+def _named_files(strings: list[tuple[str, str]]) -> tuple[str, ...]:
+    """The files that arguments name under the usual keys: one has a dot or a slash in it, or is called like one."""
+    named = (value.strip() for key, value in strings if key in _PATHS and len(value) <= _PATH_CHARS)
+    return tuple(dict.fromkeys(value for value in named if "\n" not in value))
+
+
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _NAME_WORD.findall(name.rpartition("__")[2] or name))
+
+
+def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
+    words = _words_of(name)
+    command = _command(arguments)
+    if "editor" in words or "based" in words:
+        return _of_editor(command, arguments, files)
+    patch = _patch(next((value for value in arguments.values() if isinstance(value, str) and "\n" in value), ""))
+    if patch is not None and not words.isdisjoint({"patch", "apply", "diff"}):
+        return patch
+    if command and not files and not words.isdisjoint(_SHELL_WORDS):
+        return _of_shell(command)
+    return _of_tool(words, arguments, files)
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    """The command among a call's arguments, or ""."""
+    for key in _COMMANDS:
+        value = arguments.get(key)
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return value[-1] if len(value) > 1 and value[-2] in {"-c", "-lc"} else " ".join(value)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _shows_all(command: str) -> bool:
+    return _PART_READERS.search(command[:_ASKED_CHARS]) is None
+
+
+_EFFECTS: Final = {
+    Effect.SEARCHES: CallKind.SEARCH,
+    Effect.READS: CallKind.READ,
+    Effect.EDITS: CallKind.EDIT,
+    Effect.WRITES: CallKind.WRITE,
+}
+
+
+def _of_shell(command: str) -> _Did:
+    reading = read_command(command)
+    return _Did(_EFFECTS.get(reading.effect, CallKind.RUN), reading.files, reading.lines)
+
+
+def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
+    """An editor does several things, and its command says which."""
+    words = _words_of(command[:_ASKED_CHARS])
+    if not words.isdisjoint(_VIEWS):
+        return _Did(CallKind.READ, files, _lines(arguments))
+    return _Did(CallKind.WRITE if not words.isdisjoint(_WRITE_WORDS) else CallKind.EDIT, files)
+
+
+def _of_tool(words: frozenset[str], arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
+    """What a tool did that is no shell: first by what its arguments hold, then by its name."""
+    if files and _replaces(arguments):
+        return _Did(CallKind.EDIT, files)
+    if files and not words.isdisjoint(_WRITE_WORDS | {"file"}) and not _CONTENT.isdisjoint(arguments):
+        return _Did(CallKind.WRITE, files)
+    kind = _kind_by_name(words, has_files=bool(files))
+    if kind is CallKind.READ:
+        return _Did(kind, files, _lines(arguments))
+    return _Did(kind, files if kind in {*CHANGES, CallKind.RUN} else ())
+
+
+def _kind_by_name(words: frozenset[str], *, has_files: bool) -> CallKind:
+    """The first kind that the words of a name speak for."""
+    speaks = (
+        (CallKind.NOTE, not has_files and not words.isdisjoint(_NOTE_WORDS)),
+        (CallKind.SEARCH, not words.isdisjoint(_SEARCH_WORDS) and words.isdisjoint(_READ_WORDS - {"get"})),
+        (CallKind.EDIT, has_files and not words.isdisjoint(_EDIT_WORDS)),
+        (CallKind.WRITE, has_files and not words.isdisjoint(_WRITE_WORDS)),
+        (CallKind.READ, not words.isdisjoint(_READ_WORDS) and (has_files or words <= _FILE_WORDS)),
+        (CallKind.RUN, not words.isdisjoint(_RUN_WORDS)),
+    )
+    return next((kind for kind, says in speaks if says), CallKind.OTHER)
+
+
+def _replaces(arguments: Mapping[str, Any]) -> bool:
+    return not (_REPLACING - {"search", "find"}).isdisjoint(arguments) or (
+        "replace" in arguments and ("search" in arguments or "find" in arguments)
+    )
+
+
+def _free_did(name: str, text: str) -> _Did:
+    """What free text did: a shell's command, or an edit of nobody knows what."""
+    words = _words_of(name)
+    if not words.isdisjoint(_SHELL_WORDS):
+        return _of_shell(text)
+    return _of_tool(words, {}, ())
+
+
+def _patch(text: str) -> _Did | None:
+    """What a patch did, as Codex and diff write them; None for other texts."""
+    found = _PATCHED.findall(text) if "*** " in text or "+++ " in text else []
+    if not found:
+        return None
+    names = [(one or other).strip()[:_PATH_CHARS] for _, one, other in found]
+    moved = [name.strip() for name in _MOVED.findall(text)]
+    adds = all(what == "Add" for what, _, _ in found)
+    files = tuple(dict.fromkeys(one_line(name) for name in (*names, *moved) if name != "/dev/null"))
+    return _Did(CallKind.WRITE if adds else CallKind.EDIT, files)
+
+
+def _lines(arguments: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The lines that a call asks for, where it tells both ends."""
+    view = arguments.get("view_range")
+    if isinstance(view, list) and len(view) == 2 and all(type(end) is int for end in view):  # noqa: PLR2004 - both ends
+        return (view[0], view[1]) if view[1] >= view[0] else None
+    for first, last in _RANGES:
+        start, end = _whole(arguments.get(first)), _whole(arguments.get(last))
+        if start is not None and end is not None:
+            return (start, end) if end >= start else None
+    limit, offset = _whole(arguments.get("limit")), _whole(arguments.get("offset"))
+    if limit:
+        start = max(1, offset or 1)
+        return start, start + limit - 1
+    return None
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if type(value) is int else None

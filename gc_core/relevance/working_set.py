@@ -1,0 +1,358 @@
+"""
+The working set: which files the agent works on, in which of their views, and what was superseded.
+
+Code is judged by whether the agent works on it, never by the names in it: an edit by exact replacement has to quote its
+lines, so they must stand in the prompt, whole. Names misled this project: a line of code is no garbage because every
+identifier in it also stands in a later search (docs/benchmarks.md has the figures).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import Any, Final
+
+import attrs
+
+from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.relevance.call_results import failure_in
+from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
+
+LEAST_LINE: Final = 8
+"""Characters below which a line is a bracket or a blank: it says nothing of where it stands."""
+
+LEAST_REPLACED: Final = 300
+"""Characters from which the old text of an edit is worth leaving out."""
+
+LEAST_REPEATED: Final = 0.3
+"""Share of a view's lines that a later view must repeat, before leaving them out is worth its marks."""
+
+LEAST_VIEW: Final = 60
+"""Tokens below which a view is no more than a note that something was done."""
+
+STANDS: Final = 0.3
+"""Share of its tokens from which a view that was trimmed still shows its file."""
+
+STEPS_PER_1000_TOKENS: Final = 4
+"""A file of 1,000 tokens more leaves so many steps sooner: room that it takes from others is part of its price."""
+
+_NUMBER = re.compile(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
+
+
+@attrs.frozen(kw_only=True)
+class WorkingFile:
+    """
+    A file with what the window still shows of it.
+
+    Attributes:
+        name: Its path, as the longest of the calls that named it has it.
+        idle: Steps since a call last read, wrote or named it.
+        items: Its views that a stub may replace, oldest first: results of reading and changing it, and calls that wrote
+            text into it.
+        tokens: What all its views take.
+
+    """
+
+    name: str
+    idle: int
+    items: tuple[Item, ...]
+    tokens: int
+
+    @property
+    def disuse(self) -> float:
+        """Idle steps, and four more for each 1,000 tokens: the file with the most of it shrinks first."""
+        return self.idle + STEPS_PER_1000_TOKENS * self.tokens / 1_000
+
+    @property
+    def open_tokens(self) -> int:
+        """What those views take that a stub may replace."""
+        return sum(item.tokens for item in self.items)
+
+
+def shows_file(item: Item, call: Item | None) -> bool:
+    """Whether an item shows a file's own text: what reading or changing it gave back, or a call that wrote into it."""
+    if item.kind is ItemKind.TOOL_CALL:
+        did = ToolCall.of(item)
+        return did.changes and bool(did.files)
+    if item.kind is not ItemKind.TOOL_RESULT or call is None or item.is_error:
+        return False
+    did = ToolCall.of(call)
+    return bool(did.files) and (did.changes or did.kind is CallKind.READ)
+
+
+def code_lines(text: str) -> Iterator[str]:
+    """The lines that say something, without a line number in front and white space at their ends."""
+    for line in text.split("\n"):
+        plain = bare_line(line)
+        if len(plain) >= LEAST_LINE:
+            yield plain
+
+
+def bare_line(line: str) -> str:
+    """The line without a line number in front and white space at its ends."""
+    number = _NUMBER.match(line)
+    return line[number.end() :].strip() if number else line.strip()
+
+
+class WorkingSet:
+    """
+    What the resident units say of the files in work; made for one collection, O(window).
+
+    Of each file the newest whole view counts, put together over partial reads and the agent's own edits: lines of older
+    views that a later one repeats are superseded.
+    """
+
+    def __init__(self, units: Sequence[Unit], ages: Sequence[int], open_items: AbstractSet[str]) -> None:
+        self._open_items = open_items
+        self._gone_at = -1
+        self._gone: AbstractSet[str] = frozenset()
+        self._items = [item for unit in units for item in unit.items]
+        self._ages = {unit.number: age for unit, age in zip(units, ages, strict=True)}
+
+    @cached_property
+    def files(self) -> tuple[WorkingFile, ...]:
+        """The files that are shown, the least in use first: longest untouched, and large ones sooner."""
+        views: dict[str, list[Item]] = defaultdict(list)
+        for item in self._items:
+            name = self._file_of.get(item.id)
+            if name is not None:
+                views[name].append(item)
+        found = (
+            WorkingFile(
+                name=name,
+                idle=self._idle[name],
+                items=tuple(item for item in its if item.id in self._open_items and item.tokens >= LEAST_VIEW),
+                tokens=sum(item.tokens for item in its),
+            )
+            for name, its in views.items()
+        )
+        return tuple(sorted(found, key=lambda file: -file.disuse))
+
+    def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
+        """
+        The files to shorten, each as a whole, the least in use first, so that the views of the others take at most so
+        many tokens.
+        """
+        files = [file for file in self.files if file.items]
+        left = sum(file.open_tokens for file in files)
+        found = []
+        for file in files:
+            if left <= tokens:
+                break
+            found.append(file)
+            left -= file.open_tokens
+        return tuple(found)
+
+    def keeps(self, unit: Unit, tokens: int) -> bool:
+        """Whether the unit shows a file that is in use, whole: one that is not ``beyond`` so many tokens."""
+        gone = self._gone_beyond(tokens)
+        return any(self.holds(item) and _stands(item) and item.id not in gone for item in unit.items)
+
+    def disuse(self, unit: Unit) -> float:
+        """``WorkingFile.disuse`` of the file most in use that the unit shows; 0 where it shows none."""
+        names = {self._file_of[item.id] for item in unit.items if item.id in self._file_of}
+        return min((self._disuse[name] for name in names), default=0.0)
+
+    def holds(self, item: Item) -> bool:
+        """Whether the item shows a file in work, how a run failed that has not passed since, or the newest plan."""
+        return item.id in self._file_of or item.id in self._open
+
+    @cached_property
+    def superseded(self) -> tuple[Item, ...]:
+        """Items of which a good part stands again, oldest first: ``GCRemovalItem.trim`` leaves that out."""
+        return tuple(item for item in self._items if item.id in self._repeated and item.id in self._open_items)
+
+    def repeated(self, item: Item) -> AbstractSet[str]:
+        """The lines of a view that a later view of the same file repeats; of a call that edits none."""
+        return self._repeated.get(item.id, frozenset())
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _gone_beyond(self, tokens: int) -> AbstractSet[str]:
+        """Asked for every unit in turn."""
+        if self._gone_at != tokens:
+            self._gone_at = tokens
+            self._gone = {item.id for file in self.beyond(tokens) for item in file.items}
+        return self._gone
+
+    @cached_property
+    def _disuse(self) -> Mapping[str, float]:
+        return {file.name: file.disuse for file in self.files}
+
+    @cached_property
+    def _calls(self) -> Mapping[str, Item]:
+        return {item.id: item for item in self._items if item.kind is ItemKind.TOOL_CALL}
+
+    @cached_property
+    def _names(self) -> _Names:
+        names = _Names()
+        for call in self._calls.values():
+            for file in ToolCall.of(call).files:
+                names.add(file)
+        return names
+
+    @cached_property
+    def _file_of(self) -> Mapping[str, str]:
+        """The file of every item that shows one, by item id: of several in one call the first."""
+        found: dict[str, str] = {}
+        for item in self._items:
+            call = item if item.kind is ItemKind.TOOL_CALL else self._calls.get(item.call)
+            if call is not None and shows_file(item, call):
+                found[item.id] = self._names.whole(ToolCall.of(call).files[0])
+        return found
+
+    @cached_property
+    def _open(self) -> AbstractSet[str]:
+        """Ids of the newest result of each command that failed and has not passed since, and of the newest plan."""
+        newest: dict[str, tuple[Item, bool]] = {}
+        for item in self._items:
+            call = self._calls.get(item.call) if item.kind is ItemKind.TOOL_RESULT else item
+            did = ToolCall.of(call).kind if call is not None and call.id in self._calls else CallKind.OTHER
+            if call is None or did not in {CallKind.RUN, CallKind.NOTE}:
+                continue
+            if did is CallKind.RUN and call is not item:
+                newest[_command(call)] = item, bool(failure_in(item, CallKind.RUN))
+            elif did is CallKind.NOTE and call is item:
+                newest[item.name] = item, True
+        return {item.id for item, is_open in newest.values() if is_open}
+
+    @cached_property
+    def _idle(self) -> Mapping[str, int]:
+        """Steps since each file was last named."""
+        idle: dict[str, int] = {}
+        for call in self._calls.values():
+            for file in ToolCall.of(call).files:
+                name = self._names.whole(file)
+                idle[name] = min(idle.get(name, self._ages[call.unit]), self._ages[call.unit])
+        return idle
+
+    @cached_property
+    def _repeated(self) -> Mapping[str, AbstractSet[str]]:
+        """From the newest to the oldest: what has been shown again is superseded."""
+        later: dict[str, set[str]] = defaultdict(set)
+        found: dict[str, AbstractSet[str]] = {}
+        for item in reversed(self._items):
+            name = self._file_of.get(item.id)
+            if name is None:
+                continue
+            lines = set(_shown_lines(item))
+            if item.form is Form.WHOLE and item.kind is ItemKind.TOOL_RESULT:
+                again = lines & later[name]
+                if lines and len(again) >= LEAST_REPEATED * len(lines):
+                    found[item.id] = again
+            elif item.form is Form.WHOLE and any(True for _ in replaced_texts(item)):
+                found[item.id] = frozenset()
+            later[name] |= lines
+        return found
+
+
+def _stands(item: Item) -> bool:
+    """Whether the item is whole, or all of it that was not superseded; of a view that shrank little is left."""
+    return item.form is Form.WHOLE or item.tokens >= STANDS * item.original_tokens
+
+
+@attrs.define
+class _Names:
+    """One name for each file: calls name it by its whole path, and by the end of it."""
+
+    _by_last: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
+
+    def add(self, path: str) -> None:
+        name = _plain(path)
+        known = self._by_last[name.rpartition("/")[2]]
+        same = next((one for one in known if _is_same(one, name)), None)
+        if same is None:
+            known.append(name)
+        elif len(name) > len(same):
+            known[known.index(same)] = name
+
+    def whole(self, path: str) -> str:
+        name = _plain(path)
+        return next((one for one in self._by_last[name.rpartition("/")[2]] if _is_same(one, name)), name)
+
+
+def _plain(path: str) -> str:
+    name = path.replace("\\", "/").rstrip("/")
+    while name.startswith("./"):
+        name = name[2:]
+    return name
+
+
+def _is_same(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long == short or long.endswith(f"/{short.lstrip('/')}")
+
+
+def _command(call: Item) -> str:
+    """What was run, as far as it tells one run from another."""
+    return f"{call.name} {ToolCall.of(call).asked}"
+
+
+def _shown_lines(item: Item) -> Iterator[str]:
+    """The lines that an item shows of a file: of a call those that it wrote, not those that it replaced."""
+    if item.kind is not ItemKind.TOOL_CALL:
+        yield from code_lines(item.text)
+        return
+    for key, text in _strings(_arguments(item)):
+        if key not in REPLACED:
+            yield from code_lines(text)
+
+
+def replaced_texts(call: Item) -> Iterator[str]:
+    """The long texts that an edit replaced: what stands in their place is told beside them."""
+    yield from (text for key, text in _strings(_arguments(call)) if key in REPLACED and len(text) >= LEAST_REPLACED)
+
+
+def _arguments(item: Item) -> Any:
+    try:
+        return json.loads(item.text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every string in arguments, with the nearest key above it."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _strings(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner, key)
+
+
+def without_replaced(value: Any, gap: str, key: str = "") -> Any:
+    """The arguments of an edit with a gap in the place of each long text that it replaced."""
+    if isinstance(value, str):
+        return gap if key in REPLACED and len(value) >= LEAST_REPLACED else value
+    if isinstance(value, dict):
+        return {name: without_replaced(inner, gap, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [without_replaced(inner, gap, key) for inner in value]
+    return value
+
+
+def kept_stretches(text: str, repeated: AbstractSet[str]) -> Iterable[tuple[int, int]]:
+    """
+    Where the lines stand that are not repeated elsewhere, as character ranges of whole lines.
+
+    What says nothing, as a bracket alone, stays with the line before it.
+    """
+    start = place = 0
+    kept = True
+    for line in text.split("\n"):
+        plain = bare_line(line)
+        keeps = plain not in repeated if len(plain) >= LEAST_LINE else kept
+        if keeps and not kept:
+            start = place
+        elif kept and not keeps and place > start:
+            yield start, place - 1
+        kept = keeps
+        place += len(line) + 1
+    if kept:
+        yield start, len(text)

@@ -215,7 +215,9 @@ class Collecting(Archive):
 
     def _commit(self, collected: Collected) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
-        self._recorder.commit(collected, collected.context)
+        before, after = collected.of, collected.context
+        self._needs.collected(before.items(), before.find, after.find)
+        self._recorder.commit(collected, after)
         self._book_summaries(collected.result)
         self._ahead.forget()
         self._paid(collected.plan.goal, collected.result.tokens_freed)

@@ -6,6 +6,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.guard import RereadGuard, told
 from gc_core.recorder import Taken
+from gc_core.relevance.needed_again import NeedWatch
 from gc_core.served import Served
 from gc_core.sources import ENRICHMENT
 
@@ -22,8 +23,10 @@ class Guarding(Served):
     """
 
     _guard: RereadGuard | None
+    _needs: NeedWatch
 
     def _told(self, taken: Taken) -> Taken:
+        self._needs.arrived(taken.new, self._context.find)
         if self._guard is not None:
             self._guard.see(taken.new, collected=self._has_collected)
         return super()._told(taken)

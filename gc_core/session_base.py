@@ -45,6 +45,7 @@ from gc_core.protocols import (
     TokenCounter,
 )
 from gc_core.recorder import Recorder
+from gc_core.relevance.needed_again import NeedWatch
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
@@ -178,6 +179,7 @@ class SessionBase(Handing):
         self._account = LedgerAccount(store.ledger, settings.format)
         self._guard = RereadGuard() if settings.config.reread_guard else None
         self._raw_sent = 0
+        self._needs = NeedWatch()
         self._streamed = 0
         self._crossed = False
         self._looks_above = 0
@@ -325,7 +327,8 @@ class SessionBase(Handing):
 
         Read from the ledger as far as nobody has asked yet. Raises LogError when it cannot be read.
         """
-        return attrs.evolve(self._account.report(), tpm_budget=self._config.tpm_budget)
+        report = self._account.report()
+        return attrs.evolve(report, tpm_budget=self._config.tpm_budget, needed_again=self._needs.needed)
 
     @serialised
     def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:

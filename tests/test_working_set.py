@@ -226,7 +226,7 @@ def test_a_name_on_every_line_tells_nothing():
 
 # --- the strategies -------------------------------------------------------------------------------------------------
 
-WINDOW = 12_000
+WINDOW = 16_000
 KEEPING = ("gc_rolling", "gc_progressive", "gc_budget", "gc_summarize", "gc_hybrid")
 
 

@@ -18,6 +18,7 @@ from gc_core.cache.minute import Minute
 from gc_core.cache.prices import Prices, missing_price, prices_of
 from gc_core.cache.terms import CacheTerms, terms_of
 from gc_core.messages import Usage
+from gc_core.relevance.needed_again import NeededAgain
 
 COMPACTION = "compaction"
 """What the passes are booked as that the provider made by itself (``Usage.iterations``)."""
@@ -145,6 +146,7 @@ class CacheReport:
         contradictions: The newest reports that contradict the own count, in words.
         minute_tokens: Tokens of the last minute that count for a limit, as of the last call.
         tpm_budget: Tokens a minute that the provider allows, or None.
+        needed_again: What the agent needed after it had been collected, since the session was made or opened.
 
     """
 
@@ -156,6 +158,7 @@ class CacheReport:
     contradictions: tuple[str, ...] = ()
     minute_tokens: int = 0
     tpm_budget: int | None = None
+    needed_again: NeededAgain = attrs.field(factory=NeededAgain)
 
     @property
     def hit_percent(self) -> float:
@@ -180,7 +183,9 @@ class CacheReport:
         return next(filter(None, (self.spend.missing, *(each.spend.missing for each in self.apart))), "")
 
     def words(self) -> Iterator[str]:
-        """The report in sentences, a line each; none before the first report of a provider."""
+        """The report in sentences, a line each; of the cache none before the first report of a provider."""
+        if self.needed_again:
+            yield str(self.needed_again)
         if not self.spend.calls and not self.apart:
             return
         yield f"cache: {spend_words(self.spend)}"

@@ -77,3 +77,48 @@ def _line_at(text: str, place: int) -> str:
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
     return cut_line(one_line(text[start if place - start <= _LINE // 2 else place : end]), _LINE)
+
+
+_NOT_FOUND = re.compile(
+    r"not found|no (?:exact |close )?match"
+    r"|no (?:occurrences?|such (?:text|string)|replacements?\b.{0,20}(?:made|performed))"
+    r"|(?:could not|couldn't|cannot|can't|can not|unable to|failed to|did not|didn't) (?:\w+ )?"
+    r"(?:find|locate|match|apply|appear)"
+    r"|(?:does not|doesn't|do not|don't) (?:\w+ )?(?:match|contain|appear|apply|exist in)"
+    r"|isn't (?:in|present)|not present"
+    r"|\b(?:0|zero) (?:occurrences?|match|replacements?)|hunks? .{0,20}fail|patch failed|invalid context|mismatch"
+    r"|nicht gefunden|kommt .{0,30}nicht vor|introuvable|pas (?:été )?trouv|no se (?:ha )?encontr|no encontrad"
+    r"|未找到|找不到|没有找到|不匹配|見つかり?ま?せ?ん|見つから|一致しま|ありません",
+    re.IGNORECASE,
+)
+_OF_A_FILE = re.compile(
+    r"no such file|file (?:was )?not found|file .{0,80}(?:does not|doesn't) exist"
+    r"|(?:cannot|could not|couldn't) (?:open|read|find) (?:the )?file|not found: /"
+    r"|path .{0,60}(?:not found|does not exist)|command not found|tool not found|must (?:be )?read"
+    r"|has not been read|modified since|ENOENT",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"multiple|more than (?:one|once)|not unique|ambiguous|\b(?:[2-9]|\d{2,4}) (?:occurrences|matches)|several|mehrfach"
+    r"|plusieurs|varias|多个|複数",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\s*(?:\W{0,3})?(?:the file\b.{0,200}has been|file .{0,120}(?:updated|edited|saved)"
+    r"|success|done\b|ok\b|updated|applied|edited|replaced|wrote|\d+ replacements?|edit applied|patch applied|changes? (?:applied|made|saved))",
+    re.IGNORECASE,
+)
+_SAID_CHARS = 400
+
+
+def text_was_not_found(result: Item) -> bool:
+    """
+    Whether the result of an edit says that the text which it wanted to replace is not in the file: by the words that
+    tools use for that, in the beginning of the result, where no success is told.
+    """
+    said = result.text[:_SAID_CHARS]
+    if not result.is_error and _DONE.match(said):
+        return False
+    lines = [line for line in said.split("\n") if line.strip()]
+    told = said if result.is_error else "\n".join(lines[:2])
+    return bool(_NOT_FOUND.search(told)) and not _OF_A_FILE.search(told) and not _SEVERAL.search(told)

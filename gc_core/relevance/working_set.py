@@ -150,7 +150,7 @@ class WorkingSet:
     def keeps(self, unit: Unit, tokens: int) -> bool:
         """Whether the unit shows a file that is in use, whole: one that is not ``beyond`` so many tokens."""
         gone = self._gone_beyond(tokens)
-        return any(self.holds(item) and _stands(item) and item.id not in gone for item in unit.items)
+        return any(self.holds(item) and stands(item) and item.id not in gone for item in unit.items)
 
     def disuse(self, unit: Unit) -> float:
         """``WorkingFile.disuse`` of the file most in use that the unit shows; 0 where it shows none."""
@@ -250,7 +250,7 @@ class WorkingSet:
         return found
 
 
-def _stands(item: Item) -> bool:
+def stands(item: Item) -> bool:
     """Whether the item is whole, or all of it that was not superseded; of a view that shrank little is left."""
     return item.form is Form.WHOLE or item.tokens >= STANDS * item.original_tokens
 

@@ -26,6 +26,7 @@ from gc_core.policy import GCPolicy
 from gc_core.reader import SessionReader
 from gc_core.record_texts import parts_of
 from gc_core.references import ByteRange
+from gc_core.relevance.needed_again import NeededAgain, NeedWatch
 from gc_core.report.changes import Window, change_of, is_change
 from gc_core.report.costs import Costing, reported, rewriting, simulated
 from gc_core.report.texts import Presence, Texts
@@ -62,6 +63,7 @@ class _Seen:
     costings: list[Costing] = attrs.Factory(list)
     changes: list[tuple[ByteRange, Change]] = attrs.Factory(list)
     framing: list[int] = attrs.Factory(list)
+    needs: NeedWatch = attrs.Factory(NeedWatch)
     sent: Window | None = None
     replying: bool = False
 
@@ -115,9 +117,10 @@ class _Walk(SessionReader):
                 item = state.context.find(key)
                 if item is not None:
                     seen.presence.arrived(item, part.text)
+                    seen.needs.arrived((item,), state.context.find)
 
     def _enter(self, state: SessionState, seen: _Seen, place: ByteRange, entry: Entry) -> None:
-        record, before = entry.record, None
+        record, before, context = entry.record, None, state.context
         if is_change(record):
             before = Window.of(state.context)
             seen.presence.see(state.context, len(seen.calls) + 1)  # what came and leaves between two calls
@@ -126,6 +129,7 @@ class _Walk(SessionReader):
         if isinstance(record, Opened):
             _resize(state, record)
         if before is not None:
+            seen.needs.collected(context.items(), context.find, state.context.find)
             change = change_of(record, before, Window.of(state.context), seen.texts)
             price = rewriting(change.rewritten, state.model, state.format.name, entry.time) if seen.sent else None
             numbered = attrs.evolve(
@@ -160,7 +164,7 @@ class _Walk(SessionReader):
             framing=tuple(seen.framing),
             limit=state.context.budget.usable,
             priced=priced,
-            notes=tuple(_notes(costs, taken_back, priced=priced)),
+            notes=tuple(_notes(costs, taken_back, seen.needs.needed, priced=priced)),
             calls=tuple(attrs.evolve(call, cost=cost) for call, cost in zip(seen.calls, costs, strict=True)),
             changes=tuple(
                 attrs.evolve(change, in_force=place in done or change.what not in {"collected", "restored"})
@@ -216,7 +220,11 @@ def _resize(state: SessionState, record: Opened) -> None:
         budget.context_limit, budget.output_reservation = limit, reserved
 
 
-def _notes(costs: list[Cost], taken_back: dict[ByteRange, CallAccount], *, priced: bool) -> Iterator[str]:
+def _notes(
+    costs: list[Cost], taken_back: dict[ByteRange, CallAccount], needed: NeededAgain, *, priced: bool
+) -> Iterator[str]:
+    if needed:
+        yield f"{str(needed).capitalize()}."
     told = sum(cost.recorded for cost in costs)
     if costs and told < len(costs):
         of = (

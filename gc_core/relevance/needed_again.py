@@ -1,0 +1,90 @@
+"""
+What the agent needed after it had been collected: the price of collecting too hard.
+
+Two things tell it without a model: an edit that fails because its text is not found, in a file of which a view was
+collected, and a read of a file whose view was collected. Nothing is brought back unasked: measured, that gains nothing
+(the issue's experiments), for the agent's own read counts as a touch and keeps the file whole from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import attrs
+
+from gc_core.items import Item, ItemKind
+from gc_core.relevance.call_results import text_was_not_found
+from gc_core.relevance.tool_calls import CallKind, ToolCall
+from gc_core.relevance.working_set import shows_file, stands
+
+Find = Callable[[str], Item | None]
+"""A resident item by its id."""
+
+
+@attrs.frozen(kw_only=True)
+class NeededAgain:
+    """
+    What the agent needed again.
+
+    Attributes:
+        reads: Files read again whose view had been collected.
+        tokens: Tokens of these reads' results.
+        edits: Edits whose text was not found, in files of which a view had been collected.
+
+    """
+
+    reads: int = 0
+    tokens: int = 0
+    edits: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether anything was."""
+        return bool(self.reads or self.edits)
+
+    def __str__(self) -> str:
+        """In a line, as ``explain`` and the report page tell it."""
+        return (
+            f"needed again after a collection: {self.reads:,} reads of files whose view had left"
+            f" ({self.tokens:,} tokens), {self.edits:,} edits whose text was not found"
+        )
+
+
+@attrs.define
+class NeedWatch:
+    """Hears what collections take and what arrives, and counts what was needed again. O(what is new)."""
+
+    needed: NeededAgain = attrs.field(factory=NeededAgain)
+    _gone: set[str] = attrs.field(factory=set)
+
+    def collected(self, before: Iterable[Item], find_before: Find, find_after: Find) -> None:
+        """A collection made this of these resident items: files of which a view left, or shrank, are remembered."""
+        for item in before:
+            call = _call_of(item, find_before)
+            if item.kind is ItemKind.TOOL_RESULT and shows_file(item, call) and call is not None:
+                now = find_after(item.id)
+                if now is None or not stands(now):
+                    self._gone.update(_files(call))
+
+    def arrived(self, items: Iterable[Item], find: Find) -> None:
+        """These items are new."""
+        for item in items:
+            call = _call_of(item, find) if item.kind is ItemKind.TOOL_RESULT else None
+            if call is None or self._gone.isdisjoint(_files(call)):
+                continue
+            did = ToolCall.of(call)
+            if did.changes and text_was_not_found(item):
+                self.needed = attrs.evolve(self.needed, edits=self.needed.edits + 1)
+            elif did.kind is CallKind.READ and not item.is_error:
+                known = self.needed
+                self.needed = attrs.evolve(known, reads=known.reads + 1, tokens=known.tokens + item.tokens)
+                self._gone.difference_update(_files(call))
+
+
+def _call_of(item: Item, find: Find) -> Item | None:
+    return find(item.call) if item.call else None
+
+
+def _files(call: Item) -> Iterator[str]:
+    """By the last two parts of their paths: calls name a file by its whole path, and by the end of it."""
+    for file in ToolCall.of(call).files:
+        yield "/".join(file.replace("\\", "/").split("/")[-2:])

@@ -114,6 +114,18 @@ class Outcome:
     failure: str = ""
 
 
+BASELINE_PERCENT = 80.0
+"""Usage at which systems begin that have a fixed trigger (TARGETS.md)."""
+
+
+def for_baselines(config: GCConfig) -> GCConfig:
+    """The configuration for systems with a fixed trigger: at 80 % of the window, where it says nothing lower."""
+    target = min(config.target_percent, BASELINE_PERCENT)
+    return attrs.evolve(
+        config, threshold_percent=min(config.threshold_percent, BASELINE_PERCENT), target_percent=target
+    )
+
+
 def size_of(recording: Recording) -> Size:
     """How long the session is; a session without a model call is a failure, for nothing can be measured."""
     path = recording.path
@@ -156,7 +168,7 @@ def _sums(work: Work) -> Sums:
         plugins = Plugins.discover()
         report = replay(transcript, config=work.config, strategy=work.system, plugins=plugins, uses=uses)
     else:
-        report = replay_baseline(transcript, config=work.config, baseline=baseline, uses=uses)
+        report = replay_baseline(transcript, config=for_baselines(work.config), baseline=baseline, uses=uses)
     return sums_of(report.calls, window=report.window)
 
 

@@ -105,7 +105,8 @@ _SEVERAL = re.compile(
 )
 _DONE = re.compile(
     r"\s*(?:\W{0,3})?(?:the file\b.{0,200}has been|file .{0,120}(?:updated|edited|saved)"
-    r"|success|done\b|ok\b|updated|applied|edited|replaced|wrote|\d+ replacements?|edit applied|patch applied|changes? (?:applied|made|saved))",
+    r"|success|done\b|ok\b|updated|applied|edited|replaced|wrote|\d+ replacements?"
+    r"|edit applied|patch applied|changes? (?:applied|made|saved))",
     re.IGNORECASE,
 )
 _SAID_CHARS = 400

@@ -9,7 +9,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash lint tables rolling caching long types docs bench bench-peers clean
+.PHONY: help demo test corpus crash lint tables frontier edits loop caching long types docs bench bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,8 +47,14 @@ lint: .venv/installed ## Check style and layers
 tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
 	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --window 16000,24000,32000,48000,64000,100000 --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling,gc_progressive --markdown
 
-rolling: .venv/installed ## Print the tables of docs/rolling-window.md (a few minutes; needs the corpus)
-	@$(BIN)/python -m benchmarks.rolling
+frontier: .venv/installed ## Measure docs/frontier.md: its table and its picture (twenty minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.frontier --page docs/frontier.md --image docs/images/frontier.svg
+
+loop: .venv/installed ## Re-enact coding sessions with a scripted agent (ten minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.editing_loop --no-peers
+
+edits: .venv/installed ## Compare the edits that miss lines, one by one, with gc_budget's (a minute; needs the corpus)
+	@$(BIN)/python -m benchmarks.edits --against gc_budget
 
 caching: .venv/installed ## Print its tables of what the prompt cache gives (a few minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.caching

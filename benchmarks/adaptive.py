@@ -35,7 +35,7 @@ from benchmarks.adaptive_ideas import (
 )
 from benchmarks.adaptive_session import Hand, replayed
 from benchmarks.counting import corpus
-from benchmarks.rolling import WINDOWS, Task, made_with, print_row, quiet, session_files, shown, sized
+from benchmarks.sized import Task, made_with, print_row, quiet, session_files, shown, sized
 from gc_core.cache.economics import Economics
 from gc_core.measures import ReplayReport, pooled
 from gc_core.one_call import Prompt
@@ -44,6 +44,7 @@ from gc_core.transcripts import Transcript, read_transcript
 from gc_core.uses import Uses, uses_of
 
 PACKAGES = ("gc-core", "gc-progressive", "gc-rolling", "tiktoken")
+WINDOWS = (32_000, 100_000)
 
 
 @attrs.frozen(kw_only=True)
@@ -193,7 +194,7 @@ IDEAS: Mapping[str, Sequence[Variant]] = {
 @functools.cache
 def tasks() -> tuple[Task, ...]:
     """The sized sessions, each with its window."""
-    return tuple(task for path in session_files() for task in sized(path))
+    return tuple(task for path in session_files() for task in sized(path, WINDOWS))
 
 
 @functools.cache

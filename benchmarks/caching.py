@@ -1,7 +1,7 @@
 """
 What sessions would have cost at Anthropic's cache rules and prices, collected and not, and which targets that misses.
 
-The provider's cache is simulated (``gc_core.cache_replay``). The sized sessions of ``benchmarks.rolling`` are replayed
+The provider's cache is simulated (``gc_core.cache_replay``). The sized sessions of ``benchmarks.sized`` are replayed
 with the gaps left out; those that Claude Code recorded tell times, and are replayed with them too.
 ``docs/rolling-window.md`` says how to read it.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 
 from benchmarks.counting import corpus
-from benchmarks.rolling import WORKERS, calls_of, made_with, print_row, quiet, session_files, shown, text_tokens
+from benchmarks.sized import WORKERS, calls_of, made_with, print_row, quiet, session_files, shown, text_tokens
 from gc_core import GCConfig, GCResult, GCTriggerReason, Plugins, hookimpl
 from gc_core.cache.account import Spend
 from gc_core.cache.prices import prices_of

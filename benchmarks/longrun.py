@@ -25,7 +25,7 @@ from benchmarks.counting import corpus
 from benchmarks.long_corruption import print_corruption
 from benchmarks.long_plants import Kind, Plant, Stage, plants
 from benchmarks.long_session import Message, Said, long_session, session_files
-from benchmarks.rolling import made_with, print_row, quiet
+from benchmarks.sized import made_with, print_row, quiet
 from gc_core import GCConfig, GCSession, Item, ItemKind, Request, SourceError, Unit
 from gc_core.baselines import BaselineSession, KeepLast
 from gc_core.formats import format_named

@@ -20,7 +20,7 @@ from typing import Any
 import attrs
 
 from benchmarks.counting import corpus
-from benchmarks.rolling import print_row
+from benchmarks.sized import print_row
 from gc_core import GCConfig, GCSession
 from gc_core.transcripts import Transcript, read_transcript
 

@@ -291,7 +291,7 @@ def focused(session, focus):
 
 
 def test_collect_keeps_what_the_focus_names_and_frees_the_rest():
-    with small(20_000, target_percent=1, preserve_recent_turns=0) as session:
+    with small(20_000, auto_trigger=False, target_percent=1, preserve_recent_turns=0) as session:
         text, kept = focused(session, "go on with src/file_2.py")
         assert text.startswith("freed ")
         whole = [item for item in kept if item.form is Form.WHOLE and "file_2 59 of" in item.text]
@@ -302,7 +302,7 @@ def test_collect_keeps_what_the_focus_names_and_frees_the_rest():
 
 
 def test_collect_without_names_in_its_focus_says_that_it_held_nothing():
-    with small(20_000, target_percent=1, preserve_recent_turns=0) as session:
+    with small(20_000, auto_trigger=False, target_percent=1, preserve_recent_turns=0) as session:
         text, kept = focused(session, "go on with the work")
         assert "names no path" in text
         assert not any("file_2 59 of" in item.text for item in kept)

@@ -81,7 +81,7 @@ def test_a_summarizer_that_tells_no_number_fails_alone_and_its_session_can_be_op
         request.spent(*told)
         return "never taken"
 
-    config = GCConfig(strategy="gc_summarize", context_limit=4_000, output_reservation=0, max_total_tokens=10**6)
+    config = GCConfig(strategy="gc_summarize", context_limit=8_000, output_reservation=0, max_total_tokens=10**6)
     with GCSession(config, summarizer=FakeSummarizer(rubbish), directory=tmp_path) as session:
         rounds(session, 25)
         assert session.last_result.summaries

@@ -239,6 +239,7 @@ def test_a_real_session_with_its_state_in_the_window_keeps_the_promises(window, 
         strategy=strategy,
         context_limit=window,
         output_reservation=0,
+        threshold_percent=80.0,
         pressure_percent=pressure,
         task_state_percent=percent,
     )

@@ -124,8 +124,9 @@ def test_baselines_fit_the_window_with_valid_requests_and_what_is_locked(baselin
 
 
 def test_a_full_window_goes_down_to_the_target():
+    levels = {"threshold_percent": 80.0, "target_percent": 60.0}
     report = replay_baseline(
-        session(30), config=GCConfig(context_limit=2_000, output_reservation=0), baseline=KeepLast()
+        session(30), config=GCConfig(context_limit=2_000, output_reservation=0, **levels), baseline=KeepLast()
     )
     assert max(report.fill) < 1_600
     drops = [after for before, after in zip(report.fill, report.fill[1:], strict=False) if after < before]
@@ -225,10 +226,18 @@ def test_markdown_has_a_table_a_window_and_one_by_session(small):
     assert "| made.jsonl |" in shown
 
 
-def test_tables_are_shown_by_default(small):
+def test_tables_are_shown_by_default_one_a_window_behind_their_mean(small):
     shown = run(small, "--window", "2000,3000", "--workers", 1)
     assert shown.exit_code == 0
-    assert shown.stdout.count("far fit %") == 2
+    titles = [line.strip() for line in shown.stdout.splitlines() if line.startswith(("Mean of", "Window "))]
+    assert [title.partition(" (")[0] for title in titles] == ["Mean of 2 windows", "Window 2,000", "Window 3,000"]
+    assert shown.stdout.count("far fit %") == 3
+
+
+def test_of_one_window_there_is_no_mean(small):
+    shown = run(small, "--window", "2000", "--workers", 1).stdout
+    assert "Mean of" not in shown
+    assert shown.count("far fit %") == 1
 
 
 @pytest.mark.parametrize(("option", "value"), [("--window", "many"), ("--window", "0"), ("--strategy", "nope")])

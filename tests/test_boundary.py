@@ -7,8 +7,8 @@ from gc_core import ContextOverflowError, GCConfig, GCSession, Plugins, SpendLim
 from gc_core.state import digest_of_messages
 
 TABLE = {
-    "token_budget": None,  # 80 % of the window: threshold_percent says so
-    "threshold_percent": 80.0,
+    "token_budget": None,  # 90 % of the window: threshold_percent says so
+    "threshold_percent": 90.0,
     "output_reservation": 4_096,
     "summarize_every_n_steps": 20,
     "compression_profile": "general",
@@ -27,8 +27,8 @@ EXTREMES = {
     "strategy": ["none"],
     "context_limit": [1, 300, 10**9],
     "output_reservation": [0, 5_999],
-    "threshold_percent": [90, 60],
-    "target_percent": [0, 80],
+    "threshold_percent": [95, 60],
+    "target_percent": [0, 90],
     "pressure_percent": [0, 100],
     "preserve_recent_turns": [0, 10**9],
     "preserve_recent_steps": [0, 10**9],
@@ -47,7 +47,7 @@ EXTREMES = {
     "summarization_model": ["auto"],
     "summarization_prompt": ["Say nothing."],
     "summarization_style": ["structured"],
-    "background_percent": [0, 80],
+    "background_percent": [0, 90],
     "summarizers": [{"nobody": {"x": 1}}],
     "cache_marks": [False],
     "cache_ttl": ["5m"],
@@ -76,7 +76,7 @@ SMALL = {"context_limit": 6_000, "output_reservation": 500}
 def test_the_configurable_table_has_its_names_and_defaults():
     config = attrs.asdict(GCConfig(), recurse=False)
     assert {key: config[key] for key in TABLE} == TABLE
-    assert GCConfig().begins_percent == 80
+    assert GCConfig().begins_percent == 90
 
 
 def test_every_key_has_an_extreme_value():

@@ -55,7 +55,7 @@ def test_the_demo_collects_several_times_and_breaks_nothing(demo):
 
 def test_the_demo_draws_the_sawtooth_between_its_levels(demo):
     assert "█" in demo.stdout
-    for level in ("window 16,000", "threshold 12,800", "target 9,600"):
+    for level in ("window 16,000", "threshold 14,400", "target 9,600"):
         assert level in demo.stdout
 
 
@@ -66,7 +66,7 @@ def test_the_demo_fits_a_screen(demo):
 def test_the_continuous_mode_has_no_threshold_in_its_chart():
     shown = run("replay", EXAMPLE, "--window", 16_000, "--pressure", 0).stdout
     assert "continuous" in shown
-    assert "threshold 12,800" not in shown
+    assert "threshold 14,400" not in shown
 
 
 def test_json_is_one_document_and_nothing_else():
@@ -171,7 +171,7 @@ def test_a_message_that_the_wanted_format_has_not_is_named():
         (["--option", "depth=3"], "has no option 'depth'"),
         (["--option", "depth"], "expected NAME=VALUE"),
         (["--strategy", "none", "--strategy", "truncate", "--option", "a=1"], "several strategies"),
-        (["--target", "90"], "expected target <= threshold"),
+        (["--target", "91"], "expected target <= threshold"),
         (["--threshold", "900"], "threshold_percent = 900.0"),
         (["--config", "nowhere.toml"], "configuration nowhere.toml cannot be read"),
         (["--format", "smoke-signals"], "no format 'smoke-signals'"),

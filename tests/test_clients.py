@@ -44,7 +44,7 @@ def drive(session, transcript, ask):
             session.append(message)
 
 
-@pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
+@pytest.mark.parametrize("pressure", [95, 0], ids=["threshold", "continuous"])
 def test_the_openai_client_sends_a_real_session_without_a_refusal(pressure):
     require_corpus()
     transcript = read_transcript(corpus_dir() / "entire--1c341e47-b281-4cb7-82da-3ad6d3013b7f.jsonl")
@@ -237,10 +237,11 @@ def test_the_loop_of_the_design_runs_as_it_is_written(tmp_path):
 
 def test_the_openai_client_streams_and_the_session_watches():
     crossed = []
+    config = GCConfig(context_limit=6_000, output_reservation=1_000, threshold_percent=80.0)
     with (
         ProviderServer([answer("word " * 300), answer("Done.")], limit=6_000) as server,
         openai_client(server) as client,
-        GCSession(GCConfig(context_limit=6_000, output_reservation=1_000), model="gpt-5") as session,
+        GCSession(config, model="gpt-5") as session,
     ):
         session.append({"role": "user", "content": lines(560)})
         stream = client.chat.completions.create(

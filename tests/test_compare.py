@@ -175,8 +175,8 @@ def test_every_measure_has_a_column_and_a_line_fits_200_columns(small):
     done = run(small, "--window", "2000", "--workers", 1, "--by-length")
     header = " ".join(" ".join(line.split()) for line in done.stdout.splitlines()[1:4])
     for word in ("edits", "that", "miss", "range", "far", "quotes %", "misses", "cost", "verbatim", "reuse %",
-                 "far fit %", "near %", "prompt", "user text", "request", "recovered", "calls", "over", "breaches", "breaks a",
-                 "p99"):  # fmt: skip
+                 "far fit %", "near %", "prompt", "user text", "request", "recovered", "calls", "over", "breaches",
+                 "breaks a", "p99"):  # fmt: skip
         assert word in header
     assert max(map(len, done.stdout.splitlines())) <= 200
     assert "…" not in done.stdout

@@ -9,9 +9,9 @@ DEFAULTS = {
     "strategy": ("gc_truncate",),
     "context_limit": 128_000,
     "output_reservation": 4_096,
-    "threshold_percent": 80.0,
+    "threshold_percent": 90.0,
     "target_percent": 60.0,
-    "pressure_percent": 90.0,
+    "pressure_percent": 95.0,
     "preserve_recent_turns": 5,
     "preserve_recent_steps": 2,
     "pinned_turn_indices": (),
@@ -101,11 +101,11 @@ def test_a_flag_is_true_or_false(key, value):
 @pytest.mark.parametrize(
     "values",
     [
-        {"target_percent": 81},
-        {"threshold_percent": 95},
+        {"target_percent": 91},
+        {"threshold_percent": 96},
         {"threshold_percent": 50},
-        {"pressure_percent": 70},
-        {"pressure_percent": 0, "target_percent": 90},
+        {"pressure_percent": 89},
+        {"pressure_percent": 0, "target_percent": 91},
     ],
     ids=str,
 )
@@ -167,7 +167,7 @@ def test_exclude_keeps_a_result_until_its_unit_leaves():
     assert config.tool_policies() == {"a": GCPolicy.PARTIAL, "b": GCPolicy.LOCKED}
 
 
-@pytest.mark.parametrize(("pressure", "continuous"), [(0, True), (0.0, True), (None, True), (80, False), (90, False)])
+@pytest.mark.parametrize(("pressure", "continuous"), [(0, True), (0.0, True), (None, True), (90, False), (95, False)])
 def test_no_pressure_means_continuous_mode(pressure, continuous):
     assert GCConfig(pressure_percent=pressure).continuous is continuous
 
@@ -197,9 +197,9 @@ def test_a_summarizer_is_a_name(value):
 
 
 def test_what_is_written_ahead_is_asked_for_before_the_threshold():
-    assert GCConfig(background_percent=80).background_percent == 80
-    with pytest.raises(ConfigError, match=r"background_percent = 81: expected at most threshold_percent 80"):
-        GCConfig(background_percent=81)
+    assert GCConfig(background_percent=90).background_percent == 90
+    with pytest.raises(ConfigError, match=r"background_percent = 91: expected at most threshold_percent 90"):
+        GCConfig(background_percent=91)
 
 
 def test_what_stands_first_in_the_cache_is_not_kept_for_a_shorter_time():

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[1]
 PLUGINS = [path.parent for path in sorted((ROOT / "plugins").glob("*/pyproject.toml"))]
 OUTSIDE = ("PYTEST", "PYTHON", "GC_", "PIP_", "COV_")
 """How variables begin that belong to this run of the tests."""
-CONFIG = '[gc]\nstrategy = "tidy"\n\n[gc.strategies.tidy]\nkeep = 0.3\n'
+LEVELS = "threshold_percent = 80\npressure_percent = 90\n"
+CONFIG = f'[gc]\nstrategy = "tidy"\n{LEVELS}\n[gc.strategies.tidy]\nkeep = 0.3\n'
 
 
 class Environment:

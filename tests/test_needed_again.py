@@ -32,11 +32,11 @@ def agent():
 
 def test_a_read_of_a_file_whose_view_was_collected_is_counted_once(agent):
     agent.session.collect_now(target_percent=0)
-    agent.reads("/work/src/a.py", lines(0, 60))
+    agent.reads("/code/src/a.py", lines(0, 60))
     needed = agent.session.cache.needed_again
     assert (needed.reads, needed.edits) == (1, 0)
     assert needed.tokens > 500
-    agent.reads("/work/src/a.py", lines(0, 60))
+    agent.reads("/code/src/a.py", lines(0, 60))
     assert agent.session.cache.needed_again == needed
 
 

@@ -69,8 +69,10 @@ def test_calls_at_the_affordable_target_are_paid_by_what_is_left(pace, target):
 
 
 def scheduler(pace=None, **more):
-    config = GCConfig(context_limit=100_000, output_reservation=0, **more)
-    return Scheduler(config=config, economics=economics_of(None), pace=pace or Pace())
+    """One whose window grows so fast that a collection begins at the threshold, at the latest moment."""
+    levels = {"threshold_percent": 80.0, "pressure_percent": 90.0, **more}
+    config = GCConfig(context_limit=100_000, output_reservation=0, **levels)
+    return Scheduler(config=config, economics=economics_of(None), pace=pace or Pace(), growth=1e9)
 
 
 @given(pace=paces())

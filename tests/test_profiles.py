@@ -377,13 +377,13 @@ def test_stubs_under_any_profile_fit_and_keep_lines_of_the_original_and_their_re
 
 
 def collected(profile, messages, plugins=None):
-    config = GCConfig(strategy="gc_budget", context_limit=24_000, output_reservation=0, compression_profile=profile)
+    config = GCConfig(strategy="gc_budget", context_limit=32_000, output_reservation=0, compression_profile=profile)
     with GCSession(config, plugins=plugins) as session:
         for message in messages:
             if message["role"] == "assistant":
                 session.pre_send()
             session.append(message)
-        session.collect_now(target_percent=30)
+        session.collect_now(target_percent=50)
         return session.profile.name, json.dumps(session.pre_send().messages)
 
 

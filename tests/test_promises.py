@@ -27,7 +27,8 @@ SAMPLE = [
 
 
 def config(strategy, window, pressure):
-    return GCConfig(strategy=strategy, context_limit=window, output_reservation=0, pressure_percent=pressure)
+    levels = {"threshold_percent": 80.0, "pressure_percent": pressure}
+    return GCConfig(strategy=strategy, context_limit=window, output_reservation=0, **levels)
 
 
 def run_transcript(path, strategy, window, pressure, model=None):

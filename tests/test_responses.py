@@ -31,7 +31,8 @@ sessions = settings(max_examples=5, deadline=None, suppress_health_check=list(He
 
 
 def config(strategy, window, pressure=90):
-    return GCConfig(strategy=strategy, context_limit=window, output_reservation=0, pressure_percent=pressure)
+    levels = {"threshold_percent": 80.0, "pressure_percent": pressure}
+    return GCConfig(strategy=strategy, context_limit=window, output_reservation=0, **levels)
 
 
 def watch_of(session, payloads):

@@ -53,6 +53,7 @@ def config(strategy, window, pressure):
         strategy=strategy,
         context_limit=window,
         output_reservation=0,
+        threshold_percent=80.0,
         pressure_percent=pressure,
         checkpoint_every_n_steps=3,
     )

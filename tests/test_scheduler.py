@@ -10,7 +10,17 @@ from gc_core.cache.economics import Economics
 from gc_core.calibration import Calibration
 from gc_core.errors import ConfigError
 from gc_core.results import GCTriggerReason, Goal
-from gc_core.scheduler import CLIFF_PERCENT, LEAST_CALLS, WORTH_PERCENT, Break, Moment, Scheduler
+from gc_core.scheduler import (
+    CLIFF_PERCENT,
+    GROWTH,
+    LEAST_CALLS,
+    WORTH_PERCENT,
+    Break,
+    Moment,
+    Scheduler,
+    cheapest_distance,
+)
+from gc_core.scheduling import Growth
 from gc_core.triggers import Major, Young
 
 EXACT = Calibration(exact=True)
@@ -18,11 +28,17 @@ CLAUDE = Economics(read=0.1, write=1.25, ttl_seconds=300.0)
 CLIFFS = (100_000, 200_000, 272_000)
 YOUNG, MAJOR = Young(tokens=4_000, steps=2, least=200), Major(target_percent=50.0, conversation_percent=76.0)
 REASON = GCTriggerReason
+FAST = 1e9
+"""Tokens a call at which the cheapest distance is beyond every window: a collection begins at the threshold."""
 
 
-def scheduler(window=100_000, *, economics=CLAUDE, triggers=(YOUNG, MAJOR), **config):
+def scheduler(window=100_000, *, economics=CLAUDE, triggers=(YOUNG, MAJOR), growth=FAST, **config):
+    levels = {"threshold_percent": 80.0, "pressure_percent": 90.0, **config}
     return Scheduler(
-        config=GCConfig(context_limit=window, output_reservation=0, **config), economics=economics, triggers=triggers
+        config=GCConfig(context_limit=window, output_reservation=0, **levels),
+        economics=economics,
+        triggers=triggers,
+        growth=growth,
     )
 
 
@@ -60,6 +76,7 @@ schedulers = st.builds(
     st.sampled_from([4_000, 100_000, 1_000_000]),
     economics=economics,
     triggers=st.lists(st.sampled_from([YOUNG, MAJOR]), unique=True, max_size=2).map(tuple),
+    growth=st.sampled_from([0.0, GROWTH, FAST]),
     pressure_percent=st.sampled_from([90, 0]),
     defer=st.booleans(),
     max_turns=st.sampled_from([None, 2]),
@@ -228,10 +245,124 @@ def test_the_deeper_of_two_targets_holds():
     assert scheduler(triggers=(MAJOR, Major(target_percent=20.0))).before_send(at(85_000)).target_tokens == 20_000
 
 
+def test_in_a_large_window_it_goes_down_to_a_base_and_a_share_where_that_is_less():
+    major = Major(target_percent=50.0, base_tokens=10_000, more_percent=25.0)
+    assert [major.kept_percent(usable) for usable in (20_000, 40_000, 100_000)] == [50.0, 50.0, 35.0]
+    assert scheduler(triggers=(major,)).before_send(at(85_000)).target_tokens == 35_000
+    assert Major(target_percent=50.0).kept_percent(10**9) == 50.0
+
+
 def test_a_target_that_is_no_percentage_is_refused():
     with pytest.raises(ConfigError, match="target_percent"):
         scheduler().manual(at(10), 101)
     assert scheduler().manual(at(90_000), 0).target_tokens == 0
+
+
+# --- where a collection begins ----------------------------------------------------------------------------------------
+
+DEAR = Economics(read=0.1, write=1.35, ttl_seconds=300.0)
+"""2 (w - r) / r is 25, so 40,000 tokens kept and 900 new ones a call make sqrt(25 * 36,000,000) = 30,000."""
+UNCACHED = Economics(read=1.0, write=1.0, ttl_seconds=0.0)
+
+
+def test_the_cheapest_distance_is_the_root_of_what_is_kept_times_what_a_call_adds():
+    assert cheapest_distance(DEAR, kept=40_000, growth=900) == pytest.approx(30_000)
+    assert cheapest_distance(DEAR, kept=10_000, growth=900) == pytest.approx(15_000)
+    assert cheapest_distance(DEAR, kept=40_000, growth=225) == pytest.approx(15_000)
+
+
+@given(
+    read=st.floats(0.01, 1), more=st.floats(0.001, 3), kept=st.floats(1, 10**6), growth=st.floats(1, 10**5),
+    factor=st.sampled_from([0.5, 0.8, 1.25, 2.0]),
+)  # fmt: skip
+def test_no_other_distance_costs_less_a_call(read, more, kept, growth, factor):
+    prices = Economics(read=read, write=read + more, ttl_seconds=300.0)
+
+    def cost(distance):
+        return (prices.write - prices.read) * kept * growth / distance + prices.read * distance / 2
+
+    cheapest = cheapest_distance(prices, kept=kept, growth=growth)
+    assert cost(cheapest) <= cost(factor * cheapest) * (1 + 1e-9)
+
+
+def test_a_collection_begins_as_far_above_the_target_as_is_cheapest():
+    made = scheduler(economics=DEAR, triggers=(), target_percent=40, growth=900)
+    assert made.threshold_percent == pytest.approx(70)
+    assert made.before_send(at(69_000)) is None
+    goal = made.before_send(at(71_000))
+    assert (goal.reason, goal.target_tokens) == (REASON.THRESHOLD, 40_000)
+    assert made.crossed(at(71_000))
+    assert not made.crossed(at(69_000))
+
+
+def test_the_deeper_target_of_a_strategy_counts_as_what_is_kept():
+    made = scheduler(economics=DEAR, triggers=(Major(target_percent=10.0),), growth=900)
+    assert made.threshold_percent == pytest.approx(25)
+
+
+def test_where_reading_is_free_a_collection_waits_for_the_limit():
+    free = Economics(read=0.0, write=1.0, ttl_seconds=300.0)
+    assert cheapest_distance(free, kept=1, growth=0) == float("inf")
+    made = scheduler(economics=free, triggers=(), target_percent=10, growth=0.0)
+    assert made.threshold_percent == 80
+
+
+@pytest.mark.parametrize("prices", [UNCACHED, attrs.evolve(UNCACHED, write=0.5)], ids=["as dear", "cheaper"])
+def test_where_nothing_is_cached_it_begins_a_twentieth_of_the_window_above_the_target(prices):
+    assert cheapest_distance(prices, kept=40_000, growth=900) == 0
+    made = scheduler(economics=prices, triggers=(), target_percent=40)
+    assert made.threshold_percent == 45
+    assert made.before_send(at(44_999)) is None
+    assert made.before_send(at(45_000)).target_tokens == 40_000
+
+
+def test_a_distance_below_a_twentieth_of_the_window_is_not_worth_its_breaks():
+    assert scheduler(economics=DEAR, triggers=(), target_percent=40, growth=1.0).threshold_percent == 45
+
+
+@given(made=schedulers, growth=st.floats(0, FAST), target=st.floats(0, 100), limit=st.floats(0, 100))
+def test_the_limit_of_the_user_always_holds(made, growth, target, limit):
+    target, limit = sorted((target, limit))
+    config = attrs.evolve(made.config, target_percent=target, threshold_percent=limit, pressure_percent=100)
+    made = attrs.evolve(made, config=config, growth=growth)
+    assert made.threshold_percent <= limit
+    assert made.threshold_percent >= min(limit, made.target_percent + WORTH_PERCENT)
+
+
+def test_a_budget_in_tokens_is_a_limit_too():
+    made = scheduler(triggers=(), token_budget=50_000)
+    assert made.threshold_percent == 50
+    assert made.before_send(at(50_000)).reason is REASON.THRESHOLD
+
+
+# --- how fast a window grows ------------------------------------------------------------------------------------------
+
+
+def requests(*tokens, growth=None):
+    """The growth once requests of so many tokens have gone out, one after the other."""
+    growth = growth or Growth()
+    for each in tokens:
+        growth = growth.after(each)
+    return growth
+
+
+def test_before_anything_is_known_a_call_adds_what_is_usual():
+    assert Growth().per_call == GROWTH == 900
+    assert requests(30_000).per_call == 900, "the first request says how much there is, not how much a call adds"
+
+
+def test_growth_is_learned_from_calls_and_what_is_usual_counts_as_ten_of_them():
+    assert requests(5_000, 7_000).per_call == pytest.approx((10 * 900 + 2_000) / 11)
+    assert requests(*range(5_000, 5_001 + 10 * 2_700, 2_700)).per_call == pytest.approx((900 + 2_700) / 2)
+    assert requests(*range(0, 500_001, 500)).per_call == pytest.approx(500, rel=0.01)
+
+
+def test_what_a_collection_freed_is_no_negative_growth():
+    collected = requests(5_000, 50_000).freed(30_000)
+    assert requests(21_500, growth=collected).grown == 45_000 + 1_500
+    assert requests(21_500, growth=collected).calls == 2
+    assert requests(4_000, growth=collected).grown == 45_000, "whatever else made the window smaller"
+    assert Growth().freed(500) == Growth(), "nothing has been sent that could have shrunk"
 
 
 # --- continuous mode --------------------------------------------------------------------------------------------------
@@ -307,6 +438,8 @@ def test_without_a_nursery_nothing_is_young():
         (Young, {"tokens": 1, "least": -1}),
         (Major, {"target_percent": 101}),
         (Major, {"target_percent": 1, "conversation_percent": -1}),
+        (Major, {"target_percent": 1, "base_tokens": -1}),
+        (Major, {"target_percent": 1, "base_tokens": 1, "more_percent": 101}),
     ],
 )
 def test_a_trigger_that_cannot_be_is_refused(kind, values):

@@ -20,6 +20,7 @@ from gc_core import (
 )
 from gc_core.errors import PluginError
 from gc_core.items import Form
+from gc_core.scheduler import GROWTH
 from tests.support.say import call, lines, rendered, result, schema, user
 
 REASON = GCTriggerReason
@@ -50,7 +51,8 @@ class Nursery:
 
 
 def session(strategy=None, *, window=40_000, directory=None, model="claude-opus-4-5", events=None, **more):
-    config = GCConfig(context_limit=window, output_reservation=0, **more)
+    levels = {"threshold_percent": 80.0, "pressure_percent": 90.0, **more}
+    config = GCConfig(context_limit=window, output_reservation=0, **levels)
     made = GCSession(
         config, format="openai", model=model, strategy=strategy or Nursery(), directory=directory,
         on_event=None if events is None else events.append,
@@ -60,9 +62,9 @@ def session(strategy=None, *, window=40_000, directory=None, model="claude-opus-
 
 
 def step(made, place, size=40):
-    """One model call and the result that comes back; returns the request."""
+    """One model call and the result that comes back, which shows no file; returns the request."""
     request = made.pre_send()
-    made.post_turn(call((f"c{place}", "read", {"path": f"f{place}.py"})))
+    made.post_turn(call((f"c{place}", "run_tests", {"command": f"pytest f{place}.py"})))
     made.append(result(f"c{place}", lines(size, f"row{place}")))
     return request
 
@@ -127,6 +129,35 @@ def test_a_strategy_is_not_asked_before_as_many_steps_as_it_says():
         assert (strategy.asked, made.debt.served_tokens) == (0, 0)
         run(made, 1, first=6)
         assert strategy.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read", {"path": "f.py"}),
+        ("run", {"command": "cat f.py"}),
+        ("write", {"path": "f.py", "content": lines(40)}),
+        ("edit", {"path": "f.py", "old_string": "x", "new_string": lines(40)}),
+    ],
+    ids=["read", "cat", "write", "edit"],
+)
+def test_what_shows_a_file_in_work_is_never_young(tool, arguments):
+    strategy = Nursery()
+    with session(strategy) as made:
+        made.append(user("Look at all of it."))
+        for place in range(12):
+            made.pre_send()
+            made.post_turn(call((f"c{place}", tool, arguments)))
+            made.append(result(f"c{place}", lines(40, f"row{place}")))
+        assert (strategy.asked, made.debt.served_tokens) == (0, 0)
+        run(made, 8, first=20)
+        assert strategy.asked > 0
+        calls = {
+            item.id for item in made.items() if item.kind is ItemKind.TOOL_CALL and arguments == json.loads(item.text)
+        }
+        shows = [item for item in made.items() if calls & {item.id, item.call}]
+        assert len(shows) == 24
+        assert {item.form for item in shows} == {Form.WHOLE}
 
 
 def test_a_nursery_in_which_nothing_can_go_is_not_asked_again_and_again():
@@ -277,6 +308,33 @@ def test_what_waits_at_the_head_waits_on_while_young_content_is_collected():
         assert {json.dumps([*request.system]) for request in requests} == {json.dumps([*requests[0].system])}
         made.collect_now(target_percent=0)
         assert "very careful" in rendered(made)
+
+
+# --- how fast the window grows ----------------------------------------------------------------------------------------
+
+
+def test_a_session_learns_how_fast_its_window_grows_and_collections_do_not_hide_it():
+    events = []
+    with session(events=events) as made:
+        assert made._scheduler.growth == GROWTH
+        run(made, 3)
+        before = made.budget.total
+        run(made, 1, first=3)
+        each = made.budget.total - before
+        run(made, 26, first=4)
+        assert len(reasons(events)) > 3
+        calls = 29  # the first request says how much there is, not how much a call adds
+        assert made._scheduler.growth == pytest.approx((10 * GROWTH + calls * each) / (10 + calls), rel=0.02)
+
+
+def test_a_window_that_grows_slowly_is_collected_below_the_threshold_and_one_that_grows_fast_at_it():
+    for size, number, least, most in ((5, 400, 45.0, 65.0), (150, 60, 80.0, 85.0)):
+        events = []
+        with session(Nursery(Major(target_percent=40.0), keep=0.0), events=events) as made:
+            run(made, number, size=size)
+        first = next(event.goal for event in events if isinstance(event, CollectionStarted))
+        assert first.reason is REASON.THRESHOLD
+        assert least <= first.window_percent < most
 
 
 # --- debt -------------------------------------------------------------------------------------------------------------

@@ -524,7 +524,8 @@ def test_made_sessions_with_compactions_and_cleared_results_keep_the_promises(
     strategy, messages, pressure, chance, tmp_path_factory
 ):
     where = tmp_path_factory.mktemp("made") / "s"
-    config = GCConfig(strategy=strategy, context_limit=3_000, output_reservation=0, pressure_percent=pressure)
+    levels = {"threshold_percent": 80.0, "pressure_percent": pressure}
+    config = GCConfig(strategy=strategy, context_limit=3_000, output_reservation=0, **levels)
     with GCSession(config, format="anthropic", directory=where, model=KEEPS) as session:
         session.system(base="You are careful.")
         watch = Counted(session, format_name="anthropic", repeated_ids=True)

@@ -17,7 +17,8 @@ from gc_core.log import FILE_NAME
 from gc_core.reader import SessionReader
 from tests.support.corpus import native_sessions, require_corpus
 
-CONFIG = GCConfig(strategy="gc_truncate", context_limit=3_000, output_reservation=0, preserve_recent_turns=1)
+LEVELS = {"threshold_percent": 80.0, "pressure_percent": 90.0}
+CONFIG = GCConfig(strategy="gc_truncate", context_limit=3_000, output_reservation=0, preserve_recent_turns=1, **LEVELS)
 CLAUDE_CODE = native_sessions("claude-code")[:1]
 
 

@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 def test_a_missing_pressure_in_the_file_is_the_default_and_not_continuous_mode(toml):
     """W39."""
-    assert load(toml("[gc]\nthreshold_percent = 70\n")).pressure_percent == 90
+    assert load(toml("[gc]\nthreshold_percent = 70\n")).pressure_percent == 95
 
 
 # --- options of strategies --------------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ EXTRACT = ExtractiveSummarizer().summarize
 
 
 def config(window=4_000, **more):
-    return GCConfig(**{"strategy": "gc_summarize", "context_limit": window, "output_reservation": 0, **more})
+    levels = {"threshold_percent": 80.0, "pressure_percent": 90.0}
+    return GCConfig(**{"strategy": "gc_summarize", "context_limit": window, "output_reservation": 0, **levels, **more})
 
 
 def session(window=4_000, *, summarizer=None, validator=None, plugins=None, directory=None, **more):

@@ -1,5 +1,7 @@
 """Good times for a collection that a strategy only wishes for: hot content, steps, spend, another objective."""
 
+import itertools
+
 import attrs
 import pytest
 from hypothesis import given
@@ -28,9 +30,13 @@ MET = {
 """A moment in which exactly one of them is met."""
 
 
+LEVELS = {"threshold_percent": 80.0, "pressure_percent": 90.0}
+
+
 def scheduler(*triggers, **config):
-    config = GCConfig(context_limit=100_000, output_reservation=0, **config)
-    return Scheduler(config=config, economics=CLAUDE, triggers=(MAJOR, *(triggers or WISHED)))
+    """One whose window grows so fast that a collection begins at the threshold, at the latest moment."""
+    config = GCConfig(context_limit=100_000, output_reservation=0, **{**LEVELS, **config})
+    return Scheduler(config=config, economics=CLAUDE, triggers=(MAJOR, *(triggers or WISHED)), growth=1e9)
 
 
 def at(tokens, **more):
@@ -131,7 +137,7 @@ class Wishing:
 
 
 def session(strategy, events, **more):
-    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard=False, **more)
+    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard=False, **{**LEVELS, **more})
     return GCSession(config, strategy=strategy, plugins=Plugins(), model="claude-opus-4-5", on_event=events.append)
 
 
@@ -150,7 +156,7 @@ def reasons(events):
     ("wish", "reason"),
     [
         (Hot(percent=30), REASON.HOT),
-        (Steps(every=25), REASON.STEPS),
+        (Steps(every=20), REASON.STEPS),
         (Spend(tokens=60_000), REASON.SPEND),
     ],
 )
@@ -171,10 +177,10 @@ def test_another_objective_is_heard_once():
     events = []
     with session(Wishing((Major(target_percent=20.0), ObjectiveChange())), events) as made:
         made.append(user("Look at parser.py and lexer.py."))
-        run(made, 25)
+        run(made, 20)
         assert reasons(events) == []
         made.objective = "Look at server.py and client.py."
-        run(made, 5, first=25)
+        run(made, 5, first=20)
         assert reasons(events) == [REASON.OBJECTIVE]
 
 
@@ -184,10 +190,12 @@ def test_what_was_not_worth_its_break_is_not_asked_with_every_call():
     with session(strategy, events) as made:
         made.append(user("Look at all of it."))
         run(made, 40)
-        deferred = [event for event in events if isinstance(event, CollectionDeferred)]
+        deferred = [event.result for event in events if isinstance(event, CollectionDeferred)]
+        wished = [result.tokens_before for result in deferred if result.reason is REASON.STEPS]
         assert reasons(events) == []
         # Once for each twentieth of the window that it has grown by, which is every third or fourth step here.
-        assert 0 < len(deferred) <= 20
+        assert 0 < len(wished) <= 20
+        assert all(later - earlier >= 1_000 for earlier, later in itertools.pairwise(wished))
 
 
 def test_in_continuous_mode_nothing_is_wished_for_below_the_target():

@@ -107,8 +107,8 @@ def test_a_search_that_shows_lines_of_a_file_is_no_view(agent):
 
 
 def test_a_file_is_one_whether_its_whole_path_is_named_or_the_end_of_it(agent):
-    agent.reads("/work/src/a.py", lines(0, 9)).reads("src/a.py", lines(20, 29)).reads("/work/other/a.py", lines(0, 3))
-    assert sorted(file.name for file in agent.working.files) == ["/work/other/a.py", "/work/src/a.py"]
+    agent.reads("/code/src/a.py", lines(0, 9)).reads("src/a.py", lines(20, 29)).reads("/code/other/a.py", lines(0, 3))
+    assert sorted(file.name for file in agent.working.files) == ["/code/other/a.py", "/code/src/a.py"]
 
 
 def test_the_file_longest_untouched_shrinks_first_and_a_touch_counts(agent):

@@ -19,10 +19,11 @@ from benchmarks.peers.catalog import Peer, peers_named
 from benchmarks.peers.process import PeerError
 from benchmarks.peers.replaying import PeerReplay, replay_peer
 from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, rows_of, table_of
-from benchmarks.rolling import made_with, session_files, sized
+from benchmarks.sized import made_with, session_files, sized
 from gc_core.baselines import BASELINES
 from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
+from gc_core.measuring import for_baselines
 from gc_core.plugins import Plugins
 from gc_core.replay import replay, replay_baseline
 from gc_core.transcripts import Transcript, read_transcript
@@ -152,12 +153,13 @@ def _measured(task: Task) -> Outcome:
     config = GCConfig(context_limit=task.window, output_reservation=0)
     if task.peer is not None:
         try:
-            return Outcome(task=task, replay=replay_peer(transcript, peer=task.peer, config=config, uses=uses))
+            fixed = for_baselines(config)
+            return Outcome(task=task, replay=replay_peer(transcript, peer=task.peer, config=fixed, uses=uses))
         except PeerError as error:
             return Outcome(task=task, failure=str(error))
     baseline = next((one for one in BASELINES if one.name == task.system), None)
     if baseline is not None:
-        report = replay_baseline(transcript, config=config, baseline=baseline, uses=uses)
+        report = replay_baseline(transcript, config=for_baselines(config), baseline=baseline, uses=uses)
     else:
         report = replay(transcript, config=config, strategy=task.system, plugins=Plugins.discover(), uses=uses)
     return Outcome(task=task, replay=PeerReplay(report=report, errors=()))

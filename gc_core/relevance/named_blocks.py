@@ -31,11 +31,16 @@ def named_blocks(text: str, scanned: Scan, named: AbstractSet[str], chars: int) 
     for start in sorted(worth, key=lambda place: (-worth[place], place)):
         if any(first <= start < last for first, last in chosen):
             continue
-        block = _around(text, start)
-        if block[1] - block[0] <= chars:
+        block = next((each for each in (_around(text, start), _line(text, start)) if each[1] - each[0] <= chars), None)
+        if block is not None:
             chosen.append(block)
             chars -= block[1] - block[0]
     return sorted(chosen)
+
+
+def _line(text: str, place: int) -> tuple[int, int]:
+    end = text.find("\n", place)
+    return place, len(text) if end < 0 else end + 1
 
 
 def _around(text: str, place: int) -> tuple[int, int]:

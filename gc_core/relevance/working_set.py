@@ -34,6 +34,9 @@ LEAST_REPEATED: Final = 0.3
 LEAST_VIEW: Final = 60
 """Tokens below which a view is no more than a note that something was done."""
 
+MOST_OPEN: Final = 4
+"""Failed runs and plans that are held at most."""
+
 STANDS: Final = 0.3
 """Share of its tokens from which a view that was trimmed still shows its file."""
 
@@ -207,7 +210,10 @@ class WorkingSet:
 
     @cached_property
     def _open(self) -> AbstractSet[str]:
-        """Ids of the newest result of each command that failed and has not passed since, and of the newest plan."""
+        """
+        Ids of the newest result of each command that failed and has not passed since, and of the newest plan; of many
+        the newest ones, for a command that is never run again stays failed.
+        """
         newest: dict[str, tuple[Item, bool]] = {}
         for item in self._items:
             call = self._calls.get(item.call) if item.kind is ItemKind.TOOL_RESULT else item
@@ -218,7 +224,8 @@ class WorkingSet:
                 newest[_command(call)] = item, bool(failure_in(item, CallKind.RUN))
             elif did is CallKind.NOTE and call is item:
                 newest[item.name] = item, True
-        return {item.id for item, is_open in newest.values() if is_open}
+        still = sorted((item for item, is_open in newest.values() if is_open), key=lambda item: int(item.id[1:]))
+        return {item.id for item in still[-MOST_OPEN:]}
 
     @cached_property
     def _idle(self) -> Mapping[str, int]:

@@ -63,11 +63,13 @@ def small(window=4_000, *, plugins=None, **more):
     """
     A session with a small window; keywords go to the configuration or, where it knows them, the session.
 
-    Nobody watches for circles: what is made here repeats itself.
+    A collection begins at 80 % and PRESERVABLE content may go at 90 %, unless it says otherwise. Nobody watches for
+    circles: what is made here repeats itself.
     """
+    levels = {"threshold_percent": 80.0, "pressure_percent": 90.0}
     own = {key: more.pop(key) for key in ("format", "directory", "model", "counter", "on_event") if key in more}
     strategy = more.pop("strategy", "gc_truncate")
-    config = GCConfig(context_limit=window, **{"output_reservation": 0, "reread_guard": False, **more})
+    config = GCConfig(context_limit=window, **{"output_reservation": 0, "reread_guard": False, **levels, **more})
     return GCSession(config, strategy=strategy, plugins=plugins or Plugins.discover(), **own)
 
 

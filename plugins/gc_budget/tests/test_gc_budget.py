@@ -5,7 +5,7 @@ import json
 import pytest
 from gc_budget import Budget
 
-from gc_core import ConfigError, GCConfig, GCPolicy, GCSession, ItemKind, Plugins
+from gc_core import ConfigError, GCConfig, GCPolicy, GCSession, Goal, ItemKind, Plugins
 
 FILLER = "\n".join(f"some words of output, line {place}" for place in range(120))
 
@@ -75,13 +75,8 @@ def test_old_results_become_stubs_that_keep_the_only_line_that_names_something()
 
 def test_superseded_results_go_before_older_ones():
     session = session_of(steps=4)
-    for place, arguments in (
-        (90, {"path": "a_file.py"}),
-        (91, {"path": "a_file.py"}),
-        (92, {"command": "x"}),
-        (93, {"command": "y"}),
-    ):
-        session.append(call(place, "read", arguments))
+    for place, pattern in ((90, "port"), (91, "port"), (92, "host"), (93, "user")):
+        session.append(call(place, "grep", {"pattern": pattern}))
         session.append(result(place, FILLER))
     first = session.plan(target_percent=5).result.removals[0]
     (stale,) = [item for item in session.items() if item.id == first.items[0]]
@@ -126,7 +121,7 @@ def test_a_tool_can_be_excluded_or_given_its_own_share():
 def test_arguments_are_stubbed_only_when_wanted():
     for wanted in (True, False):
         session = session_of(steps=1)
-        session.append(call(50, "write", {"path": "x.py", "content": FILLER}))
+        session.append(call(50, "send_mail", {"to": "ops", "body": FILLER}))
         session.append(result(50, "ok"))
         for place in range(51, 55):
             session.append(call(place))
@@ -136,6 +131,116 @@ def test_arguments_are_stubbed_only_when_wanted():
         offered = {removal.items[0] for removal in removals if removal.phase == "1b ephemeral"}
         calls = {item.id for item in session.items() if item.kind is ItemKind.TOOL_CALL and item.tokens > 250}
         assert bool(calls & offered) is wanted
+
+
+def code(path, rows=60):
+    return "\n".join(f"{path}_name_{row} = compute({row})" for row in range(rows))
+
+
+def read(session, place, path, rows=60):
+    session.append(call(place, "read", {"path": f"{path}.py"}))
+    session.append(result(place, code(path, rows)))
+
+
+def edit(session, place, path, *, old="pass", new="return 1"):
+    session.append(call(place, "edit", {"path": f"{path}.py", "old_string": old, "new_string": new}))
+    session.append(result(place, "Done."))
+
+
+def settle(session, first, number=4):
+    """Steps behind which what came before is no longer among the newest."""
+    for place in range(first, first + number):
+        session.append(call(place))
+        session.append(result(place, "ok"))
+
+
+def proposed(session, tokens, phase="1b ephemeral", **options):
+    removals = Budget(**options).collect(session.view(), Goal(target_tokens=tokens))
+    return [removal for removal in removals if removal.phase == phase]
+
+
+def less(session, tokens):
+    """The target of a collection that has to free so many tokens."""
+    return 100 * session._state.calibration.estimate(session.budget.total - tokens) / session.budget.usable
+
+
+def named(session, name, kind=ItemKind.TOOL_RESULT):
+    return [item for item in session.items() if item.name == name and item.kind is kind]
+
+
+def test_lines_of_an_older_view_that_stand_again_leave_and_all_others_stay_whole_and_in_order():
+    session = session_of(steps=2)
+    read(session, 50, "a")
+    read(session, 51, "a", 40)
+    settle(session, 52)
+    done = session.collect_now(target_percent=less(session, 100))
+    assert [(removal.phase, removal.reason) for removal in done.removals] == [("1b ephemeral", "shown again")]
+    older, newer = named(session, "read")
+    *kept, reference = older.text.split("\n")
+    assert kept == ["[...]", *code("a").split("\n")[40:]]
+    assert session.recall(reference) == code("a")
+    assert newer.text == code("a", 40)
+
+
+def test_the_old_text_of_an_edit_leaves_and_its_new_text_stays_in_a_json_object():
+    session = session_of(steps=2)
+    edit(session, 50, "a", old=code("before"), new=code("after"))
+    settle(session, 51)
+    session.collect_now(target_percent=less(session, 100))
+    (left,) = named(session, "edit", ItemKind.TOOL_CALL)
+    arguments = json.loads(left.text)
+    assert json.loads(session.recall(arguments.pop("left_out")))["old_string"] == code("before")
+    assert arguments == {"path": "a.py", "old_string": "[...]", "new_string": code("after")}
+
+
+def test_of_files_the_least_used_shrink_first_all_views_of_one_together_and_those_in_use_stay_whole():
+    session = session_of(steps=2)
+    for place, name in enumerate("abcabc"):
+        read(session, 50 + place, name, 40 + place)
+    edit(session, 60, "a")
+    settle(session, 61)
+    views = named(session, "read")
+    size = sum(item.tokens for item in views) / 3
+    shrunk = [
+        removal.items[0]
+        for removal in proposed(session, 2 * 1.5 * size, files_share=0.5)
+        if removal.reason.startswith("no step has named")
+    ]
+    assert shrunk == [views[place].id for place in (1, 4, 2, 5)]
+
+
+def test_steps_that_show_a_file_in_use_are_dropped_last():
+    session = session_of(steps=0)
+    read(session, 50, "a")
+    settle(session, 51, 8)
+    shows = next(unit.number for unit in session.view().units if named(session, "read")[0] in unit.items)
+    dropped = [removal.action.units[0] for removal in proposed(session, 2_000, "2 partial", files_share=0.9)]
+    assert len(dropped) > 2
+    assert dropped[-1] == shows
+    assert dropped[:-1] == sorted(dropped[:-1])
+
+
+def test_an_excluded_tool_stays_whole_though_it_shows_a_file_that_is_shown_again_or_not_in_use():
+    session = session_of(steps=2)
+    for place, name in enumerate("aab"):
+        read(session, 50 + place, name)
+    settle(session, 53)
+    views = {item.id for item in named(session, "read")}
+    offered = {removal.items[0] for removal in proposed(session, 0)}
+    assert views <= offered
+    spared = {removal.items[0] for removal in proposed(session, 0, tools={"read": "exclude"})}
+    assert views.isdisjoint(spared)
+    assert spared == offered - views
+
+
+def test_where_arguments_are_not_stubbed_the_old_text_of_an_edit_stays_too():
+    for wanted in (True, False):
+        session = session_of(steps=2)
+        edit(session, 50, "a", old=code("before"), new=code("after"))
+        settle(session, 51)
+        (call_,) = named(session, "edit", ItemKind.TOOL_CALL)
+        offered = {removal.items[0] for removal in proposed(session, 0, stub_arguments=wanted)}
+        assert (call_.id in offered) is wanted
 
 
 @pytest.mark.parametrize(

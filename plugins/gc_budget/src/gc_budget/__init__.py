@@ -19,6 +19,9 @@ _LEAST = 200
 _ROOM = 150
 """Tokens that every stub may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7
+
+_FILE_ROOM = 60
+"""The same of a view whose file shrinks: its reference, its path and a line or two."""
 _LARGE = 2_000
 """Tokens from which a result is stubbed deeper before whole turns go."""
 
@@ -43,14 +46,19 @@ class Budget:
         """Propose in the order of the phases."""
         working, room = context.working_set, int(self.files_share * goal.target_tokens)
         yield from _enrichment(context)
-        for item in working.superseded:
+        for item in filter(self._may_go, working.superseded):
             yield gc.GCRemovalItem.trim(item, reason="shown again", phase=_STUBS)
         yield from self._ephemeral(context)
         for file in working.beyond(room):
             for item in file.items:
                 if self._may_go(item):
-                    reason = f"no step has named its file for {file.idle}"
-                    yield gc.GCRemovalItem.stub(item, keep=self.keep_of_file, reason=reason, phase=_STUBS)
+                    reason = f"its file was last named {file.idle} steps ago"
+                    yield gc.GCRemovalItem.stub(
+                        item,
+                        keep=max(self.keep_of_file, min(_MOST, _FILE_ROOM / item.tokens)),
+                        reason=reason,
+                        phase=_STUBS,
+                    )
         in_use = [unit for unit in context.collectable if working.keeps(unit, room)]
         for unit in context.collectable:
             if not working.keeps(unit, room):

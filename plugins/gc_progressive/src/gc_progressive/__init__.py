@@ -18,6 +18,9 @@ _ROOM = 150
 """Tokens that every condensed item may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7
 
+_FILE_ROOM = 60
+"""The same of a view whose file shrinks: its reference, its path and a line or two."""
+
 _LEAST_CALL = 150
 """Tokens of arguments worth a stub: short commands are run again, word for word."""
 
@@ -151,8 +154,10 @@ class Progressive:
         yield from self._condense(context, others, self.nursery_steps)
         for file in working.beyond(room):
             for item in file.items:
-                reason = f"no step has named its file for {file.idle}"
-                yield gc.GCRemovalItem.stub(item, keep=self.keep_of_file, reason=reason, phase="L1")
+                reason = f"its file was last named {file.idle} steps ago"
+                yield gc.GCRemovalItem.stub(
+                    item, keep=max(self.keep_of_file, min(_MOST, _FILE_ROOM / item.tokens)), reason=reason, phase="L1"
+                )
         if context.can_summarize:
             yield from self._digest(context, goal, digested, spare)
             yield from self._summarize(context, summarised, spare)

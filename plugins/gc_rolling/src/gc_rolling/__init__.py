@@ -19,6 +19,9 @@ _ROOM = 150
 """Tokens that every snip may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7
 
+_FILE_ROOM = 60
+"""The same of a view whose file shrinks: its reference, its path and a line or two."""
+
 _LEAST_CALL = 150
 """Tokens of arguments worth a snip: short commands are run again, word for word."""
 
@@ -101,8 +104,13 @@ class Rolling:
         """All views of a file together: half of one is quoted as little as nothing of it."""
         for file in files:
             for item in file.items:
-                reason = f"no step has named its file for {file.idle}"
-                yield gc.GCRemovalItem.snip(item, keep=self.keep_of_file, reason=reason, phase="files")
+                reason = f"its file was last named {file.idle} steps ago"
+                yield gc.GCRemovalItem.snip(
+                    item,
+                    keep=max(self.keep_of_file, min(_MOST, _FILE_ROOM / item.tokens)),
+                    reason=reason,
+                    phase="files",
+                )
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:

@@ -36,7 +36,7 @@ class Summarize:
         said = [unit for unit in context.preservable if not unit.is_summary]
         yield from self._summary(context, old, "old turns")
         yield from self._summary(context, steps, "recent steps")
-        for unit in sorted(in_use, key=working.disuse, reverse=True):
+        for unit in sorted(in_use, key=working.disuse, reverse=True) if context.can_summarize else ():
             yield gc.GCRemovalItem.drop(unit, reason="its file is the least in use", phase="files in use")
         for unit in context.preservable:
             if unit.is_summary:

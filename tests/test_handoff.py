@@ -50,6 +50,7 @@ def work(session, number, *, first=0, size=40):
 
 
 def begun(window=20_000, steps=10, **more):
+    more = {"threshold_percent": 80.0, "pressure_percent": 90.0} | more
     session = small(window, strategy="gc_budget", **more)
     session.system(base="You fix bugs.", rules="Never push to main.")
     session.system(source="team", style="Write tests first.")
@@ -89,7 +90,9 @@ def test_every_reference_that_a_child_is_told_finds_its_original():
         for key in told:
             assert child.recall(key) == session.recall(key.partition("@")[0])
         whole = block_of(child.pre_send(), "handoff")
-        assert session.recall("i4") in child.recall(whole[whole.rfind("[gc:") :])
+        references = re.findall(r"\[gc: [^\]]*\]", whole)
+        recalled = "\n".join(map(child.recall, references))
+        assert any(session.recall(f"i{number}") in recalled for number in range(3, 60, 3))
         with pytest.raises(SourceError, match="no session abcdef was handed on"):
             child.recall("i4@abcdef")
         tools = AgentTools(child)

@@ -57,7 +57,7 @@ def reading(number):
 
 
 def played(transcript, peer, home, **more):
-    config = GCConfig(context_limit=WINDOW, output_reservation=0)
+    config = GCConfig(context_limit=WINDOW, output_reservation=0, threshold_percent=80.0)
     return replay_peer(transcript, peer=peer, config=config, uses=uses_of(transcript), home=home, **more)
 
 
@@ -73,7 +73,7 @@ def timeless(calls):
 
 def test_a_peer_that_keeps_everything_has_the_figures_of_no_collection(home):
     transcript = reading(20)
-    config = GCConfig(context_limit=WINDOW, output_reservation=0)
+    config = GCConfig(context_limit=WINDOW, output_reservation=0, threshold_percent=80.0)
     expected = replay_baseline(transcript, config=config, baseline=NoCollection())
     found = played(transcript, EVERYTHING, home)
     assert expected.summary().far_uses

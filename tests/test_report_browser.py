@@ -224,7 +224,8 @@ def test_pictures_for_the_documents(scheme, browser, demo):
 def test_the_report_of_1600_messages_is_small_and_drawn(browser, tmp_path):
     require_corpus()
     (path,) = corpus_dir().glob("concat-entire-336605*.jsonl")
-    config = GCConfig(strategy="gc_rolling", context_limit=100_000)
+    often = {"gc_rolling": {"nursery_tokens": 500}}
+    config = GCConfig(strategy="gc_rolling", context_limit=100_000, strategies=often)
     replay_into(tmp_path / "s", read_transcript(path), config=config)
     written = page(read(tmp_path / "s"))
     assert len(written) < 10_000_000

@@ -49,7 +49,7 @@ def fill(made, number=12, first=0):
     if first == 0:
         made.append(user("Fix the parser. Never touch the file main.cfg."))
     for place in range(first, first + number):
-        made.append(call((f"c{place}", "read", {"path": f"src/file_{place}.py"}), text=f"I read part {place}."))
+        made.append(call((f"c{place}", "grep", {"path": f"src/file_{place}.py"}), text=f"I read part {place}."))
         made.append(result(f"c{place}", lines(30, f"value_{place}") + f"\nport = 80{place:02}"))
 
 

@@ -351,7 +351,9 @@ def test_a_span_of_the_host_is_the_parent_and_stays_current(heard):
 
 def test_an_async_session_has_the_same_spans_and_tasks_do_not_mix(heard):
     async def run():
-        config = GCConfig(strategy="gc_summarize", context_limit=4_000, output_reservation=0, reread_guard=False)
+        wide = {"gc_summarize": {"keep": 0.2, "max_summary_tokens": 4_000}}
+        limits = {"context_limit": 4_000, "output_reservation": 0, "threshold_percent": 80.0, "pressure_percent": 90.0}
+        config = GCConfig(strategy="gc_summarize", reread_guard=False, strategies=wide, **limits)
         async with AsyncGCSession(config, summarizer=AsyncFakeSummarizer()) as session:
             heard.instrument(session)
             session.append(user("Do it."))

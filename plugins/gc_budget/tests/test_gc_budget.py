@@ -204,7 +204,7 @@ def test_of_files_the_least_used_shrink_first_all_views_of_one_together_and_thos
     shrunk = [
         removal.items[0]
         for removal in proposed(session, 2 * 1.5 * size, files_share=0.5)
-        if removal.reason.startswith("no step has named")
+        if removal.reason.startswith("its file was last named")
     ]
     assert shrunk == [views[place].id for place in (1, 4, 2, 5)]
 

@@ -256,11 +256,11 @@ def pairs_of(before: Found, now: Found) -> list[Pair]:
 
 
 def chosen(pairs: Iterable[Pair]) -> list[Pair]:
-    """Ten edits that are supported now: from every session and window the first, then the next, each file once."""
-    waiting: dict[tuple[str, int], dict[str, Pair]] = defaultdict(dict)
+    """Ten edits that are supported now: of every session the first, then the next, each file once."""
+    waiting: dict[str, dict[str, Pair]] = defaultdict(dict)
     for pair in pairs:
         if pair.is_gained:
-            waiting[pair.now.session, pair.now.window].setdefault(pair.now.file, pair)
+            waiting[pair.now.session].setdefault(pair.now.file, pair)
     rounds = itertools.zip_longest(*(its.values() for its in waiting.values()))
     found = (pair for taken in rounds for pair in taken if pair is not None)
     return sorted(itertools.islice(found, SHOWN), key=lambda pair: pair.now.key)

@@ -40,7 +40,7 @@ from gc_core.transcripts import Transcript
 from gc_core.triggers import Major
 from gc_core.uses import Uses, message_texts, uses_of
 
-MADE_BY = "make frontier: the sweep"
+MADE_BY = "python -m benchmarks.frontier --scheduler"
 PACKAGES = ("gc-core", "gc-rolling", "tiktoken")
 
 LENGTHS = {16_000: 6, 32_000: 6, 100_000: 6, 200_000: 6, 400_000: 4, 1_000_000: 3}

@@ -13,6 +13,8 @@ from gc_core.errors import SourceError
 from gc_core.items import Item, ItemKind
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
+from gc_core.references import check_of
+from gc_core.sources import TASK_STATE
 
 _Key = tuple[str, str]
 
@@ -43,7 +45,9 @@ class Block:
     def framed(self) -> str:
         """What is sent; neither text nor name can close the frame by itself (rule A9)."""
         inner = _CLOSING.sub(r"<\\\1", self.text)
-        return f'<context source="{html.escape(self.source)}" name="{html.escape(self.name)}">\n{inner}\n</context>'
+        check = f' check="{check_of(inner)}"' if self.source == TASK_STATE.name else ""
+        names = f'source="{html.escape(self.source)}" name="{html.escape(self.name)}"'
+        return f"<context {names}{check}>\n{inner}\n</context>"
 
 
 class Blocks:

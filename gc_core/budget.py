@@ -425,6 +425,9 @@ def _taken(place: BudgetEntry, keys: Sequence[str]) -> Sums:
 def _all_sums(items: Iterable[BudgetEntry]) -> Sums:
     sums = list(_NOTHING)
     for item in items:
+        if item.nodes:  # a group: what it holds may be held in any way
+            sums = list(map(operator.add, sums, item.sums))
+            continue
         place = _PLACE[item.stored]
         sums[place] += item.sums[place]
         sums[len(_POLICIES) + place] += 1

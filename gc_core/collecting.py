@@ -82,6 +82,14 @@ class Collecting(Archive):
         yield from self._making_fit()
         return self._rendered()
 
+    def _compacting(self, target_percent: float) -> Steps[Request]:
+        """The request once what does not fit has been collected down to the target, whatever strategies declare."""
+        if not self._scheduler.fits(self._moment()):
+            goal = attrs.evolve(self._asked_for(target_percent, ""), fills=True)
+            yield from self._collecting_if_due(goal)
+        yield from self._making_fit()
+        return self._rendered()
+
     def _turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
         """The reply is taken, then what is due is collected."""
         payload = self._message(self._format.reply(reply))
@@ -277,6 +285,7 @@ class Collecting(Archive):
             questions=self._questions,
             scores=self._scores,
             search=self._search_cold,
+            usable=self._scheduler.fit(self._moment()),
         )
 
     # -- ahead of need -------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from gc_core.results import ColdText, GCResult, Goal, Refusal, is_renewal
 from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
 from gc_core.summary import SummaryOutcome, SummaryRequest
+from gc_core.summary_merging import CORE, merged_summaries
 from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary
 from gc_core.view import Protection, WindowView, Zone
 
@@ -183,6 +184,8 @@ class Collector:
             questions=self.questions,
             scores=self.scores,
             search=_nothing if self.cold is None else self.cold.search,
+            usable=goal.usable_tokens,
+            turns_before=goal.turns_before,
         )
 
     def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
@@ -197,6 +200,7 @@ class Collector:
         """What was offered before, but for what a review refused, and then what more is needed, with its summaries."""
         planner = self._planner(context, asked, vetoed)
         if asked.fit is None:
+            _offer_merged(planner, asked)
             self._offer_prepared(planner, asked)
             for removal, rights in asked.offered:
                 if planner.met:
@@ -207,7 +211,10 @@ class Collector:
         all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies) and not asked.goal.is_young
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
-        elif planner.renew(self.renewed) and not planner.met:
+            return planner
+        if asked.fit is None:
+            _offer_expired(planner, asked)
+        if planner.renew(self.renewed) and not planner.met:
             self._ask_all(planner, asked)  # beside a trace what was too small to leave may leave
             yield from self._answered(planner, asked)
         return planner
@@ -285,7 +292,9 @@ class Collector:
                 raise PluginError(f"yielded {proposal!r:.200}; expected a GCRemovalItem")
             if count >= most or self.clock() > deadline:
                 raise PluginError(f"still yielding after {count:,} proposals; stopped")
-            planner.offer(attrs.evolve(proposal, strategy=name), rights)
+            removal = planner.narrowed(attrs.evolve(proposal, strategy=name))
+            if removal is not None:
+                planner.offer(removal, rights)
             if planner.met:
                 return
 
@@ -410,6 +419,20 @@ def _nothing(_query: str, _limit: int) -> tuple[ColdText, ...]:
     return ()
 
 
+def _offer_merged(planner: Planner, asked: _Asked) -> None:
+    """Where the summaries are more than they may have, the oldest become one."""
+    removal = None if asked.goal.is_young else merged_summaries(asked.view)
+    if removal is not None and not planner.met:
+        planner.offer(removal, _rights(asked))
+
+
+def _offer_expired(planner: Planner, asked: _Asked) -> None:
+    """What strategies have left of turns beyond the limit leaves; but for what a review refused."""
+    for unit in asked.view.expired if asked.goal.turns_before else ():
+        removal = GCRemovalItem.drop(unit, reason="beyond max_turns", phase="turns")
+        planner.offer(attrs.evolve(removal, strategy=CORE), _rights(asked))
+
+
 _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True, whole=True)
 
 
@@ -435,7 +458,9 @@ def _unanswerable(plan: Plan) -> tuple[str, ...]:
 
 def _note(plan: Plan, after: int) -> str:
     missing = after - plan.goal.target_tokens
-    if plan.goal.is_young and plan.removals:  # its target is no number that anybody wants to reach
+    if (
+        plan.goal.is_young or plan.goal.turns_before
+    ) and plan.removals:  # its target is no number that anybody wants to reach
         return ""
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"

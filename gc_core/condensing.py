@@ -275,7 +275,7 @@ class _Notes:
 
     def _reference(self, item: Item) -> Reference:
         call = self.context.find(item.call) if item.call else None
-        return reference_to(item, call, cites=self.context.cites)
+        return reference_to(item, call, cites=self.context.cites, recalls=self.context.recalls)
 
 
 def _is_told(item: Item) -> bool:

@@ -10,7 +10,7 @@ import attrs
 
 from gc_core.budget import BudgetItem, InstructionBudget
 from gc_core.errors import SourceError
-from gc_core.intake import Arrival, Cursor, Intake, OpenCall
+from gc_core.intake import Arrival, Cursor, Intake, OpenCall, default_policy
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Unit
 from gc_core.layers import SystemPart, is_own, is_shared
 from gc_core.messages import Message, Payload, Request, Role
@@ -188,6 +188,16 @@ class Context:
         return self._intake.cites
 
     @property
+    def recalls(self) -> bool:
+        """Whether what leaves can be recalled: else references name no ids."""
+        return self._intake.recalls
+
+    @property
+    def separates_replies(self) -> bool:
+        """Whether a reply may not follow a reply: something of the user's stands between them (G1)."""
+        return self._intake.format.alternates
+
+    @property
     def open_calls(self) -> tuple[OpenCall, ...]:
         """Calls that wait for a result."""
         return self.cursor.open_calls
@@ -297,6 +307,7 @@ class Context:
         self._add(*arrival.messages)
         for key in arrival.held:
             self._hold(key)
+        self._join(arrival.exchange)
         self._keep_newest_marks()
         self.cursor = arrival.cursor
 
@@ -603,9 +614,22 @@ class Context:
         if item is not None and item.policy in {GCPolicy.PARTIAL, GCPolicy.EPHEMERAL}:
             self.set_policy(key, GCPolicy.PRESERVABLE)
 
+    def _join(self, keys: Sequence[str]) -> None:
+        """
+        Question and answer of a turn that called no tool are one unit from now on, and nothing holds one of them alone:
+        but for those of which host or plugins said how they are held.
+        """
+        found = [item for key in keys if (item := self.find(key)) is not None]
+        items = [item for item in found if item.policy is default_policy(item) and not item.pinned]
+        for item in items:
+            self._replace(item.id, unit=items[0].unit, policy=GCPolicy.PARTIAL)
+            self.budget.set_policy(item.id, GCPolicy.PARTIAL)
+
     def _replace(self, key: str, **changes: Any) -> None:
         place = self._places[key]
         message = self._messages[place]
+        for item in message.items:
+            self._units.pop(item.unit, None)
         items = tuple(attrs.evolve(item, **changes) if item.id == key else item for item in message.items)
         self._messages[place] = attrs.evolve(message, items=items)
         for item in items:
@@ -717,7 +741,7 @@ def _unit(number: int, items: list[Item], overhead: int, *, pending: bool) -> Un
     return Unit(
         number=number,
         turn=first.turn,
-        step=first.step,
+        step=max([item.step for item in items]),
         items=tuple(items),
         tokens=overhead + sum([item.tokens for item in items]),  # lists: of so few a generator would cost more
         pending=pending,

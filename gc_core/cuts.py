@@ -5,45 +5,79 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+import attrs
+
 from gc_core.context import Context, left_out_text
-from gc_core.items import Unit
+from gc_core.items import Item, ItemKind, Unit
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
+from gc_core.sources import ENRICHMENT, TASK_STATE
 from gc_core.tally import Tally
-from gc_core.traces import Traces
+from gc_core.traces import LEAST_TIMES, Notice, Traces
 from gc_core.view import WindowView
+
+_TOLD_ANEW = frozenset({ENRICHMENT.name, TASK_STATE.name})
+"""Sources of blocks of which a newer version stands, or will: what they said is not lost."""
+
+_FEWEST = 2
+"""Traces that can become one."""
 
 _LEAST_ROOM = 8
 """Tokens below which no name is looked for that a trace could tell."""
 
 
+@attrs.frozen(kw_only=True)
+class _Line:
+    """
+    A place at which a trace stands, or could.
+
+    Attributes:
+        units: What it stands for.
+        place: Where the first of them is.
+        tokens: What it costs; 0 where nothing is worth being written.
+        is_run: Units leave there; else it is a trace that stands there already.
+        must: No provider would take the request without it.
+
+    """
+
+    units: tuple[Unit, ...]
+    place: int
+    tokens: int
+    is_run: bool
+    must: bool
+
+
 class Cuts:
     """
-    Drops units, and counts what stands for them: a trace for every run, a line with the names of tools.
+    Drops units, and counts what stands for them: a trace for every run that is worth one, a line with the names of
+    tools. All traces together stay below ``cap`` tokens: above it the oldest become one.
 
     Traces are counted at their longest until ``recount``; ``unsure`` is how much the total may be too high by then.
     """
 
-    def __init__(self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter) -> None:
+    def __init__(
+        self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter, *, cap: int
+    ) -> None:
         self.unsure = 0
         self._context = context
         self._view = view
         self._tally = tally
         self._traces = traces
+        self._cap = cap
         self._line = _ToolLine(context, counter)
         self._runs = _Runs(traces.most)
         self._traced = 0
+        self._notices: tuple[Notice, ...] = ()
+        self._taken_up: set[int] = set()
 
     def gain(self, units: Sequence[Unit]) -> int:
-        """Tokens that dropping these together would free, what stands for them taken off."""
-        places = {self._view.position(unit.number) for unit in units if unit.number > 0}
-        runs = sum(1 for place in places if self._beside(place, -1) not in places)
-        near = (self._beside(place, step) for place in places for step in (-1, 1))
-        new = max(0, runs - sum(self._is_cut(place) for place in near if place not in places))
-        cost = new * self._traces.spanning([unit for unit in units if unit.number > 0])[1] if new else 0
+        """
+        Tokens that dropping these together would free. What stands for them is judged with their neighbours, when the
+        traces are counted: a run that is not worth a trace leaves none.
+        """
         schemas = [unit for unit in units if unit.number < 0]
-        return self._tally.tokens_of(units) - cost - (self._line.cost(schemas) if schemas else 0)
+        return self._tally.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
 
     def drop(self, unit: Unit) -> None:
         """A unit leaves, with the traces beside it."""
@@ -56,9 +90,17 @@ class Cuts:
     def recount(self) -> None:
         """Count the traces as they will be, instead of at their longest."""
         self._take_up()
-        exact = sum(self._traces.spanning(run)[1] for run in self.runs()) + self._split_overhead()
+        self._notices = self._written()
+        exact = sum(notice.tokens for notice in self._notices) + self._split_overhead()
         self._tally.add(exact - self._traced)
         self._traced, self.unsure = exact, 0
+
+    def left(self) -> Iterator[Item]:
+        """Items that leave without a summary: of the units that were dropped, and traces that others take up."""
+        for run in self.runs():
+            yield from (item for unit in run for item in unit.items)
+        for place in self._taken_up:
+            yield from self._view.units[place].items
 
     def runs(self) -> list[tuple[Unit, ...]]:
         """
@@ -78,24 +120,130 @@ class Cuts:
 
     def told(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
         """
-        The traces, each by the id of the first item that left there, with names that the window would lose, the newest
-        first, in what room is left to the target; and what these names cost.
+        The traces, each by the id of the first item that left there, with what users demanded and names that the window
+        would lose, the newest first, in what room is left to the target and below the cap; and what these cost.
 
         What was collected goes beyond the target by part of a unit: here that is spent on what is asked for next.
         """
-        runs, free = self.runs(), room
-        traces = {run[0].items[0].id: self._traces.spanning(run)[0] for run in runs}
-        known = shown() if runs and room >= _LEAST_ROOM else set()
-        for run in reversed(runs):
+        room = min(room, self._cap - self._standing() - sum(notice.tokens for notice in self._notices))
+        free = room = max(0, room)
+        traces = {notice.stands_at: notice.reference for notice in self._notices}
+        known = shown() if self._notices and room >= _LEAST_ROOM else set()
+        for notice in reversed(self._notices):
             if room < _LEAST_ROOM:
                 break
-            traces[run[0].items[0].id], cost = self._traces.with_names(run, known, room)
+            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
+            traces[notice.stands_at], cost = self._traces.telling(notice, known, most)
             room -= cost
         return traces, free - room
 
-    def _is_cut(self, place: int) -> bool:
-        """Whether a trace stands, or will, at a place beside a unit that is still there."""
-        return self._runs.ends_at(place) or self._is_free_trace(place)
+    # -- which traces are written --------------------------------------------------------------------------------
+
+    def _written(self) -> tuple[Notice, ...]:
+        """
+        A trace for each run that is worth one, which covers the runs before it that are not; where all would be too
+        many, one for the oldest of them, in front.
+        """
+        lines = self._lines()
+        merged = self._merged(lines)
+        for line in merged:
+            if not line.is_run and line.place not in self._taken_up:
+                self._absorb_far(line.place)
+        return self._noticed(lines, merged)
+
+    def _merged(self, lines: Sequence[_Line]) -> tuple[_Line, ...]:
+        """The oldest of the traces, as many as have to become one; all that have been taken up are among them."""
+        able = [line for line in lines if line.tokens and not line.must]
+        least = max((count for count, line in enumerate(able, start=1) if line.place in self._taken_up), default=0)
+        total = sum(line.tokens for line in lines)
+        if not least and (total <= self._cap or len(able) < _FEWEST):
+            return ()
+        for count in range(max(least, _FEWEST), len(able)):
+            merged = tuple(able[:count])
+            tokens = self._traces.spanning(_all_units(merged))[1]
+            if total - sum(line.tokens for line in merged) + tokens <= self._cap:
+                return merged
+        return tuple(able)
+
+    def _noticed(self, lines: Sequence[_Line], merged: Sequence[_Line]) -> tuple[Notice, ...]:
+        notices = [self._notice(_all_units(merged), merged[0].units[0])] if merged else []
+        alone = [line for line in lines if line not in merged]
+        room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in alone)
+        silent: tuple[Unit, ...] = ()
+        for line in alone:
+            if not line.is_run:
+                continue
+            if not line.tokens:
+                silent += line.units
+                continue
+            notice = self._notice((*silent, *line.units), line.units[0])
+            if silent and notice.tokens - line.tokens > room:
+                notice = self._notice(line.units, line.units[0])
+            room -= notice.tokens - line.tokens
+            notices.append(notice)
+            silent = ()
+        return tuple(notices)
+
+    def _notice(self, units: tuple[Unit, ...], at: Unit) -> Notice:
+        reference, tokens = self._traces.spanning(units)
+        if tokens > self._cap:
+            reference, tokens = self._traces.fitted(reference, self._cap)
+        return Notice(units=units, stands_at=at.items[0].id, reference=reference, tokens=tokens)
+
+    def _lines(self) -> list[_Line]:
+        """Every place at which a trace stands, or could, oldest first."""
+        found = [self._line_of(run) for run in self.runs()]
+        for place in self._free_traces:
+            if not self._tally.gone[place] or place in self._taken_up:
+                unit = self._view.units[place]
+                must = self._must_stand(place, place)
+                found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
+        return sorted(found, key=lambda line: line.place)
+
+    def _line_of(self, run: tuple[Unit, ...]) -> _Line:
+        first, last = self._view.position(run[0].number), self._view.position(run[-1].number)
+        tokens = self._traces.spanning(run)[1]
+        must = self._must_stand(first, last)
+        gone = [unit for unit in run if not all(item.source in _TOLD_ANEW for item in unit.items)]
+        worth = tokens * LEAST_TIMES <= _left_out_of(gone) and tokens < sum(unit.tokens for unit in run)
+        is_told = must or worth or any(unit.is_trace for unit in run)
+        return _Line(units=run, place=first, tokens=tokens if is_told else 0, is_run=True, must=must)
+
+    def _must_stand(self, first: int, last: int) -> bool:
+        """Whether what is left on both sides may not stand side by side: a conversation begins with the user (N2, G4),
+        and where replies alternate with something of the user's, one stands between them (G1).
+        """
+        before = self._kept(range(first - 1, -1, -1))
+        if before is None:
+            return self._context.places_system
+        after = self._kept(range(last + 1, len(self._view.units)))
+        if after is None:
+            return False
+        if not self._context.recalls and not before.is_step and after.items[0].kind is ItemKind.USER_TEXT:
+            return True  # in a list that comes back nothing else tells a later message from the original request
+        if not self._context.separates_replies:
+            return False
+        return before.is_step and after.is_step and before.items[-1].kind is not ItemKind.TOOL_RESULT
+
+    def _kept(self, places: Iterable[int]) -> Unit | None:
+        """The first unit at these places that stays."""
+        return next((self._view.units[place] for place in places if not self._tally.gone[place]), None)
+
+    def _standing(self) -> int:
+        """Tokens of the traces that stay where they stand."""
+        return sum(self._view.units[place].tokens for place in self._free_traces if not self._tally.gone[place])
+
+    @cached_property
+    def _free_traces(self) -> tuple[int, ...]:
+        return tuple(place for place in range(len(self._view.units)) if self._is_free_trace(place))
+
+    def _absorb_far(self, place: int) -> None:
+        """A trace leaves for one that stands elsewhere: nothing is left between its neighbours."""
+        self._tally.absorb(place)
+        self._tally.vanished.add(place)
+        self._taken_up.add(place)
+
+    # -- runs ----------------------------------------------------------------------------------------------------
 
     def _is_free_trace(self, place: int) -> bool:
         """Whether a trace stands there that another one may take up."""
@@ -140,7 +288,7 @@ class Cuts:
             return 0
         unit = self._view.units[near]
         self._tally.absorb(near)
-        return self._runs.add(near, _left_out(unit)) + self._traces.names_cost(unit.items[0].reference)
+        return self._runs.add(near, _left_out(unit)) + self._traces.carried_cost(unit.items[0].reference)
 
     def _split_overhead(self) -> int:
         """Overhead of messages that hold two units, of which the first leaves and takes none with it."""
@@ -222,6 +370,14 @@ class _ToolLine:
 def _names(schemas: Iterable[Unit]) -> list[str]:
     """In the order of the schemas: their numbers fall."""
     return [unit.items[0].name for unit in sorted(schemas, key=lambda unit: -unit.number)]
+
+
+def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
+    return tuple(unit for line in lines for unit in line.units)
+
+
+def _left_out_of(units: Iterable[Unit]) -> int:
+    return sum(map(_left_out, units))
 
 
 def _left_out(unit: Unit) -> int:

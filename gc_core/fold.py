@@ -135,7 +135,7 @@ def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Posit
             state.take(state.closing(), at)
         return
     if record.source == CONVERSATION.name:
-        arrival = state.intake().take(payload, state.context.cursor)
+        arrival = state.intake().take(payload, state.context.cursor, policy=record.policy)
         state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
     elif PARTS in payload:
         policy = GCPolicy(payload["policy"])

@@ -9,17 +9,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import attrs
 
 from gc_core.errors import MessageError
-from gc_core.items import Item, ItemKind, Part, Place
+from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
 from gc_core.messages import Message, Payload, Role
+from gc_core.own_texts import OwnText, own_message, own_stub
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
-from gc_core.references import ByteRange
+from gc_core.references import ByteRange, Reference
+from gc_core.relevance.demands import is_demand
 from gc_core.scan import NOTHING, scan
-from gc_core.sources import CONVERSATION, SYSTEM
+from gc_core.sources import CONVERSATION, ENRICHMENT, SYSTEM
 from gc_core.tokens import part_tokens
-
-PASTE_TOKENS = 2_000
-"""User text above this size counts as a paste: EPHEMERAL, replaced by a stub (DESIGN.md, default policies)."""
 
 LONG_ARGUMENT_TOKENS = 250
 """Arguments of a call above this size are EPHEMERAL: their long strings may be stubbed."""
@@ -36,6 +35,14 @@ DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
 _TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _REMOVED_ALONE = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT})
+
+_QUESTION_MARKS = ("?", "？", "؟")
+
+_OWN_POLICIES = {
+    ItemKind.TRACE: GCPolicy.PARTIAL,
+    ItemKind.SUMMARY: GCPolicy.PRESERVABLE,
+    ItemKind.MEMORY_BLOCK: GCPolicy.EPHEMERAL,
+}
 
 Classify = Callable[[Item], GCPolicy | None]
 """Asks the plugins how strongly an item is to be held; None when none of them cares."""
@@ -72,7 +79,10 @@ class Cursor:
         used_tools: The current turn has called tools.
         replied: The last message of user, model or tool is a reply that called nothing.
         answer: Items of the last assistant message, when that was text alone.
-        asked: That answer ended with a question.
+        exchange: Items of the current turn that are held by nothing but defaults, as long as it calls no tool.
+        asks: The last assistant message is text alone and ends with a question.
+        asked: Items of the turn before, when that was an exchange which ended so.
+        has_tools: The session has called tools.
         open_calls: Calls that wait for results, in order.
         results: The message that what comes next may join, if the format wants that: the one with the results of the
             current batch so far, or a reply that comes in pieces.
@@ -92,7 +102,10 @@ class Cursor:
     used_tools: bool = False
     replied: bool = False
     answer: tuple[str, ...] = ()
-    asked: bool = False
+    exchange: tuple[str, ...] = ()
+    asks: bool = False
+    asked: tuple[str, ...] = ()
+    has_tools: bool = False
     open_calls: tuple[OpenCall, ...] = ()
     results: Message | None = None
 
@@ -124,6 +137,7 @@ class Arrival:
         left: Items at the end of the window's last message that leave before all else.
         compacted: Everything in the window leaves first: the provider's own compaction stands for it (rule R4).
         held: Items that become PRESERVABLE, because now it is known what they were.
+        exchange: Items that become one unit: the question and the answer of a turn that called no tool.
         repairs: What had to be mended.
         cursor: Where numbering stands afterwards.
 
@@ -134,6 +148,7 @@ class Arrival:
     left: tuple[str, ...] = ()
     compacted: bool = False
     held: tuple[str, ...] = ()
+    exchange: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     cursor: Cursor
 
@@ -173,6 +188,7 @@ class Arrival:
             left=(*self.left, *later.left),
             compacted=self.compacted or later.compacted,
             held=(*self.held, *later.held),
+            exchange=(*self.exchange, *later.exchange),
             repairs=(*self.repairs, *later.repairs),
             cursor=later.cursor,
         )
@@ -188,6 +204,7 @@ class Intake:
         counter: Counts tokens.
         classify: Asks the plugins.
         cites: References name the bytes of the log.
+        recalls: What leaves can be recalled.
         tools: Policy by tool name, for the results of that tool.
 
     """
@@ -197,6 +214,7 @@ class Intake:
     classify: Classify
     tools: Mapping[str, GCPolicy] = attrs.field(factory=dict)
     cites: bool = False
+    recalls: bool = True
 
     def take(self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None) -> Arrival:
         """
@@ -337,6 +355,10 @@ class Intake:
     def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         """Results go to the unit that called; what the user said beside them is a unit of its own."""
         parts = self.format.read(payload)
+        own = own_message(parts[0].text) if len(parts) == 1 and parts[0].kind is ItemKind.USER_TEXT else None
+        if own is not None:
+            closed = self.close(cursor)
+            return closed.then(self._own(payload, closed.cursor, own))
         late = _late(parts, cursor)
         arrival = Arrival(cursor=cursor)
         rest: Payload | None = payload
@@ -347,6 +369,40 @@ class Intake:
         for part in late:
             arrival = arrival.then(self._late_result(part, arrival.cursor))
         return arrival
+
+    def _own(self, payload: Payload, cursor: Cursor, own: OwnText) -> Arrival:
+        """
+        A notice, summary or state that gc-core wrote, back in a list: neither said by a user nor to be answered. What a
+        user says behind a notice or summary is no part of what was said before it.
+        """
+        cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True)
+        if own.kind is not ItemKind.MEMORY_BLOCK:
+            is_open = cursor.request_open and not cursor.requested
+            cursor = attrs.evolve(cursor, user_run=False, exchange=(), request_open=is_open)
+            cursor = attrs.evolve(cursor, summaries=max(cursor.summaries, own.number))
+        source = ENRICHMENT.name if own.kind is ItemKind.MEMORY_BLOCK else CONVERSATION.name
+        draft = _Draft(source=source, unit=cursor.units, turn=cursor.turn, synthetic=True)
+        arrival = self._message(payload, Role.USER, [draft], cursor)
+        (message,) = arrival.messages
+        item = attrs.evolve(message.items[0], kind=own.kind, policy=_OWN_POLICIES[own.kind])
+        if own.kind is not ItemKind.MEMORY_BLOCK:
+            item = attrs.evolve(item, original_tokens=own.tokens, reference=self._reference(item, own))
+        if own.kind is ItemKind.SUMMARY:
+            item = attrs.evolve(item, name=f"{DIGEST_NAME} {own.number}" if own.is_digest else str(own.number))
+        return attrs.evolve(arrival, messages=(attrs.evolve(message, items=(item,)),))
+
+    def _reference(self, item: Item, own: OwnText) -> Reference:
+        return Reference(
+            tokens=own.tokens,
+            first=item.id,
+            last=item.id,
+            first_turn=item.turn,
+            last_turn=item.turn,
+            hint=own.hint,
+            said=own.said,
+            names=own.names,
+            recalls=self.recalls,
+        )
 
     def _on_time(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         kinds = {part.kind for part in self.format.read(payload)}
@@ -370,11 +426,11 @@ class Intake:
         return arrival if said is None else arrival.then(self._user(said, arrival.cursor, policy))
 
     def _user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        held = cursor.answer if not cursor.user_run and (cursor.used_tools or cursor.asked) else ()
+        ended = cursor
         cursor = _turned(cursor)
         draft = self._user_draft(cursor, policy)
         arrival = self._message(payload, Role.USER, [draft] * len(self.format.read(payload)), cursor)
-        return attrs.evolve(arrival, held=held)
+        return _behind(ended, attrs.evolve(arrival, cursor=_asking(arrival, policy)))
 
     def _user_draft(self, cursor: Cursor, policy: GCPolicy | None) -> _Draft:
         """The original request, that is the whole first run of user messages, is LOCKED."""
@@ -483,6 +539,10 @@ class Intake:
         )
         if part.held:
             return attrs.evolve(item, policy=GCPolicy.LOCKED)
+        own = own_stub(part.text) if part.kind in _TEXT_KINDS or part.kind is ItemKind.TOOL_RESULT else None
+        if own is not None:
+            reference = self._reference(item, own)
+            item = attrs.evolve(item, form=Form.STUB, original_tokens=own.tokens, reference=reference)
         return attrs.evolve(item, policy=draft.policy or self._policy(item))
 
     def _policy(self, item: Item) -> GCPolicy:
@@ -538,7 +598,7 @@ class _Draft:
 def default_policy(item: Item) -> GCPolicy:
     """How strongly an item is held when nobody says otherwise (DESIGN.md, default policies)."""
     if item.kind is ItemKind.USER_TEXT:
-        return GCPolicy.EPHEMERAL if item.tokens > PASTE_TOKENS else GCPolicy.PRESERVABLE
+        return GCPolicy.PRESERVABLE
     long = _LONG.get(item.kind)
     if long is not None:
         return GCPolicy.EPHEMERAL if item.tokens > long else GCPolicy.PARTIAL
@@ -548,12 +608,37 @@ def default_policy(item: Item) -> GCPolicy:
 def _turned(cursor: Cursor) -> Cursor:
     """The cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
     fresh = not cursor.started
-    cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asked=False)
+    asked = cursor.exchange if cursor.asks and not cursor.used_tools else ()
+    cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asks=False)
     cursor = attrs.evolve(cursor, replied=False)
     if cursor.user_run:
         return cursor
     turn = cursor.turn if fresh else cursor.turn + 1
-    return attrs.evolve(cursor, user_run=True, turn=turn, step=-1, used_tools=False)
+    return attrs.evolve(cursor, user_run=True, turn=turn, step=-1, used_tools=False, exchange=(), asked=asked)
+
+
+def _behind(ended: Cursor, arrival: Arrival) -> Arrival:
+    """
+    A user message, and what the turn that it ends turns out to have been: an exchange, or one that used tools, whose
+    answer stays, and so does a question of the model's in front of it.
+    """
+    if ended.user_run:
+        return arrival
+    if ended.used_tools:
+        return attrs.evolve(arrival, held=(*ended.asked, *ended.answer))
+    return attrs.evolve(arrival, exchange=ended.exchange)
+
+
+def _asking(arrival: Arrival, policy: GCPolicy | None) -> Cursor:
+    """
+    The cursor behind a user message, which may become part of an exchange: not the original request, nor what the host
+    holds in its own way, nor a demand in a session that works with tools.
+    """
+    cursor = arrival.cursor
+    items = [item for message in arrival.messages for item in message.items if item.policy is not GCPolicy.LOCKED]
+    if policy is not None or (cursor.has_tools and any(is_demand(item.text) for item in items)):
+        return cursor
+    return attrs.evolve(cursor, exchange=(*cursor.exchange, *[item.id for item in items]))
 
 
 def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
@@ -608,15 +693,16 @@ def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) ->
     )
     texts = [item for item in message.items if item.kind is ItemKind.ASSISTANT_TEXT]
     answer = () if calls else tuple(item.id for item in texts)
-    asked = bool(answer) and texts[-1].text.rstrip().endswith("?")
     return attrs.evolve(
         cursor,
         open_calls=calls,
         results=None,
         used_tools=cursor.used_tools or bool(calls),
+        has_tools=cursor.has_tools or bool(calls),
         replied=not calls,
         answer=answer,
-        asked=asked,
+        exchange=tuple(dict.fromkeys((*cursor.exchange, *[item.id for item in message.items]))),
+        asks=bool(answer) and texts[-1].text.rstrip().endswith(_QUESTION_MARKS),
     )
 
 

@@ -217,6 +217,11 @@ class Unit:
         return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in self.items)
 
     @property
+    def is_exchange(self) -> bool:
+        """Whether it is a turn that called no tool: a question and its answer."""
+        return self.is_step and any(item.kind is ItemKind.USER_TEXT for item in self.items)
+
+    @property
     def is_step(self) -> bool:
         """Whether it is one model call (an assistant message with its results)."""
         return self.step >= 0

@@ -23,6 +23,9 @@ _PRESERVABLE = Rights(zones=frozenset({Zone.PRESERVABLE}))
 _RESERVE = Rights(zones=frozenset({Zone.RESERVE}))
 
 _OLD_KEEP = 0.1
+_PASTE_TOKENS = 2_000
+"""User text above this size was pasted."""
+
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
 
@@ -38,7 +41,7 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     if not planner.reaches(fit):
         # A request that just fits would be collected again at the next call, a break each time: so the cut goes deeper.
         roomy = max(0, fit + planner.goal.target_tokens) // 2
-        _cut(planner, [item for item in _newest(view) if item.policy is not GCPolicy.PRESERVABLE], min(fit, roomy))
+        _cut(planner, [item for item in _newest(view) if _is_oversized(item)], min(fit, roomy))
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
     _cut(planner, _newest(view), fit)
@@ -73,6 +76,11 @@ def _newest(view: WindowView) -> list[Item]:
     """What could be cut, largest first: it is the oversized one that keeps the request from fitting."""
     items = (item for unit in view.units for item in unit.items if is_cuttable(item))
     return sorted(items, key=lambda item: item.tokens, reverse=True)
+
+
+def _is_oversized(item: Item) -> bool:
+    """Whether the item is cut before anything that is held leaves: of what somebody said only what was pasted."""
+    return item.policy is not GCPolicy.PRESERVABLE or item.tokens > _PASTE_TOKENS
 
 
 def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:

@@ -40,6 +40,7 @@ class LogRecord:
         turn: The turn in which it came.
         time: Seconds since 1970; the line has it to the millisecond.
         policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
+        by_host: The host said how all of them are held.
         payload: The message, or the change of the source, as it arrived.
 
     """
@@ -51,7 +52,13 @@ class LogRecord:
     turn: int = 0
     time: float = 0.0
     policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
+    by_host: bool = False
     payload: Mapping[str, Any]
+
+    @property
+    def policy(self) -> GCPolicy | None:
+        """The host's own word for all of its items, or None."""
+        return next(iter(self.policies.values()), None) if self.by_host else None
 
     def line(self) -> bytes:
         """The line as it stands in the file; ``at`` and the ids stand first, so that they are found without parsing."""
@@ -64,6 +71,7 @@ class LogRecord:
                 "turn": self.turn,
                 "time": round(self.time, 3),
                 "policies": {key: policy.value for key, policy in self.policies.items()},
+                **({"by_host": True} if self.by_host else {}),
                 "payload": self.payload,
             }
         )
@@ -81,6 +89,7 @@ class LogRecord:
                 turn=saved["turn"],
                 time=saved["time"],
                 policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
+                by_host=saved.get("by_host", False),
                 payload=saved["payload"],
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

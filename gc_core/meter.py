@@ -6,6 +6,7 @@ It counts again what a request holds, by a path of its own: nothing here asks a 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +24,6 @@ from gc_core.rules import check_request
 from gc_core.rules.sameness import first_change
 from gc_core.tokens import counter_for, part_tokens, schema_tokens
 from gc_core.transcripts import Transcript
-
-PASTE_TOKENS = 2_000
-"""A user text above this size was pasted, not typed (TARGETS.md)."""
 
 _UNBROKEN = 2
 """Messages at the end of a request that may change without a break (TARGETS.md)."""
@@ -78,6 +76,65 @@ class _UserTexts:
         )
 
 
+@attrs.define
+class _Exchanges:
+    """
+    The messages of the history, by what they say, and where its exchanges begin: at each user message that follows
+    none.
+    """
+
+    keys: list[int] = attrs.Factory(list)
+    tokens: list[int] = attrs.Factory(list)
+    starts: list[int] = attrs.Factory(list)
+    known: set[int] = attrs.Factory(set)
+    said_last: bool = False
+
+    def add(self, seen: _Seen, *, said: bool) -> None:
+        if said and not self.said_last:
+            self.starts.append(len(self.keys))
+        self.said_last = said
+        self.keys.append(hash(seen.texts))
+        self.tokens.append(seen.tokens)
+        self.known.add(self.keys[-1])
+
+    def continuity(self, messages: Sequence[_Seen], room: int) -> Share:
+        """
+        Of the newest whole exchanges that so many tokens could hold beside the first message and the open exchange,
+        those that stand in one unbroken run at the end; what a collector wrote between them breaks nothing.
+        """
+        could = self._could_hold(room)
+        stood, run = self._same(messages), 0
+        for start, end in itertools.pairwise(reversed(self.starts)):
+            if end < stood or not could:
+                break
+            run += sum(self.tokens[end:start])
+        return Share(kept=min(run, could), whole=could)
+
+    def _same(self, messages: Sequence[_Seen]) -> int:
+        """From where on every message of the history stands."""
+        place = len(self.keys)
+        for seen in reversed(messages):
+            key = hash(seen.texts)
+            if key not in self.known:
+                continue
+            if not place or self.keys[place - 1] != key:
+                break
+            place -= 1
+        return place
+
+    def _could_hold(self, room: int) -> int:
+        if len(self.starts) <= 1:
+            return 0
+        opened = sum(self.tokens[self.starts[-1] :])
+        held, best = opened + self.tokens[self.starts[0]], 0
+        for start, end in itertools.pairwise(reversed(self.starts)):
+            held += sum(self.tokens[end:start])
+            if held > room:
+                break
+            best = held - opened - self.tokens[self.starts[0]]
+        return best
+
+
 class Meter:
     """
     Measures the requests of one replayed session.
@@ -86,13 +143,16 @@ class Meter:
     message is heard.
 
     Args:
+        window: Tokens that a request may have; 0 where chats are not measured.
         transcript: What is replayed; LOCKED is what it says: system texts, tool schemas, and every text of the first
             run of user messages.
         model: The model whose counts are meant, by default the format's usual one.
 
     """
 
-    def __init__(self, transcript: Transcript, *, model: str | None = None) -> None:
+    def __init__(self, transcript: Transcript, *, model: str | None = None, window: int = 0) -> None:
+        self._window = window
+        self._exchanges = _Exchanges()
         self._format: Format = format_named(transcript.format)
         self._counter: TokenCounter = counter_for(model, transcript.format)
         self._keeps_thinking = family(model, transcript.format).keeps_thinking
@@ -117,6 +177,7 @@ class Meter:
         """A message of the transcript has come."""
         seen = self._read(payload)
         role = self._format.role(payload)
+        self._exchanges.add(seen, said=role is Role.USER and bool(seen.said))
         self._history += seen.tokens
         self._thinking += seen.thinking
         if role is Role.USER and seen.said:
@@ -149,6 +210,8 @@ class Meter:
             locked_missing=self._missing(now),
             user_text=self._typed.share(there),
             first_request=self._request.share(there),
+            continuity=self._continuity(now),
+            notices=Share(kept=sum(map(_notice_tokens, now.messages)), whole=self._window),
         )
 
     def without(self) -> Prompt:
@@ -156,6 +219,12 @@ class Meter:
         return Prompt(tokens=self.tokens_without, cached=min(self._history_sent, self.tokens_without))
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _continuity(self, now: _Rendered) -> Share:
+        """Measured where not everything fits."""
+        if self.tokens_without <= self._window or not self._window:
+            return Share()
+        return self._exchanges.continuity(now.messages, self._window - now.head_tokens)
 
     def _opening(self, transcript: Transcript) -> int:
         """Tokens before the first message."""
@@ -170,8 +239,7 @@ class Meter:
         self._users.update(seen.said)
         for text in seen.said:
             tokens = self._counter.count(text)
-            if tokens <= PASTE_TOKENS:
-                self._typed.add(text, tokens)
+            self._typed.add(text, tokens)
             if self._request_open:
                 self._request.add(text, tokens)
         if self._request_open:
@@ -241,6 +309,12 @@ class Meter:
         if found is not None:
             self._holders[text] = found.payload
         return found is not None
+
+
+def _notice_tokens(seen: _Seen) -> int:
+    """Tokens of a message that is nothing but a line which says what was left out."""
+    is_notice = len(seen.said) == 1 and seen.said[0].startswith("[gc: ") and "\n" not in seen.said[0]
+    return seen.tokens if is_notice else 0
 
 
 def _unchanged(before: Request, now: Request) -> int | None:

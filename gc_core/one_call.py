@@ -152,10 +152,13 @@ class Sent:
         breaches: What the provider would refuse, in words.
         locked_missing: Bytes of LOCKED texts and schemas that are not in it.
         user_text: Of what the user typed so far: every text block of a message in the user's role that the transcript
-            has, in which no tool answers, up to 2,000 tokens long (a larger one was pasted). A block is kept when it
-            stands whole and unchanged in the prompt, as often as it was said; what a recorder or a harness wrote in the
-            user's role cannot be told apart and counts.
-        first_request: Of the first run of user messages, pastes included.
+            has, in which no tool answers, however long. A block is kept when it stands whole and unchanged in the
+            prompt, as often as it was said; what a recorder or a harness wrote in the user's role cannot be told apart
+            and counts.
+        first_request: Of the first run of user messages.
+        continuity: Of the newest exchanges that the window could hold, in tokens, those that stand whole in one
+            unbroken run; measured where the history is larger than the window.
+        notices: Of the window, in tokens, what lines take that say what was left out.
 
     """
 
@@ -167,6 +170,8 @@ class Sent:
     locked_missing: int = 0
     user_text: Share = Share()
     first_request: Share = Share()
+    continuity: Share = Share()
+    notices: Share = Share()
 
 
 @attrs.frozen(kw_only=True)
@@ -212,6 +217,7 @@ class CallMeasures:
         without: The prompt that it would have been without any collection.
         fit: How far it held what its reply uses.
         collections: Why collections ran that changed something, before the call and after it.
+        reached: Of the collections of the whole window that changed something, those that reached their target.
         deferred: Collections that were tried and not worth it.
         tried: A collection was tried, whatever came of it.
         collected: Something was collected since the previous request was rendered.
@@ -228,6 +234,7 @@ class CallMeasures:
     without: Prompt
     fit: Fit = Fit()
     collections: tuple[GCTriggerReason, ...] = ()
+    reached: Share = Share()
     deferred: int = 0
     tried: bool = False
     collected: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import attrs
 
@@ -13,18 +13,27 @@ from gc_core.cuts import Cuts
 from gc_core.errors import RemovalError
 from gc_core.items import Item, Unit
 from gc_core.plan import Plan
+from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
 from gc_core.protocols import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
 from gc_core.rights import Rights
 from gc_core.sources import TASK_STATE
-from gc_core.stub_planning import Stubs
+from gc_core.stub_planning import Stubs, is_cuttable
 from gc_core.summary import SummaryForm, SummaryRequest
 from gc_core.summary_planning import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
 from gc_core.tally import Tally
 from gc_core.traces import Traces
 from gc_core.view import WindowView, Zone
+
+_WASTE_PERCENT = 5.0
+"""Room below the target, in percent of it, from which a unit is shortened instead of dropped."""
+
+_SEAM = 12
+"""Tokens that a stub may have beyond its share: its reference is not known yet."""
+
+_WHOLE = frozenset({GCPolicy.PRESERVABLE, GCPolicy.LOCKED})
 
 
 class Planner:
@@ -59,12 +68,12 @@ class Planner:
         self._refusals: list[Refusal] = []
         self._later: list[tuple[GCRemovalItem, Rights]] = []
         self._exact = False
-        traces = Traces(counter, cites=context.cites)
+        traces = Traces(counter, cites=context.cites, recalls=context.recalls)
         self._tally = Tally(view)
         self._rights: dict[int, Rights] = {}
-        self._cuts = Cuts(context, view, self._tally, traces, counter)
+        self._cuts = Cuts(context, view, self._tally, traces, counter, cap=view.caps.notices)
         self._stubs = Stubs(context, view, self._tally, counter, profile)
-        self._summaries = Summaries(context, view, self._tally, traces, counter)
+        self._summaries = Summaries(context, view, self._tally, traces, counter, fills=goal.fills)
         self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
 
     # -- how far it is -------------------------------------------------------------------------------------------
@@ -76,8 +85,20 @@ class Planner:
 
     @property
     def met(self) -> bool:
-        """Whether the goal is reached."""
+        """Whether the goal is reached; with a limit of turns, whether nothing is left of those beyond it."""
+        if self.goal.turns_before:
+            return all(unit.number in self._tally.dropped for unit in self._view.expired)
         return self.reaches(self.goal.target_tokens)
+
+    def narrowed(self, removal: GCRemovalItem) -> GCRemovalItem | None:
+        """What of a proposal the goal is about: with a limit of turns whole units of those beyond it, nothing else."""
+        if not self.goal.turns_before:
+            return removal
+        if isinstance(removal.action, Stub):
+            return None
+        wanted = set(removal.action.units)
+        units = [unit for unit in self._view.expired if unit.number in wanted]
+        return removal.of(units) if units else None
 
     def reaches(self, tokens: int) -> bool:
         """
@@ -190,14 +211,53 @@ class Planner:
             return self._postpone(removal, rights, why)
         if self._cuts.gain(fresh) <= 0:
             for unit in fresh:
-                # What PRESERVABLE content could relieve is judged alike in every pass, by all that stands there.
-                if self._view.zone(unit) is not Zone.PRESERVABLE:
-                    self._tally.forget(unit)
-            return self._postpone(removal, rights, "smaller than the trace that would stand for it")
+                self._tally.forget(unit)
+            return self._postpone(removal, rights, "smaller than the line that would name it")
+        if self.goal.fills:
+            fresh = self._filling(removal, fresh, rights)
         for unit in fresh:
-            self._cuts.drop(unit)
-        self._removals.append(removal)
+            if unit.number not in self._tally.dropped:
+                self._cuts.drop(unit)
+        if fresh:
+            self._removals.append(removal.of(fresh))
         return True
+
+    def _filling(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> list[Unit]:
+        """Those of the units that have to leave, one by one; the last is only shortened where that suffices."""
+        gone: list[Unit] = []
+        for unit in units:
+            if (gone and self.met) or self._shortened(removal, unit, rights):
+                break
+            self._cuts.drop(unit)
+            self._exact = False
+            gone.append(unit)
+        return gone
+
+    def _shortened(self, removal: GCRemovalItem, unit: Unit, rights: Rights) -> bool:
+        """
+        Where more room would be left below the target than a unit is worth, it is shortened instead of dropped: whether
+        that suffices.
+        """
+        self._recount()
+        room = self.goal.target_tokens - (self._tally.total - self._tally.tokens_of([unit]))
+        if unit.number < 0 or room < self.goal.target_tokens * _WASTE_PERCENT / 100.0 or unit.policy in _WHOLE:
+            return False
+        taken = [stub for stub in self._cuts_to(unit, room) if not self._stubs.take(stub, rights.cutting())]
+        if not taken or not self.met:
+            return False
+        reason = f"{removal.reason}: as much as there is room for"
+        self._removals += [attrs.evolve(removal, action=stub, items=(stub.item,), reason=reason) for stub in taken]
+        return True
+
+    def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
+        """Stubs with which a unit has at most so many tokens: what is larger than a common size is cut to it."""
+        items = sorted(filter(is_cuttable, unit.items), key=self._tally.size_of)
+        room -= self._tally.tokens_of([unit]) - sum(map(self._tally.size_of, items))
+        for left, item in zip(range(len(items), 0, -1), items, strict=True):
+            share = room // left - _SEAM
+            if self._tally.size_of(item) > share:
+                yield Stub(item.id, max(0.0, share / max(item.tokens, item.original_tokens)))
+            room -= min(self._tally.size_of(item), share)
 
     def _offer_summary(self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights) -> bool:
         fresh = self._fresh(units)
@@ -322,7 +382,7 @@ class Planner:
         )
 
     def _edits(self, texts: dict[str, NewText], traces: dict[str, Reference]) -> Edits:
-        cut = (item.id for run in self._cuts.runs() for unit in run for item in unit.items)
+        cut = (item.id for item in self._cuts.left())
         schemas = (unit for unit in self._view.schemas if unit.number in self._tally.dropped)
         return Edits(
             dropped=frozenset(cut).union(self._summaries.ids(), self._thinking.ids()),

@@ -124,6 +124,7 @@ class Recorder:
             turn=arrival.cursor.turn,
             time=time.time(),
             policies={item.id: item.policy for item in new},
+            by_host=policy is not None,
             payload=payload,
         )
         (place,) = self.store.log.append([record])

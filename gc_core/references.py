@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+
 import attrs
 
 LOG_NAME = "master.jsonl"
@@ -15,6 +18,9 @@ HINTED_FROM = 400
 
 MOST_NAMES = 12
 """Names that a trace tells at most, the newest."""
+
+MOST_SAID = 8
+"""Sentences of a user's that a trace quotes at most, the newest."""
 
 _TOOLS = 2
 """Tools that a trace names; the calls of all others are told together."""
@@ -51,8 +57,10 @@ class Reference:
         hint: What a single item was, in a few words, or "".
         calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
         preview: How the text began of which nothing else is left, or the last that somebody said there, or "".
+        said: What users demanded there, sentences word for word.
         names: Names that stood there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that hold it all; None where nobody is told of a log.
+        recalls: There is a session to recall it from; without one no ids are told.
 
     """
 
@@ -64,40 +72,47 @@ class Reference:
     hint: str = ""
     calls: tuple[tuple[str, int], ...] = ()
     preview: str = ""
+    said: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     place: ByteRange | None = None
+    recalls: bool = True
 
     def stub_text(self) -> str:
         """The line that ends a stub."""
-        told = f"{self.first} {self.hint}".rstrip() + (f': "{self.preview}"' if self.preview else "")
-        return f"[gc: {self.tokens:,} tokens left out: {told}{self._where()}]"
+        told = f"{self.first} {self.hint}".rstrip() if self.recalls else self.hint
+        told += f': "{self.preview}"' if self.preview else ""
+        line = f"[gc: {self.tokens:,} tokens left out: {told.strip()}{self._where()}]"
+        return line if self.recalls else sealed(line)  # a session knows its own by the log
 
     def trace_text(self) -> str:
         """The whole text of a trace."""
-        said = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
-        hints = (*said, self.names and f"on {', '.join(self.names)}")
-        about = ", ".join(filter(None, hints))
-        told = f": {about}" if about else ""
-        return f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{told}{self._where()}]"
+        about = ", ".join(filter(None, self._hints()))
+        return sealed(self._line(f": {about}" if about else ""))
 
     def fold_text(self, told: str) -> str:
         """The whole text of a fold: one line."""
-        about = f": {told}" if told else ""
-        return (
-            f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}, folded{about}{self._where()}]"
-        )
+        return self._line(f", folded: {told}" if told else ", folded")
 
-    def summary_frame(self, label: str, *, boundary: bool = False) -> tuple[str, str]:
+    def summary_text(self, label: str, body: str, *, boundary: bool = False) -> str:
         """
-        What stands before and behind the text of a summary: what it is, and how the originals come back.
+        A summary as the model reads it: what it is, its text, and how the originals come back.
 
         With ``boundary`` a line says that everything before it is in the summary.
         """
-        opening = (
-            f'<summary name="{label}" of="{self._turns()}">\nAn account of what was said and done; no instructions.'
-        )
-        back = f"[gc: {self.tokens:,} tokens left out here: {self._turns()}, {self._ids()}{self._where()}]"
-        return opening, f"{back}\n{BOUNDARY}\n</summary>" if boundary else f"{back}\n</summary>"
+        of = f' of="{self._turns()}"' if self.recalls else ""
+        opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
+        closing = f"{self._line()}\n{BOUNDARY}" if boundary else self._line()
+        return sealed(f"{opening}\n{body}\n{closing}\n</summary>")
+
+    def _line(self, told: str = "") -> str:
+        where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
+        return f"[gc: {self.tokens:,} tokens left out here{where}{told}{self._where()}]"
+
+    def _hints(self) -> tuple[str, ...]:
+        about = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
+        said = " ".join(f'"{sentence}"' for sentence in self.said)
+        named = f"on {', '.join(self.names)}" if self.names else ""
+        return (*about, said and f"the user said {said}", named)
 
     def _calls(self) -> str:
         told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]
@@ -116,3 +131,32 @@ class Reference:
 
     def _ids(self) -> str:
         return self.first if self.first == self.last else f"{self.first}-{self.last}"
+
+
+_SEALED = re.compile(r" #(\d{6})(\](?:\n\[COMPACTION_BOUNDARY\])?(?:\n</summary>)?)\Z")
+_OPEN = re.compile(r"\](?:\n\[COMPACTION_BOUNDARY\])?(?:\n</summary>)?\Z")
+
+
+def sealed(text: str) -> str:
+    """
+    A text of gc-core's own with a check number in its last line: what comes back in somebody's list is known by it.
+
+    It tells gc-core's texts from texts that only look like them, not from forgeries by somebody who knows this code.
+    """
+    end = _OPEN.search(text)
+    return text if end is None else f"{text[: end.start()]} #{check_of(text)}{end.group()}"
+
+
+def unsealed(text: str) -> str | None:
+    """A text without its check number; None for one that has none, or another one."""
+    end = _SEALED.search(text)
+    if end is None:
+        return None
+    bare = text[: end.start()] + end.group(2)
+    return bare if check_of(bare) == end.group(1) else None
+
+
+def check_of(text: str) -> str:
+    """Six digits that belong to this text."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4, person=b"gc-core").digest()
+    return f"{int.from_bytes(digest) % 10**6:06d}"

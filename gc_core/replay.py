@@ -15,12 +15,13 @@ from gc_core.formats import format_named
 from gc_core.measures import ReplayReport
 from gc_core.messages import Payload, Request, Role
 from gc_core.meter import Meter
-from gc_core.one_call import CallMeasures, Overflow, Owner
+from gc_core.one_call import CallMeasures, Overflow, Owner, Share
 from gc_core.plugins import Plugins
 from gc_core.protocols import GCStrategy
 from gc_core.results import GCTriggerReason, Goal
 from gc_core.session import GCSession
 from gc_core.sight import Recall, Sight
+from gc_core.sums import NO_SHARE
 from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript
 from gc_core.uses import Uses, uses_of
@@ -30,6 +31,10 @@ OnCall = Callable[[int, int], None]
 
 _NEVER_REPEATED = frozenset({GCTriggerReason.CONTEXT_LIMIT})
 """The last resort stops as soon as the request fits, which is above its goal."""
+
+
+_WITHOUT_TARGET = frozenset({GCTriggerReason.YOUNG, GCTriggerReason.TURN_LIMIT, *_NEVER_REPEATED})
+"""Collections that go for something else than a number of tokens."""
 
 
 def replay(
@@ -72,7 +77,7 @@ def replay(
         run = _Run(
             session=session,
             events=events,
-            meter=Meter(transcript, model=model),
+            meter=Meter(transcript, model=model, window=config.usable),
             sight=_sight(transcript, uses, config, model, session.recall),
             again=(lambda goal: session.plan(goal=goal).result.changed) if check_repeat else None,
         )
@@ -109,7 +114,7 @@ def replay_baseline(
     run = _Run(
         session=BaselineSession(baseline, config=config, format=transcript.format, model=model, uses=known),
         events=_Events(),
-        meter=Meter(transcript, model=model),
+        meter=Meter(transcript, model=model, window=config.usable),
         sight=_sight(transcript, known, config, model, None),
         again=None,
     )
@@ -145,14 +150,17 @@ class _Events:
 
     goals: list[Goal] = attrs.Factory(list)
     finished: list[Goal] = attrs.Factory(list)
+    reached: Share = NO_SHARE
     deferred: int = 0
 
     def __call__(self, event: Event) -> None:
         match event:
             case CollectionStarted(goal=goal):
                 self.goals.append(goal)
-            case CollectionFinished():
+            case CollectionFinished(result=result):
                 self.finished.append(self.goals[-1])
+                if result.reason not in _WITHOUT_TARGET:
+                    self.reached = self.reached.plus(Share(kept=int(not result.shortfall), whole=1))
             case CollectionDeferred():
                 self.deferred += 1
             case _:
@@ -161,7 +169,7 @@ class _Events:
     def take(self) -> _Events:
         """What was told, and forget it."""
         told = attrs.evolve(self)
-        self.goals, self.finished, self.deferred = [], [], 0
+        self.goals, self.finished, self.deferred, self.reached = [], [], 0, NO_SHARE
         return told
 
 
@@ -238,6 +246,7 @@ class _Run:
             without=without,
             fit=fit,
             collections=tuple(goal.reason for goal in (*before.finished, *after.finished)),
+            reached=before.reached.plus(after.reached),
             deferred=before.deferred + after.deferred,
             tried=bool(before.goals or after.goals),
             collected=collected,

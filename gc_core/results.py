@@ -47,6 +47,8 @@ class Goal:
             the pressure.
         usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where nobody knows.
         tier_ratios: Shares of the usable window for what is hot, warm and cold, as the session is configured.
+        turns_before: With a limit of turns: everything that may go leaves of the turns before this one; 0: no limit.
+        fills: Of the last unit that leaves, as much stays as there is room for below the target.
         young_after: Number of the item behind which a YOUNG collection looks for what has been served.
         window_percent: Usage in percent of the usable window when the collection began; 0 where nobody knows.
         conversation_percent: The same of the conversation alone.
@@ -60,6 +62,8 @@ class Goal:
     relief_tokens: int | None = None
     usable_tokens: int = 0
     tier_ratios: tuple[float, ...] = (0.40, 0.35, 0.25)
+    turns_before: int = 0
+    fills: bool = False
     young_after: int = 0
     window_percent: float = 0.0
     conversation_percent: float = 0.0

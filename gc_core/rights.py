@@ -36,6 +36,10 @@ class Rights:
     whole: bool = False
     stub_only: frozenset[str] | None = None
 
+    def cutting(self) -> Rights:
+        """The same, and items of any kind may be cut."""
+        return attrs.evolve(self, stub_any_kind=True)
+
     def why_never(self, unit: Unit, zone: Zone) -> str:
         """Why the unit of this zone may not be taken out, or ""."""
         if zone in self.zones:

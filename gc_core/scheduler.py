@@ -65,7 +65,8 @@ class Moment:
         tokens: Tokens of the request as the budget counts them.
         leased_tokens: Tokens that are reserved for what sub-tasks will bring back: they count as taken.
         calibration: What the provider makes of such a count.
-        turn_tokens: Tokens that could go, by turn, oldest first; only asked for when turns are limited.
+        turns_before: With a limit of turns, the first one that may stay; 0 without one, or when it was looked at.
+        expired_tokens: Tokens of the turns before that one.
         waits_above: No threshold collection below this many tokens, because the last one was not worth its break.
         conversation_tokens: Of the tokens, those of the conversation.
         young_tokens: Tokens that have been served since the last collection; see ``Young``.
@@ -85,7 +86,8 @@ class Moment:
     tokens: int
     calibration: Calibration
     leased_tokens: int = 0
-    turn_tokens: tuple[int, ...] = ()
+    turns_before: int = 0
+    expired_tokens: int = 0
     waits_above: int = 0
     conversation_tokens: int = 0
     young_tokens: int = 0
@@ -357,13 +359,11 @@ class Scheduler:
         return attrs.evolve(goal, pressure_tokens=None, young_after=moment.young_after)
 
     def _turn_limit(self, moment: Moment) -> Goal | None:
-        limit = self.config.max_turns
-        if limit is None or len(moment.turn_tokens) < limit:
+        if not moment.expired_tokens:
             return None
-        oldest = sum(moment.turn_tokens[: len(moment.turn_tokens) - limit + 1])
-        target = max(0, moment.tokens - oldest)
         goal = self._goal(moment, GCTriggerReason.TURN_LIMIT, None)
-        return attrs.evolve(goal, target_tokens=target, pressure_tokens=None)
+        target = max(0, moment.tokens - moment.expired_tokens)
+        return attrs.evolve(goal, target_tokens=target, pressure_tokens=None, turns_before=moment.turns_before)
 
     def _goal(self, moment: Moment, reason: GCTriggerReason, target_percent: float | None) -> Goal:
         percent = self.target_percent if target_percent is None else target_percent

@@ -18,7 +18,6 @@ from gc_core.items import Level
 from gc_core.pacing import UNPACED
 from gc_core.past import serialised
 from gc_core.plugins import Named
-from gc_core.policy import GCPolicy
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import GROWTH, WISHES, Break, Moment, Scheduler
 from gc_core.sources import CONVERSATION
@@ -183,15 +182,14 @@ class Scheduling(Elsewhere):
         return self._young
 
     def _moment(self) -> Moment:
-        turns: tuple[int, ...] = ()
-        if self._config.max_turns is not None and self._limited_turn != self._context.cursor.turn:
-            turns = self._live_turns()
+        turns_before = self._turns_before
         budget = self._context.budget
         return Moment(
             tokens=budget.total,
             calibration=self._state.calibration,
             leased_tokens=self._leased_tokens,
-            turn_tokens=turns,
+            turns_before=turns_before,
+            expired_tokens=self._expired_tokens(turns_before) if turns_before else 0,
             waits_above=self._waits_above,
             conversation_tokens=budget.entry(CONVERSATION.name).tokens,
             young_tokens=self._served().tokens,
@@ -284,13 +282,16 @@ class Scheduling(Elsewhere):
         self._young = Served(tokens=0, newest=0)
         self._limited_turn, self._weighed, self._warm, self._wanted_waits = -1, "", None, 0
 
-    def _live_turns(self) -> tuple[int, ...]:
-        """Tokens of model and tools that could go, by turn, for the turns that still have some."""
-        tokens: dict[int, int] = {}
-        for unit in WindowView(self._context, self._protection).units:
-            if unit.is_step and not unit.pinned and unit.policy.strength < GCPolicy.PRESERVABLE.strength:
-                tokens[unit.turn] = tokens.get(unit.turn, 0) + unit.tokens
-        return tuple(tokens[turn] for turn in sorted(tokens))
+    @property
+    def _turns_before(self) -> int:
+        """With a limit of turns the first turn that may stay; 0 without one, and once a turn has been looked at."""
+        turn, limit = self._context.cursor.turn, self._config.max_turns
+        return 0 if limit is None or self._limited_turn == turn else max(0, turn - limit + 1)
+
+    def _expired_tokens(self, turns_before: int) -> int:
+        """Tokens of the units that a limit of turns takes out."""
+        view = WindowView(self._context, self._protection, turns_before=turns_before)
+        return sum(unit.tokens for unit in view.expired)
 
 
 @functools.lru_cache(maxsize=32)

@@ -57,6 +57,8 @@ from gc_core.watching import Watch
 class SessionBase(Handing):
     """What ``GCSession`` and ``AsyncGCSession`` share; the arguments are ``GCSession``'s."""
 
+    _recalls = True
+
     def __init__(
         self,
         config: GCConfig | None = None,
@@ -75,7 +77,9 @@ class SessionBase(Handing):
         chosen = chosen_of(strategy, config)
         config = with_names(config, chosen)
         objects = objects_of(chosen, summarizer)
-        settings = Settings(config=config, format=format, model=model, counter=counter, objects=objects)
+        settings = Settings(
+            config=config, format=format, model=model, counter=counter, objects=objects, recalls=self._recalls
+        )
         host = Host(strategy=chosen, summarizer=summarizer, validator=validator, plugins=plugins, on_event=on_event)
         self._start(settings, lambda: begun(directory, format), host)
 

@@ -63,6 +63,7 @@ class SessionState:
         counter: The host's own counter, or None for the one that suits the model.
         read: Reads a payload of the master log.
         cites: References name the bytes of the log.
+        recalls: What leaves can be recalled; without that, references name no ids.
 
     """
 
@@ -75,8 +76,9 @@ class SessionState:
         counter: TokenCounter | None,
         read: ReadPayload,
         cites: bool = False,
+        recalls: bool = True,
     ) -> None:
-        self.cites = cites
+        self.cites, self.recalls = cites, recalls
         self.config, self.format, self.model = config, format, model
         self._given = config
         self.own_counter = counter
@@ -113,6 +115,7 @@ class SessionState:
             classify=classify,
             tools=self.config.tool_policies(),
             cites=self.cites,
+            recalls=self.recalls,
         )
 
     @property
@@ -533,6 +536,7 @@ class Settings:
         counter: The host's own counter, or None.
         objects: Types of strategies that were given as objects.
         kept: What the ledger goes on saying, where it is not the agent that opens it.
+        recalls: What leaves can be recalled; without that, references name no ids.
 
     """
 
@@ -542,6 +546,7 @@ class Settings:
     counter: TokenCounter | None = None
     objects: tuple[str, ...] = ()
     kept: Opened | None = None
+    recalls: bool = True
 
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
@@ -573,4 +578,5 @@ class Settings:
             counter=self.counter,
             read=read,
             cites=cites,
+            recalls=self.recalls,
         )

@@ -227,7 +227,9 @@ class Stubs:
     def _reference(self, item: Item) -> Reference:
         known = item.reference if item.form is Form.STUB else self._references.get(item.id)
         if known is None:
-            known = self._references[item.id] = reference_to(item, self._call_of(item), cites=self._context.cites)
+            context = self._context
+            known = reference_to(item, self._call_of(item), cites=context.cites, recalls=context.recalls)
+            self._references[item.id] = known
         return known
 
     def _shows_file(self, item: Item) -> bool:

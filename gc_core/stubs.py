@@ -20,8 +20,9 @@ from gc_core.items import Form, Item, ItemKind, Part
 from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
 from gc_core.protocols import TokenCounter
-from gc_core.references import MOST_NAMES, ByteRange, Reference
+from gc_core.references import MOST_NAMES, MOST_SAID, ByteRange, Reference
 from gc_core.relevance.named_blocks import named_blocks
+from gc_core.relevance.outcome_lines import told_lines
 from gc_core.relevance.working_set import kept_stretches, without_replaced
 from gc_core.scan import LONG_LINE, Scan, scan
 from gc_core.tokens import part_tokens
@@ -31,15 +32,6 @@ STUBBED_KINDS = frozenset(
 )
 """What a strategy can stub."""
 
-_TOLD = (
-    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "rejected", "not found"),
-    *("exit code", "passed", "warning"),
-)
-"""Words of errors and outcomes. Looked for one by one: str.find is many times faster than one pattern of them all."""
-
-_MOST_TOLD = 12
-"""Lines that speak of errors or outcomes which one stub keeps at most: the last ones, which tell how it ended."""
-
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
 _SHORT_CHARS = 300
@@ -47,7 +39,10 @@ _SHORT_CHARS = 300
 _ASKED_CHARS, _PREVIEW_CHARS = 40, 40
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
-_TOLD_SCORE, _EDGE_SCORE, _NAMELESS_SCORE = 2.0, 4.0, 1.0
+_EDGE_SCORE, _NAMELESS_SCORE = 4.0, 1.0
+_FAILS_SCORE, _ENDS_SCORE = 6.0, 2.0
+_TOLD_SHARE = 0.5
+"""Share of a stub for lines that say how it went, before any other line: failures first."""
 _BLOCKS = 0.6
 """Share of a stub that blocks around names which were used lately may take."""
 _STRETCHES = 4
@@ -79,6 +74,7 @@ class _Kept:
     end: int
     score: float
     important: bool = False
+    told: bool = False
 
 
 def is_stubbable(item: Item) -> bool:
@@ -159,11 +155,11 @@ def trim_stub(
     return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
 
 
-def reference_to(item: Item, call: Item | None = None, *, cites: bool = False) -> Reference:
+def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, recalls: bool = True) -> Reference:
     """
     The reference to a single item: what it was, of a result also what the call asked for, and how it ended.
 
-    With ``cites`` it says which bytes of the log hold it.
+    With ``cites`` it says which bytes of the log hold it; without ``recalls`` it names no id.
     """
     return Reference(
         tokens=item.original_tokens,
@@ -173,12 +169,14 @@ def reference_to(item: Item, call: Item | None = None, *, cites: bool = False) -
         last_turn=item.turn,
         hint=_hint(item, call),
         place=item.logged if cites else None,
+        recalls=recalls,
     )
 
 
-def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
+def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True) -> Reference:
     """One reference for items that follow one another; what a trace among them stands for counts as it did."""
-    tokens, calls, preview, names = 0, Counter[str](), "", dict[str, None]()
+    tokens, calls, preview = 0, Counter[str](), ""
+    names, said = dict[str, None](), dict[str, None]()
     places: list[ByteRange] = []
     for item in items:
         known = item.reference
@@ -191,6 +189,7 @@ def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
             calls.update(dict(known.calls))
             preview = known.preview or preview
             names.update(dict.fromkeys(known.names))
+            said.update(dict.fromkeys(known.said))
         place = item.logged if known is None else known.place
         if cites and place is not None:
             places.append(place)
@@ -203,8 +202,10 @@ def reference_over(items: Sequence[Item], *, cites: bool = False) -> Reference:
         last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
+        said=tuple(said)[-MOST_SAID:],
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
+        recalls=recalls,
     )
 
 
@@ -316,7 +317,10 @@ class _Cutter:
         blocks = named_blocks(text, scanned, self.named, int(_BLOCKS * most)) if self.named else []
         taken = sum(end - start + len(self.gap) for start, end in blocks)
         most -= taken
-        chosen, spent = self._whole(wanted, most, weighed) if weighed else self._lines(wanted, most)
+        told, known = self._how_it_went(wanted, int(_TOLD_SHARE * most), weighed)
+        rest = [kept for kept in wanted if not any(kept.start < one.end and one.start < kept.end for one in told)]
+        chosen, spent = self._whole(rest, most - known, weighed) if weighed else self._lines(rest, most - known)
+        chosen, spent = [*chosen, *told], spent + known
         chosen += [_Kept(start, end, 0.0) for start, end in blocks]
         spent += taken
         if self.ends:
@@ -335,6 +339,16 @@ class _Cutter:
             wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
             self.known[key] = wanted, weighed
         return self.known[key]
+
+    def _how_it_went(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText | None) -> tuple[list[_Kept], int]:
+        """
+        What tells of failures, then of outcomes, the last first: it tells how it ended. A line of a stretch that a
+        profile keeps whole is none of it.
+        """
+        told = [kept for kept in wanted if kept.told]
+        if weighed is not None:
+            told = [kept for kept in told if weighed.span_at((kept.start, kept.end)) is None]
+        return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
 
     def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
         """What fits, in the order of its worth, and the characters that it takes."""
@@ -381,14 +395,17 @@ class _Cutter:
 def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
     """The same, worth more or less as a profile says, and the important lines that carry no name."""
     found: dict[tuple[int, int], float] = {}
+    told = set()
     for kept in wanted:
         line = kept.start, kept.end
         found[line] = max(kept.score, found.get(line, 0.0))
+        if kept.told:
+            told.add(line)
     for line in weighed.nameless:
         found.setdefault(line, _NAMELESS_SCORE)
     lines = list(found)
     return [
-        _Kept(*line, found[line] * weight, weight > 1)
+        _Kept(*line, found[line] * weight, weight > 1, line in told)
         for line, weight in zip(lines, weighed.weights(lines), strict=True)
     ]
 
@@ -417,29 +434,10 @@ def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
 
 
 def _told(text: str) -> list[_Kept]:
-    """Lines that speak of errors and outcomes, the last ones; of a very long line only what stands around the word."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters have a longer lower case: then only what is written small is found
-        lower = text
-    lines: dict[int, _Kept] = {}
-    for word in _TOLD:
-        for place in _last_places(lower, word):
-            start = max(text.rfind("\n", 0, place) + 1, place - LONG_LINE // 2)
-            stop = text.find("\n", place)
-            end = min(len(text) if stop < 0 else stop, place + LONG_LINE // 2)
-            lines[start] = _Kept(start, end, _TOLD_SCORE)
-    return [lines[start] for start in sorted(lines)[-_MOST_TOLD:]]
-
-
-def _last_places(text: str, word: str) -> Iterator[int]:
-    """The last places of a word that begins there, newest first: no more than a stub could keep."""
-    place = len(text)
-    for _ in range(_MOST_TOLD):
-        place = text.rfind(word, 0, place)
-        if place < 0:
-            return
-        if place == 0 or not text[place - 1].isalpha():
-            yield place
+    """Lines that speak of failures and outcomes."""
+    return [
+        _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, told=True) for each in told_lines(text)
+    ]
 
 
 def _edges(text: str) -> list[_Kept]:

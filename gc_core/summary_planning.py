@@ -22,7 +22,7 @@ from gc_core.view import WindowView
 NO_SUMMARIZER = "no summarizer is configured"
 """Why a proposal to summarise is refused where the configuration says ``summarizer = "none"``."""
 
-LEAST_BODY = 40
+LEAST_BODY = 36
 """Tokens of text below which a summary would say next to nothing: a trace costs less."""
 
 LEAST_FOLD = 12
@@ -30,6 +30,9 @@ LEAST_FOLD = 12
 
 LEAST_DIGEST = 120
 """Tokens that the entries of a segment may have at least, however short it was: an outcome and what led to it."""
+
+_SHORT = 160
+"""Tokens of a short summary, its frame and message included."""
 
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
@@ -126,13 +129,24 @@ class Summaries:
 
     """
 
-    def __init__(self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter) -> None:
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        tally: Tally,
+        traces: Traces,
+        counter: TokenCounter,
+        *,
+        fills: bool = False,
+    ) -> None:
+        self._fills = fills
         self.preserved: dict[str, GCPolicy] = {}
         self._given = context.cursor.summaries
         self._view = view
         self._tally = tally
         self._traces = traces
         self._counter = counter
+        self._most = view.caps.summaries // 2
         self._planned: list[PlannedSummary] = []
 
     @property
@@ -167,13 +181,23 @@ class Summaries:
         tokens = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._tally.tokens_of([unit])
-            allowed = allowed_tokens(action, tokens)
+            allowed = self._allowed(action, tokens)
             if (self._tally.total - tokens + allowed <= target and not whole) or count == len(units):
                 ordered = sorted(units[:count], key=lambda each: self._view.position(each.number))
                 found = self._planned_of(removal, action, ordered, tokens)
                 if found is not None:
                     return found
         return None
+
+    def _allowed(self, action: Summarize, tokens: int) -> int:
+        """
+        Tokens that a summary of so many may have. Where no room is to be left over, a few units are worth a short one,
+        of half their tokens: else a large part of a small window would leave at once.
+        """
+        allowed = allowed_tokens(action, tokens)
+        if self._fills:
+            allowed = max(allowed, min(tokens // 2, _SHORT))
+        return min(allowed, action.max_tokens, self._most)
 
     def _planned_of(
         self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], tokens: int
@@ -182,7 +206,7 @@ class Summaries:
         is_digest = action.form is SummaryForm.DIGEST
         traces = self._traces_among(units) if is_digest else ()
         both = sorted((*units, *traces), key=lambda each: self._view.position(each.number)) if traces else units
-        allowed = digest_tokens(action, units) if is_digest else allowed_tokens(action, tokens)
+        allowed = digest_tokens(action, units) if is_digest else self._allowed(action, tokens)
         if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
             return None
         reference = self._traces.spanning(both)[0]
@@ -270,8 +294,7 @@ def framed(reference: Reference, label: str, form: SummaryForm, body: str) -> st
     """A summary as the model reads it: what it is, its text, and how the originals come back."""
     if form is SummaryForm.FOLD:
         return reference.fold_text(body)
-    opening, closing = reference.summary_frame(label, boundary=form is SummaryForm.COMPACTION)
-    return f"{opening}\n{body}\n{closing}"
+    return reference.summary_text(label, body, boundary=form is SummaryForm.COMPACTION)
 
 
 def summary_tokens(text: str, counter: TokenCounter) -> int:

@@ -58,6 +58,11 @@ class ReplaySummary:
         cost: Price of the prompts relative to no collection; None when nothing was sent.
         user_text_kept: Percent of what the user typed, over all calls.
         first_request_kept: Percent of the first run of user messages, over all calls.
+        answer_continuity: Percent of the newest exchanges that the window could hold which stand whole and in one run;
+            None where everything fits.
+        notice_share: Percent of the window that lines take which say what was left out.
+        targets_reached: Percent of the collections of the whole window that reached their target; None where there was
+            none.
         far_fit: Percent of what next messages use from afar that was visible; None where nothing is used so.
         far_lines: Percent of it that stood on a whole original line.
         far_uses: How many such uses there were.
@@ -99,6 +104,9 @@ class ReplaySummary:
     cost: float | None
     user_text_kept: float
     first_request_kept: float
+    answer_continuity: float | None
+    notice_share: float
+    targets_reached: float | None
     far_fit: float | None
     far_lines: float | None
     far_uses: int
@@ -150,6 +158,9 @@ class Sums:
         price_without: Of the same calls without collection.
         user_text: What the user typed.
         first_request: The first run of user messages.
+        continuity: The newest exchanges that the window could hold.
+        notices: Lines that say what was left out.
+        reached: Collections of the whole window that reached their target.
         far: Far uses.
         far_lines: Those on a whole original line.
         near: All uses of the calls below 80 % of the window.
@@ -184,6 +195,9 @@ class Sums:
     price_without: float = 0.0
     user_text: Share = NO_SHARE
     first_request: Share = NO_SHARE
+    continuity: Share = NO_SHARE
+    notices: Share = NO_SHARE
+    reached: Share = NO_SHARE
     far: Share = NO_SHARE
     far_lines: Share = NO_SHARE
     near: Share = NO_SHARE
@@ -250,6 +264,9 @@ class Sums:
             cost=self.cost,
             user_text_kept=self.user_text.percent,
             first_request_kept=self.first_request.percent,
+            answer_continuity=_percent(self.continuity),
+            notice_share=self.notices.percent if self.notices.whole else 0.0,
+            targets_reached=_percent(self.reached),
             far_fit=_percent(self.far),
             far_lines=_percent(self.far_lines),
             far_uses=self.far.whole,
@@ -298,6 +315,9 @@ def sums_of(calls: Sequence[CallMeasures], *, window: int) -> Sums:
         price_without=sum(call.without.cost for call, _ in pairs),
         user_text=total(request.user_text for request in sent),
         first_request=total(request.first_request for request in sent),
+        continuity=total(request.continuity for request in sent),
+        notices=total(request.notices for request in sent),
+        reached=total(call.reached for call in calls),
         far=total(fit.far for fit in fits),
         far_lines=total(fit.far_lines for fit in fits),
         near=total(fit.near for fit in fits),

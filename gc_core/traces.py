@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 import attrs
 
 from gc_core.items import ItemKind, Part, Unit
 from gc_core.protocols import TokenCounter
-from gc_core.references import HINTED_FROM, MOST_NAMES, ByteRange, Reference
+from gc_core.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.relevance.demands import Strength, demands_in
 from gc_core.stubs import reference_over
 from gc_core.tokens import part_tokens
+
+LEAST_TIMES = 4
+"""What a trace stands for has at least so many times the trace's tokens; else nothing is written."""
 
 _LONGEST_TRACE = Reference(
     tokens=10**7,
@@ -29,17 +33,42 @@ _ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_T
 _LONGEST_NAME = 60
 """Characters of a name beyond which it would cost too many tokens."""
 
+_LONGEST_SAID = 160
+"""Characters of a sentence beyond which quoting it would cost too many tokens."""
+
+_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")", "\n": " "})
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """
+    A trace that a plan writes.
+
+    Attributes:
+        units: What it stands for, oldest first; traces that it takes up are among them.
+        stands_at: The item at whose place it stands: the first that left there.
+        reference: What it says.
+        tokens: What it costs, its message included.
+
+    """
+
+    units: tuple[Unit, ...]
+    stands_at: str
+    reference: Reference
+    tokens: int
+
 
 class Traces:
     """
     Writes references for runs of units, and counts the traces that they make.
 
-    ``cites``: they say which bytes of the log hold what they stand for.
+    ``cites``: they say which bytes of the log hold what they stand for; without ``recalls`` they name no ids.
     """
 
-    def __init__(self, counter: TokenCounter, *, cites: bool) -> None:
+    def __init__(self, counter: TokenCounter, *, cites: bool, recalls: bool = True) -> None:
         self._counter = counter
         self._cites = cites
+        self._recalls = recalls
         self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
         self._longest_plain = self._longest(HINTED_FROM - 1)
         self._longest_hinted = self._longest(10**7)
@@ -49,43 +78,84 @@ class Traces:
         run = tuple([unit.number for unit in units])
         known = self._known.get(run)
         if known is None:
-            reference = reference_over([item for unit in units for item in unit.items], cites=self._cites)
-            known = self._known[run] = reference, self._tokens(reference)
+            items = [item for unit in units for item in unit.items]
+            reference = reference_over(items, cites=self._cites, recalls=self._recalls)
+            known = self._known[run] = reference, self.tokens(reference)
         return known
+
+    def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
+        """The reference with as much of what it hands on as so many tokens allow, the newest; and its tokens."""
+        tokens = self.tokens(reference)
+        while tokens > most and (reference.said or reference.names):
+            said, names = reference.said, reference.names
+            if names:
+                reference = attrs.evolve(reference, names=names[(len(names) + 1) // 2 :])
+            else:
+                reference = attrs.evolve(reference, said=said[(len(said) + 1) // 2 :])
+            tokens = self.tokens(reference)
+        if tokens > most and reference.preview:
+            reference = attrs.evolve(reference, preview="")
+            tokens = self.tokens(reference)
+        return reference, tokens
 
     def most(self, left_out: int) -> int:
         """Tokens that a trace for so many that are left out has at most: little ones have no hint."""
+        if left_out < LEAST_TIMES * 8:
+            return 0
         return self._longest_hinted if left_out >= HINTED_FROM else self._longest_plain
 
-    def names_cost(self, reference: Reference | None) -> int:
-        """Tokens of the names that a trace hands on; the longest trace is reckoned without any."""
-        if reference is None or not reference.names:
+    def carried_cost(self, reference: Reference | None) -> int:
+        """Tokens of what a trace hands on; the longest trace is reckoned without any."""
+        if reference is None or not (reference.names or reference.said):
             return 0
-        return self._tokens(reference) - self._tokens(attrs.evolve(reference, names=()))
+        return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
 
-    def with_names(self, run: Sequence[Unit], shown: set[str], room: int) -> tuple[Reference, int]:
+    def telling(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
         """
-        The reference for a run that leaves, with as many of the names that the window would lose as there is room for;
-        and what these cost. They are ``shown`` from then on.
+        What a notice says, with what users demanded there and with names that the window would lose,
+        as much as there is room for; and what these cost. The names are ``shown`` from then on.
         """
-        reference, tokens = self.spanning(run)
+        run, reference, tokens = notice.units, notice.reference, notice.tokens
+        demanded = [said for said in _demanded(run) if said not in reference.said]
+        said = (*demanded[len(demanded) - max(0, MOST_SAID - len(reference.said)) :],)
+        while said:
+            longer = attrs.evolve(reference, said=(*reference.said, *said))
+            if self.tokens(longer) - tokens <= room:
+                reference = longer
+                break
+            said = said[(len(said) + 1) // 2 :]
         more = _telling(run, shown)[: MOST_NAMES - len(reference.names)]
         while more:
             longer = attrs.evolve(reference, names=(*reference.names, *more))
-            cost = self._tokens(longer) - tokens
+            cost = self.tokens(longer) - tokens
             if cost <= room:
                 shown.update(more)
                 return longer, cost
             more = more[: len(more) // 2]
-        return reference, 0
+        return reference, self.tokens(reference) - tokens
+
+    def tokens(self, reference: Reference) -> int:
+        """Tokens of the trace for a reference, its message included."""
+        part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
+        return part_tokens(part, self._counter) + self._counter.per_message
 
     def _longest(self, tokens: int) -> int:
         place = _LONGEST_PLACE if self._cites else None
-        return self._tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place))
+        return self.tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls))
 
-    def _tokens(self, reference: Reference) -> int:
-        part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
-        return part_tokens(part, self._counter) + self._counter.per_message
+
+def _demanded(run: Sequence[Unit]) -> list[str]:
+    """What users clearly demanded there, in short sentences, each once, in their order."""
+    return list(dict.fromkeys(_sentences(run)))
+
+
+def _sentences(run: Sequence[Unit]) -> Iterator[str]:
+    for unit in run:
+        for item in unit.items:
+            if item.kind is ItemKind.USER_TEXT and not item.synthetic:
+                for demand in demands_in(item.text):
+                    if demand.strength is Strength.CLEAR and len(demand.text) <= _LONGEST_SAID:
+                        yield " ".join(demand.text.split()).translate(_PLAIN)
 
 
 def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import attrs
 
 from gc_core.ages import ages_of
+from gc_core.caps import Caps
 from gc_core.context import Context
 from gc_core.importance import Scores, composite
 from gc_core.items import Item, ItemKind, Turn, Unit
 from gc_core.liveness import Liveness
 from gc_core.policy import GCPolicy
 from gc_core.reachability import Roots
+from gc_core.relevance.compactions import is_compaction
+from gc_core.relevance.demands import is_demand
 from gc_core.relevance.working_set import WorkingSet
 from gc_core.results import ColdText
 from gc_core.scan import scan
@@ -43,6 +46,8 @@ class Zone(enum.Enum):
 
 
 _SPOKEN = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT})
+
+_TOLD = 2
 
 NAMED_STEPS = 30
 """Steps for which a name counts as used lately."""
@@ -73,7 +78,8 @@ class WindowView:
 
     ``policies`` are what plugins say of resident items now, by item id; they hold for this collection, and for good
     when it changes something. ``objective`` is what the agent is about, ``questions`` are those that are open, and
-    ``scores`` is how importance is told.
+    ``scores`` is how importance is told. ``usable`` are the tokens that a request may have: of them the caps are parts.
+    With ``turns_before`` the turns before that one are held by nothing but LOCKED and pins.
     """
 
     def __init__(
@@ -89,6 +95,8 @@ class WindowView:
         questions: tuple[str, ...] = (),
         scores: Scores = composite,
         search: Callable[[str, int], tuple[ColdText, ...]] = lambda _query, _limit: (),
+        usable: int = 0,
+        turns_before: int = 0,
     ) -> None:
         self._context = context
         self._protection = protection
@@ -100,6 +108,8 @@ class WindowView:
         self._questions = questions
         self._scores = scores
         self._search = search
+        self.caps = Caps.of(usable)
+        self._turns_before = turns_before
 
     @property
     def tokens(self) -> int:
@@ -137,8 +147,16 @@ class WindowView:
 
     @cached_property
     def preservable(self) -> tuple[Unit, ...]:
-        """PRESERVABLE units, oldest first, when pressure allows them to go."""
-        return self.in_zone(Zone.PRESERVABLE) if self._pressure else ()
+        """
+        PRESERVABLE units when pressure allows them to go: what the model said, then what users said without a demand,
+        then their demands, each the oldest first.
+        """
+        return tuple(sorted(self.in_zone(Zone.PRESERVABLE), key=_demanded)) if self._pressure else ()
+
+    @cached_property
+    def expired(self) -> tuple[Unit, ...]:
+        """Units of the turns that a limit of turns takes out, oldest first."""
+        return tuple(unit for unit in self.in_zone(Zone.OLD) if self._is_expired(unit))
 
     @cached_property
     def stubbable(self) -> tuple[Item, ...]:
@@ -339,12 +357,38 @@ class WindowView:
             return Zone.HELD
         if is_enrichment(unit) or _is_stale_state(unit):
             return Zone.OLD if self._steps_after[place] else Zone.HELD
+        if self._is_expired(unit) or unit.number in self._above_caps:
+            return Zone.OLD
+        return self._softly(place, unit)
+
+    def _softly(self, place: int, unit: Unit) -> Zone:
+        """What protection says of a unit that may go in some moment: by its turn, and by the steps since."""
         recent = unit.turn >= self._recent_turn
-        if policy is GCPolicy.PRESERVABLE:
+        if unit.policy is GCPolicy.PRESERVABLE:
             return Zone.RESERVE if self._is_fresh(unit) or (recent and not unit.is_summary) else Zone.PRESERVABLE
         if not recent and place < self._recent_from:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
+
+    def _is_expired(self, unit: Unit) -> bool:
+        return unit.turn < self._turns_before and not unit.is_summary
+
+    @cached_property
+    def _above_caps(self) -> frozenset[int]:
+        """
+        PRESERVABLE units of old turns that are more than their kind may have: the oldest. What users said stays before
+        the answers that they got. Own summaries become one where somebody can write it.
+        """
+        held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
+        summaries = [unit for unit in held if unit.is_summary or is_compaction(unit.items[0].text)]
+        if self._can_summarize:
+            summaries = [unit for unit in summaries if not unit.is_summary]
+        known = {unit.number for unit in held if unit.is_summary}.union(unit.number for unit in summaries)
+        old = [unit for unit in held if unit.number not in known and unit.turn < self._recent_turn]
+        said = [unit for unit in old if _is_said(unit)]
+        answers = [unit for unit in old if not _is_said(unit)]
+        above = {unit.number for unit in _beyond([*said, *answers], self.caps.said)}
+        return frozenset(above.union(unit.number for unit in _beyond(summaries, self.caps.summaries)))
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
         """
@@ -379,6 +423,26 @@ def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
 def number_of(item: Item) -> int:
     """The number in the item's id."""
     return int(item.id[1:])
+
+
+def _beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
+    """Those of the units that are more than so many tokens, in their order; from the first that is, all."""
+    for unit in units:
+        most -= unit.tokens
+        if most < 0:
+            yield unit
+
+
+def _is_said(unit: Unit) -> bool:
+    return any(item.kind is ItemKind.USER_TEXT for item in unit.items)
+
+
+def _demanded(unit: Unit) -> int:
+    """0 for what the model said, 1 for what a user said, 2 for what a user demands or an account tells of it."""
+    texts = [item.text for item in unit.items if item.kind is ItemKind.USER_TEXT]
+    if not texts:
+        return _TOLD if unit.is_summary else 0
+    return _TOLD if any(map(is_demand, texts)) else 1
 
 
 def _is_stale_state(unit: Unit) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,6 +138,17 @@ def test_what_happens_to_the_original_changes_no_clone(changes_):
     assert copies[0].snapshot() == second.snapshot() == saved
     assert copies[1].total == copies[1].overhead
     assert real.total == real.overhead + 7 + 999 * len(keys)
+
+
+def test_items_beside_a_group_leave_without_what_the_group_holds():
+    one = budget()
+    for key in ("a", "b"):
+        one.add(attrs.evolve(item(key, 0), group=""))
+    one.add(attrs.evolve(item("c", 1), group="turn 0", policy=LOCKED))
+    one.remove("a", "b")
+    assert (one.total, one.locked) == (1, 1)
+    one.remove("c")
+    assert one.total == 0
 
 
 def test_removing_several_is_all_or_nothing():

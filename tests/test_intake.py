@@ -15,7 +15,7 @@ from gc_core import (
     Plugins,
     hookimpl,
 )
-from gc_core.intake import LONG_ARGUMENT_TOKENS, PASTE_TOKENS
+from gc_core.intake import LONG_ARGUMENT_TOKENS
 from tests.support.checker import complaints
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.say import answer, call, lines, rendered, result, results, schema, use, user
@@ -56,8 +56,8 @@ def test_a_turn_starts_at_a_user_message_that_follows_no_user_message():
             (0, -1, 2, "user_text"),
             (0, 0, 3, "assistant_text"),
             (1, -1, 4, "user_text"),
-            (1, 0, 5, "assistant_text"),
-            (1, 1, 6, "assistant_text"),
+            (1, 0, 4, "assistant_text"),
+            (1, 1, 4, "assistant_text"),
             (2, -1, 7, "user_text"),
         ]
 
@@ -140,7 +140,8 @@ def test_numbers_of_turns_and_units_only_grow(messages):
         assert [unit.turn for unit in units] == sorted(unit.turn for unit in units)
         for unit in units:
             assert len({item.turn for item in unit.items}) == 1
-            assert len({item.step for item in unit.items}) == 1
+            calls = any(item.kind is ItemKind.TOOL_CALL for item in unit.items)
+            assert len({item.step for item in unit.items}) == 1 or not calls
 
 
 # --- default policies -------------------------------------------------------------------------------------------------
@@ -156,10 +157,10 @@ def test_the_original_request_is_locked_however_long_it_is():
         assert policies(session, ItemKind.USER_TEXT) == [LOCKED]
 
 
-def test_a_paste_is_ephemeral_and_a_message_of_usual_length_preservable():
-    usual, paste = "word " * (PASTE_TOKENS - 10), "word " * (PASTE_TOKENS + 10)
-    with session_with(user("a"), answer("b"), user(usual), answer("c"), user(paste)) as session:
-        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE, EPHEMERAL]
+def test_what_a_user_says_is_preservable_however_long_it_is():
+    with session_with(user("a"), answer("b"), user("word " * 20), answer("c"), user("word " * 5_000)) as session:
+        assert policies(session, ItemKind.USER_TEXT)[0] == LOCKED
+        assert policies(session, ItemKind.USER_TEXT)[2] == PRESERVABLE
 
 
 def test_long_arguments_are_ephemeral_and_short_ones_partial():
@@ -191,10 +192,39 @@ def test_system_text_and_core_schemas_are_locked_discoverable_schemas_are_epheme
         assert policies(session, ItemKind.TOOL_SCHEMA) == [LOCKED, EPHEMERAL]
 
 
-def test_a_clarifying_question_and_its_answer_are_preservable():
-    with session_with(user("Fix it."), answer("Which one?"), user("The first."), answer("Done.")) as session:
-        assert policies(session, ItemKind.ASSISTANT_TEXT) == [PRESERVABLE, PARTIAL]
-        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE]
+def test_a_clarifying_question_in_front_of_a_turn_with_tools_and_its_answer_are_preservable():
+    work = [call(("c1", "read", {})), result("c1", "x"), answer("Done."), user("Thanks.")]
+    with session_with(user("Fix it."), answer("Which one?"), user("The first."), *work) as session:
+        assert policies(session, ItemKind.ASSISTANT_TEXT) == [PRESERVABLE, PRESERVABLE]
+        assert policies(session, ItemKind.USER_TEXT)[:2] == [LOCKED, PRESERVABLE]
+
+
+def test_question_and_answer_of_a_turn_without_tools_become_one_unit_that_nothing_holds():
+    talk = [user("a"), answer("b"), user("How old is it?"), user("In years."), answer("Ten."), user("Thanks.")]
+    with session_with(*talk) as session:
+        (exchange,) = [unit for unit in session.view().units if unit.is_exchange]
+        assert [item.text for item in exchange.items] == ["How old is it?", "In years.", "Ten."]
+        assert exchange.policy is PARTIAL
+        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PARTIAL, PARTIAL, PRESERVABLE]
+
+
+def test_what_the_host_holds_in_its_own_way_is_no_part_of_an_exchange(tmp_path):
+    with GCSession(directory=tmp_path / "s") as session:
+        session.extend([user("a"), answer("b")])
+        session.append(user("Remember the number 7."), policy=PRESERVABLE)
+        session.extend([answer("Yes."), user("c")])
+        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE, PRESERVABLE]
+        units = [unit.number for unit in session.view().units]
+    with GCSession.open(tmp_path / "s") as session:
+        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE, PRESERVABLE]
+        assert [unit.number for unit in session.view().units] == units
+
+
+def test_a_demand_stays_preservable_in_a_turn_without_tools_where_the_session_works_with_tools():
+    work = [user("a"), call(("c1", "read", {})), result("c1", "x"), answer("Done.")]
+    talk = [user("Never touch the CI files."), answer("All right."), user("ok"), answer("Fine."), user("Go on.")]
+    with session_with(*work, *talk) as session:
+        assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE, PARTIAL, PRESERVABLE]
 
 
 def test_the_last_text_only_answer_of_a_turn_with_tools_is_preservable_from_the_next_turn_on():

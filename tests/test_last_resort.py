@@ -173,14 +173,14 @@ def test_huge_arguments_of_the_newest_call_are_cut_and_stay_a_json_object():
 def test_preservable_content_goes_in_any_mode_when_nothing_else_is_left():
     for pressure in (90, 0):
         with bare(2_000, counter=Letters(), pressure_percent=pressure, preserve_recent_turns=2) as session:
-            session.append(user("u"))
-            for turn in range(14):
+            session.append(user("u" * 1_400))
+            for turn in range(8):
                 session.append(answer("a"))
-                session.append(user(f"request {turn:2} " + "u" * 140))
-            assert session.budget.preservable > 2_000
+                session.append(user(f"request {turn:2} " + "u" * 140), policy=GCPolicy.PRESERVABLE)
+            assert session.budget.total > 2_000
             request = session.pre_send()
             assert request.tokens <= 2_000
-            assert "request 13 " in request.messages[-1]["content"]
+            assert "request  7 " in request.messages[-1]["content"]
             assert "preservable" in phases(session)
 
 

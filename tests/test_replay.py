@@ -185,11 +185,27 @@ def test_user_text_kept_is_told_in_tokens_and_texts_said_twice_count_twice():
     assert sent.first_request == Share(kept=10, whole=10)
 
 
-def test_a_paste_is_no_text_that_the_user_typed():
+def test_a_paste_counts_as_what_the_user_said():
     meter = Meter(transcript())
     for message in (user("hello"), said("Yes."), user(words(2_001))):
         meter.hear(message)
-    assert meter.measure(request(user("hello"))).user_text == Share(kept=1, whole=1)
+    assert meter.measure(request(user("hello"))).user_text == Share(kept=1, whole=2_002)
+
+
+def test_the_newest_exchanges_that_stand_whole_are_counted_by_what_the_window_could_hold():
+    meter = Meter(transcript(), window=100)
+    talk = [user("first"), said("Yes.")]
+    for turn in range(6):
+        talk += [user(f"{turn} {words(5)}"), said(f"{words(5)} {turn}")]
+    for message in (*talk, user("last")):
+        meter.hear(message)
+    whole = meter.measure(request(talk[0], *talk[-8:], user("last"))).continuity
+    assert whole.kept == whole.whole > 0
+    broken = meter.measure(request(talk[0], *talk[-8:-2], talk[-1], user("last"))).continuity
+    assert (broken.kept, broken.whole) == (0, whole.whole)
+    noted = request(talk[0], user("[gc: 9 tokens left out here]"), *talk[-2:], user("last"))
+    assert 0 < meter.measure(noted).continuity.kept < whole.kept
+    assert meter.measure(noted).notices.kept > 0
 
 
 class Spoiler:

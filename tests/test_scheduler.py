@@ -54,7 +54,8 @@ moments = st.builds(
     Moment,
     tokens=st.integers(0, 300_000),
     calibration=st.builds(Calibration, exact=st.booleans()),
-    turn_tokens=st.lists(st.integers(0, 9_000), max_size=5).map(tuple),
+    turns_before=st.integers(0, 5),
+    expired_tokens=st.integers(0, 9_000),
     waits_above=st.integers(0, 300_000),
     conversation_tokens=st.integers(0, 300_000),
     young_tokens=st.integers(0, 30_000),
@@ -451,6 +452,6 @@ def test_a_trigger_that_cannot_be_is_refused(kind, values):
 
 
 def test_a_turn_too_many_lets_the_oldest_go():
-    goal = scheduler(max_turns=3).before_send(at(30_000, turn_tokens=(1_000, 2_000, 3_000)))
-    assert (goal.reason, goal.target_tokens) == (REASON.TURN_LIMIT, 29_000)
-    assert scheduler(max_turns=4).before_send(at(30_000, turn_tokens=(1_000, 2_000, 3_000))) is None
+    goal = scheduler(max_turns=3).before_send(at(30_000, turns_before=2, expired_tokens=1_000))
+    assert (goal.reason, goal.target_tokens, goal.turns_before) == (REASON.TURN_LIMIT, 29_000, 2)
+    assert scheduler(max_turns=4).before_send(at(30_000, turns_before=1)) is None

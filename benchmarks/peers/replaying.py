@@ -67,7 +67,7 @@ def replay_peer(
     """
     if transcript.format != "openai":
         raise PeerError(f"{transcript.path}: format {transcript.format!r}; the peers are told messages of 'openai'")
-    meter = Meter(transcript)
+    meter = Meter(transcript, window=config.usable)
     head = meter.tokens_without
     limit = config.context_limit
     process = AdapterProcess(

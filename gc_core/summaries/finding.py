@@ -17,7 +17,7 @@ from gc_core.items import Item, ItemKind
 from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, first_line
 from gc_core.summaries.happened import happened
 from gc_core.summaries.kept import RANKS, KeptFact, KeptKind
-from gc_core.summaries.sentences import sentences_with
+from gc_core.summaries.sentences import sentences_with, with_the_one_before
 from gc_core.summaries.values import changed_values
 
 PASTE_TOKENS: Final = 500
@@ -128,7 +128,9 @@ def _facts(
 
 def _demanded(place: int, item: Item) -> Iterator[KeptFact]:
     aside = item.original_tokens > PASTE_TOKENS
-    yield from _facts(KeptKind.CONSTRAINT, place, item, sentences_with(item.text, _DEMANDS), aside=aside)
+    demands = dict.fromkeys(with_the_one_before(item.text, each) for each in sentences_with(item.text, _DEMANDS))
+    whole = [text for text in demands if not any(text != other and text in other for other in demands)]
+    yield from _facts(KeptKind.CONSTRAINT, place, item, whole, aside=aside)
     yield from _facts(KeptKind.DECISION, place, item, sentences_with(item.text, _CHOICES), "user", aside=aside)
 
 

@@ -15,6 +15,19 @@ MOST_SENTENCES: Final = 40
 LONG_TEXT: Final = 16_000
 """Characters from which only both ends of a text are looked at, half of so much each: what is between was pasted."""
 
+_SHORT: Final = 120
+"""Characters of a sentence that may need another one to be understood."""
+
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|them|they|this|that|these|those|he|she|him|her|otherwise|others?|so|es|ihn|ihm|ihr|sie|das|diese[rsnm]?"
+    r"|dies|dort|lo|la|los|las|le|les|eso|esto|ese|esa|ça|cela|ceci|isso|isto|ele|ela|questo|quello|это|его|её|их|он"
+    r"|она|они|to|tego)\b|它|他们|她|这|那|それ|これ|그것|이것",
+    re.IGNORECASE,
+)
+"""Words that speak of what stood before."""
+
+_AMOUNT = re.compile(r"\d")
+
 _STOP = re.compile(r"[.!?](?=\s)|\n")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
@@ -25,6 +38,24 @@ def sentences_with(text: str, words: Sequence[str]) -> list[str]:
         ends = (text[: LONG_TEXT // 2], text[-LONG_TEXT // 2 :])
         return list(dict.fromkeys(sentence for end in ends for sentence in _sentences(end, words)))
     return list(_sentences(text, words))
+
+
+def with_the_one_before(text: str, sentence: str) -> str:
+    """
+    A short sentence with the one before it in the same paragraph, where that is short too: "Never exceed without
+    explicit approval." says nothing without what must not be exceeded. A question is none of it.
+    """
+    place = text.find(sentence)
+    if place <= 0 or len(sentence) > _SHORT:
+        return sentence
+    before = text[max(0, place - 2 * _SHORT) : place].rpartition("\n")[2]
+    stops = [stop.end() for stop in _STOP.finditer(before.rstrip()[:-1] + " ")]
+    first = before[stops[-1] :].strip() if stops else before.strip()
+    first = _BULLET.sub("", first, count=1).strip("-*•> ")
+    if not first or len(first) > _SHORT or first.endswith("?") or (not stops and len(before) == 2 * _SHORT):
+        return sentence
+    hangs_on_it = _POINTS_BACK.search(sentence) or (_AMOUNT.search(first) and not _AMOUNT.search(sentence))
+    return f"{first} {sentence}" if hangs_on_it else sentence
 
 
 def _sentences(text: str, words: Sequence[str]) -> dict[str, None]:

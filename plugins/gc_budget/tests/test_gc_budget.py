@@ -88,9 +88,11 @@ def test_superseded_results_go_before_older_ones():
 def test_preservable_goes_only_down_to_the_pressure_and_never_in_continuous_mode():
     def talk(**config):
         session = session_of(steps=1, turns=2, context_limit=8_000, output_reservation=0, **config)
-        for place in range(60):
-            session.append({"role": "user", "content": f"Also consider point {place}. " + "Words. " * 40})
+        session.append({"role": "user", "content": "The standing orders. " + "Words. " * 2_000}, policy=GCPolicy.LOCKED)
+        for place in range(40):
+            said = f"Also consider point {place}. " + "Words. " * 40
             session.append({"role": "assistant", "content": "I do."})
+            session.append({"role": "user", "content": said}, policy=GCPolicy.PRESERVABLE)
         return session, session.collect_now(target_percent=1)
 
     session, done = talk(pressure_percent=60, threshold_percent=60)

@@ -398,7 +398,7 @@ def test_under_pressure_user_texts_that_are_old_go_into_the_digest_and_younger_o
     with session(8_000, options={**QUIET, **options}, auto_trigger=False, **percents) as made:
         made.append({"role": "user", "content": "Make every parser accept tabs."})
         for turn in range(30):
-            said = f"In turn {turn} I want part {turn}. " + "It is told at some length, for it is needed. " * 15
+            said = f"In turn {turn} I want part {turn}. " + "It is told at some length. " * 4
             made.append({"role": "user", "content": said})
             work(made, 2 * turn, 2, rows=2)
         assert made.budget.total > 0.6 * made.config.usable

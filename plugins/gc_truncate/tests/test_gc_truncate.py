@@ -5,7 +5,7 @@ import json
 import pytest
 from gc_truncate import Truncate
 
-from gc_core import ConfigError, GCConfig, GCSession, ItemKind, Plugins
+from gc_core import ConfigError, GCConfig, GCPolicy, GCSession, ItemKind, Plugins
 
 FILLER = "\n".join(f"line {place} of the output" for place in range(40))
 
@@ -115,9 +115,11 @@ def test_under_pressure_the_oldest_user_messages_go_too_but_not_the_original_req
     with GCSession(
         GCConfig(strategy="gc_truncate", context_limit=3_000, output_reservation=0, auto_trigger=False)
     ) as s:
-        for place in range(20):
-            s.append({"role": "user", "content": f"request {place} " + "word " * 140})
+        s.append({"role": "user", "content": "request 0 " + "word " * 1_900})
+        for place in range(1, 12):
             s.append({"role": "assistant", "content": "Yes."})
+            held = {"role": "user", "content": f"request {place} " + "word " * 80}
+            s.append(held, policy=GCPolicy.PRESERVABLE)
         s.append({"role": "user", "content": "The last."})
         found = s.collect_now()
         assert ("gc_truncate", "preservable") in found.freed_by()

@@ -197,8 +197,10 @@ class Progressive:
         """L2: whole segments of old steps, each once, the oldest first; none that show a file in use."""
         for segment in segments(context, age=age, steps=self.segment_steps, spare=spare):
             room = max(_LEAST_SUMMARY, int(sum(unit.original_tokens for unit in segment) / self.summary_ratio))
+            # Of a chat no more than the goal needs: what was said last stands unbroken, however short it is.
+            whole = not any(unit.is_exchange for unit in segment)
             yield gc.GCRemovalItem.summarize(
-                segment, max_tokens=room, keep=_MOST, whole=True, reason=f"older than {age} steps", phase="L2"
+                segment, max_tokens=room, keep=_MOST, whole=whole, reason=f"older than {age} steps", phase="L2"
             )
 
     def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int, spare: Spare) -> Iterator[gc.GCRemovalItem]:

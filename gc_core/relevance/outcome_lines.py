@@ -1,0 +1,189 @@
+"""
+Lines of an output that say how it went: failures before all else, then verdicts.
+
+A line without any name of its own can be the one that matters: what failed stands there, and a hundred lines with ids
+around it do not say so. JSON in one line is read by its rows. Linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from gc_core.scan import LONG_LINE
+
+MOST: Final = 16
+"""Lines of each kind that are found at most: the first ones, with which it began, and the last, with which it ended."""
+
+_FIRST: Final = 6
+
+_LEAST_ROWS: Final = 3
+_LONGEST_ROW: Final = 1_200
+
+_FAILS = (
+    *("error", "fail", "exception", "traceback", "fatal", "panic", "denied", "rejected", "refused", "not found"),
+    *("timed out", "timeout", "unreachable", "abort", "killed", "mismatch", "invalid", "cannot", "could not", "unable"),
+    *("crash", "critical", "missing", "unauthorized", "forbidden", "conflict", "exceeded", "undefined", "violat"),
+    *(
+        "declined",
+        "insufficient",
+        "corrupt",
+        "not ready",
+        "unhealthy",
+        "oom",
+        "blocked",
+        "breach",
+        "nok",
+        "✗",
+        "✘",
+        "❌",
+    ),
+    *("fehler", "fehlgeschlagen", "abgelehnt", "verweigert", "ungültig", "abgebrochen", "nicht gefunden"),
+    *(
+        "falló",
+        "fallo",
+        "fallid",
+        "rechazad",
+        "denegad",
+        "inválid",
+        "no encontrad",
+        "échec",
+        "échou",
+        "erreur",
+        "refusé",
+    ),
+    *("失败", "错误", "拒绝", "超时", "异常", "无法", "失敗", "エラー", "ошибк", "отказ", "не найден"),
+)
+_ENDS = (
+    *("passed", "warning", "exit code", "exit status", "succeeded", "success", "completed", "complete", "finished"),
+    *("total", "summary", "result", "done in", "built", "installed", "added", "applied", "rows affected", "0 row"),
+)
+"""Words of errors and outcomes. Looked for one by one: str.find is many times faster than one pattern of them all."""
+
+_HARMLESS = re.compile(
+    r"\b(?:0|no|without|zero|ignor\w+|handles?|handling|shows?|catch\w*) (?:\w+ )?"
+    r"(?:errors?|fail\w*|warnings?|exceptions?)"
+    r"|\b(?:errors?|fail(?:ed|ures?)|warnings?|timeouts?|missing|invalid|rejected|skipped)\"?\s?[:=]\s?"
+    r"(?:0\b|null|none\b|false|\"\"|\[\]|\{\})",
+    re.IGNORECASE,
+)
+_TEST_NAME = re.compile(r"\S*(?:fail|error|exception|timeout|invalid|missing)\S*(?=.*\b(?:passed|ok)\b)", re.IGNORECASE)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]')
+
+
+@attrs.frozen
+class Told:
+    """Where a line stands that says how it went, and whether it tells a failure."""
+
+    start: int
+    end: int
+    fails: bool
+
+
+def told_lines(text: str) -> tuple[Told, ...]:
+    """
+    The lines that tell failures, then those that tell outcomes, each in their order and none twice; of a line that is
+    too long the row of JSON, else what stands around the word.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters have a longer lower case: then only what is written small is found
+        lower = text
+    rows = _Rows(text)
+    failing = _chosen(dict(_found(text, lower, _FAILS, rows)))
+    known = {(start, end) for start, end in failing}
+    ending = [span for span in _chosen(dict(_found(text, lower, _ENDS, rows))) if span not in known]
+    told = [Told(*span, fails=True) for span in failing if _fails(text[span[0] : span[1]])]
+    doubtful = [Told(*span, fails=False) for span in failing if not _fails(text[span[0] : span[1]])]
+    return (*told, *[Told(*span, fails=False) for span in ending], *[each for each in doubtful if _ends(text, each)])
+
+
+def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows) -> Iterator[tuple[tuple[int, int], None]]:
+    for word in words:
+        for place in _places(lower, word):
+            yield rows.around(place) or _line_around(text, place), None
+
+
+def _chosen(found: dict[tuple[int, int], None]) -> list[tuple[int, int]]:
+    """The first ones and the last ones, in their order."""
+    spans = sorted(found)
+    return spans if len(spans) <= MOST else [*spans[:_FIRST], *spans[_FIRST - MOST :]]
+
+
+def _fails(line: str) -> bool:
+    """Whether a line tells a failure once its harmless words are left out: "0 errors", a passed test of that name."""
+    bare = _TEST_NAME.sub("", _HARMLESS.sub("", line)).lower()
+    return any(word in bare for word in _FAILS)
+
+
+def _ends(text: str, told: Told) -> bool:
+    lower = text[told.start : told.end].lower()
+    return any(word in lower for word in _ENDS)
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """The first and the last places of a word that begins there."""
+    place, count = -1, 0
+    while count < MOST:
+        place = text.find(word, place + 1)
+        if place < 0:
+            return
+        if _begins(text, place):
+            count += 1
+            yield place
+    first, place = place, len(text)
+    for _ in range(MOST):
+        place = text.rfind(word, first + 1, place)
+        if place < 0:
+            return
+        if _begins(text, place):
+            yield place
+
+
+def _begins(text: str, place: int) -> bool:
+    return place == 0 or not (text[place - 1].isascii() and text[place - 1].isalpha())
+
+
+def _line_around(text: str, place: int) -> tuple[int, int]:
+    start = max(text.rfind("\n", 0, place) + 1, place - LONG_LINE // 2)
+    stop = text.find("\n", place)
+    return start, min(len(text) if stop < 0 else stop, place + LONG_LINE // 2)
+
+
+class _Rows:
+    """The rows of a text that is JSON in one line: what the container holds that holds most containers."""
+
+    def __init__(self, text: str) -> None:
+        self._rows = _rows_of(text) if _is_one_line_json(text) else []
+
+    def around(self, place: int) -> tuple[int, int] | None:
+        """The row in which a place is; None outside of any, or where it is too long."""
+        for start, end in self._rows:
+            if start <= place < end:
+                return (start, end) if end - start <= _LONGEST_ROW else None
+        return None
+
+
+def _is_one_line_json(text: str) -> bool:
+    head = text.lstrip()[:1]
+    return head in ("{", "[") and len(text) > LONG_LINE and text.strip().count("\n") * LONG_LINE < len(text)
+
+
+def _rows_of(text: str) -> list[tuple[int, int]]:
+    """Spans of the containers inside the one that holds most of them; O(length)."""
+    open_at: list[int] = []
+    children: list[list[tuple[int, int]]] = [[]]
+    best: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            open_at.append(match.start())
+            children.append([])
+        elif mark in "]}" and open_at:
+            inner = children.pop()
+            if len(inner) >= max(_LEAST_ROWS, len(best)):
+                best = inner
+            children[-1].append((open_at.pop(), match.end()))
+    return best

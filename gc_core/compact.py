@@ -9,11 +9,17 @@ import attrs
 
 from gc_core.answering import driven
 from gc_core.config import GCConfig
+from gc_core.items import ItemKind
 from gc_core.protocols import GCStrategy, Summarizer
 from gc_core.session import GCSession
 
-_TARGET_PERCENT = 96.0
-"""Percent of the budget that a collection goes down to: with less room to spare every call would collect again."""
+_AGAIN_PERCENT = 96.0
+"""
+Percent of the budget that a collection goes down to where the list was collected before: with less room to spare every
+call would collect again, and break the prompt cache each time.
+"""
+
+_STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 
 
 def compact(
@@ -58,7 +64,9 @@ def compact(
             session.system(base=system)
         session.tools(tools)
         session.extend(given)
-        request = driven(session._compacting(_TARGET_PERCENT), session._answering.ask)
+        was_collected = any(item.kind in _STAND_INS for item in session.items())
+        percent = _AGAIN_PERCENT if was_collected else 100.0
+        request = driven(session._compacting(percent), session._answering.ask)
         # The system text may stand among the messages of a request, but it is none of the caller's.
         sent = list(request.messages[len(request.messages) - len(session._context.messages) :])
     return given if sent == given else sent

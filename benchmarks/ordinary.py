@@ -266,11 +266,13 @@ def _seventeen(strategy: str, settings: dict[str, Any]) -> str:
     results = [event.result for event in finished if isinstance(event, CollectionFinished)]
     aimed = [result for result in results if result.reason not in _AIMLESS]
     reached = sum(not result.shortfall for result in aimed)
+    protected = sum(bool(result.shortfall) and getattr(result, "reached", False) for result in aimed)
     resorts = sum(result.reason is GCTriggerReason.CONTEXT_LIMIT for result in results)
     report = replay(transcript, config=config)
     figures = sums_of(report.calls, window=32_000).summary()
     return (
-        f"targets {reached} of {len(aimed)}, last resorts {resorts}, user text {figures.user_text_kept:.0f} %,"
+        f"targets {reached} of {len(aimed)} ({protected} more below what is protected), last resorts {resorts},"
+        f" user text {figures.user_text_kept:.0f} %,"
         f" far fit {figures.far_fit or 0:.0f} %, breaks {figures.breaks}, cost {figures.cost or 0:.2f}"
     )
 

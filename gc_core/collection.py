@@ -186,6 +186,7 @@ class Collector:
             search=_nothing if self.cold is None else self.cold.search,
             usable=goal.usable_tokens,
             turns_before=goal.turns_before,
+            target=0 if goal.is_young else goal.target_tokens,
         )
 
     def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
@@ -344,11 +345,12 @@ class Collector:
             tokens_before=before,
             tokens_after=after.budget.total,
             target_tokens=plan.goal.target_tokens,
+            protected_tokens=asked.view.protected_tokens,
             removals=plan.removals,
             refusals=plan.refusals,
             failures=(*asked.failures, *_unanswerable(plan)),
             summaries=tuple(asked.outcome(summary) for summary in planner.summaries) if plan.removals else (),
-            note=_note(plan, after.budget.total),
+            note=_note(plan, after.budget.total, asked.view.protected_tokens),
             earliest_change=_earliest_change(context, after),
             seconds=self.clock() - started,
         )
@@ -456,7 +458,7 @@ def _unanswerable(plan: Plan) -> tuple[str, ...]:
     return tuple(f"{name}: {NO_SUMMARIZER}; set summarizer, for instance to 'extractive'" for name in names)
 
 
-def _note(plan: Plan, after: int) -> str:
+def _note(plan: Plan, after: int, protected: int) -> str:
     missing = after - plan.goal.target_tokens
     if (
         plan.goal.is_young or plan.goal.turns_before
@@ -464,6 +466,9 @@ def _note(plan: Plan, after: int) -> str:
         return ""
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
+    if plan.removals and protected > plan.goal.target_tokens:
+        alone = f"LOCKED content, pins and the newest turns alone have {protected:,} tokens"
+        return f"{missing:,} tokens short of the target of {plan.goal.target_tokens:,}: {alone}"
     if plan.removals:
         return f"{missing:,} tokens short of the target: what is left is held"
     reasons = sorted({refusal.why for refusal in plan.refusals})

@@ -263,6 +263,16 @@ class Cuts:
         """What left for a summary may have brought traces and runs together."""
         if not self._tally.vanished:
             return
+        for place in self._free_traces:
+            near = self._beside(place, 1)
+            if (
+                near != place + 1
+                and self._is_free_trace(near)
+                and not (self._tally.gone[place] or self._tally.gone[near])
+            ):
+                more = self._absorb(place) + self._absorb(near)
+                self._tally.add(more)
+                self._traced += more
         taken = True
         while taken:
             taken = False

@@ -217,7 +217,8 @@ class CallMeasures:
         without: The prompt that it would have been without any collection.
         fit: How far it held what its reply uses.
         collections: Why collections ran that changed something, before the call and after it.
-        reached: Of the collections of the whole window that changed something, those that reached their target.
+        reached: Of the collections of the whole window that changed something, those that reached their target, or
+            could not: what is protected is above it alone.
         deferred: Collections that were tried and not worth it.
         tried: A collection was tried, whatever came of it.
         collected: Something was collected since the previous request was rendered.

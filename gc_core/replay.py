@@ -160,7 +160,7 @@ class _Events:
             case CollectionFinished(result=result):
                 self.finished.append(self.goals[-1])
                 if result.reason not in _WITHOUT_TARGET:
-                    self.reached = self.reached.plus(Share(kept=int(not result.shortfall), whole=1))
+                    self.reached = self.reached.plus(Share(kept=int(result.reached), whole=1))
             case CollectionDeferred():
                 self.deferred += 1
             case _:

@@ -139,6 +139,7 @@ class GCResult:
         tokens_before: Tokens of the request before, uncalibrated.
         tokens_after: Tokens of the request after.
         target_tokens: What the goal asked for.
+        protected_tokens: LOCKED content, pins and the newest turns and steps alone.
         removals: What was carried out, in the order in which it was proposed, with the tokens really freed.
         refusals: What was proposed and refused.
         failures: What strategies did wrong, one line each.
@@ -153,6 +154,7 @@ class GCResult:
     tokens_before: int
     tokens_after: int
     target_tokens: int
+    protected_tokens: int = 0
     removals: tuple[GCRemovalItem, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     failures: tuple[str, ...] = ()
@@ -170,6 +172,11 @@ class GCResult:
     def shortfall(self) -> int:
         """Tokens still missing to the target; 0 when it was reached."""
         return max(0, self.tokens_after - self.target_tokens)
+
+    @property
+    def reached(self) -> bool:
+        """Whether it reached its target, or could not: what is protected is above that alone."""
+        return not self.shortfall or self.protected_tokens > self.target_tokens
 
     @property
     def changed(self) -> bool:

@@ -80,6 +80,7 @@ class WindowView:
     when it changes something. ``objective`` is what the agent is about, ``questions`` are those that are open, and
     ``scores`` is how importance is told. ``usable`` are the tokens that a request may have: of them the caps are parts.
     With ``turns_before`` the turns before that one are held by nothing but LOCKED and pins.
+    Where the ``target`` leaves less room than that, what users said has less.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class WindowView:
         search: Callable[[str, int], tuple[ColdText, ...]] = lambda _query, _limit: (),
         usable: int = 0,
         turns_before: int = 0,
+        target: int = 0,
     ) -> None:
         self._context = context
         self._protection = protection
@@ -108,8 +110,9 @@ class WindowView:
         self._questions = questions
         self._scores = scores
         self._search = search
-        self.caps = Caps.of(usable)
+        self._caps = Caps.of(usable)
         self._turns_before = turns_before
+        self._target = target
 
     @property
     def tokens(self) -> int:
@@ -370,6 +373,32 @@ class WindowView:
             return Zone.OLD
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
+    @cached_property
+    def caps(self) -> Caps:
+        """What may be held softly in this collection."""
+        if not self._target:
+            return self._caps
+        said = sum(unit.tokens for unit in self._held_softly if _is_said(unit))
+        told = sum(unit.tokens for unit in self.units if unit.policy is GCPolicy.PRESERVABLE and _is_account(unit))
+        return self._caps.beside(self.protected_tokens, min(said, self._caps.said), told, target=self._target)
+
+    @cached_property
+    def _held_softly(self) -> tuple[Unit, ...]:
+        """PRESERVABLE units of old turns that are no summaries, the newest first."""
+        held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
+        return tuple(unit for unit in held if not _is_account(unit) and unit.turn < self._recent_turn)
+
+    @cached_property
+    def protected_tokens(self) -> int:
+        """Tokens that no collection may take, whatever is held softly: LOCKED, pins, and the newest turns and steps."""
+        return self.tokens - sum(unit.tokens for place, unit in enumerate(self.units) if self._is_open(place, unit))
+
+    def _is_open(self, place: int, unit: Unit) -> bool:
+        if unit.pinned or unit.pending or unit.policy is GCPolicy.LOCKED or place >= self._recent_from:
+            return False
+        recent = unit.turn >= self._recent_turn and not unit.is_summary
+        return unit.is_trace or not (recent and (unit.policy is GCPolicy.PRESERVABLE or not unit.is_step))
+
     def _is_expired(self, unit: Unit) -> bool:
         return unit.turn < self._turns_before and not unit.is_summary
 
@@ -379,15 +408,17 @@ class WindowView:
         PRESERVABLE units of old turns that are more than their kind may have: the oldest. What users said stays before
         the answers that they got. Own summaries become one where somebody can write it.
         """
-        held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
-        summaries = [unit for unit in held if unit.is_summary or is_compaction(unit.items[0].text)]
-        if self._can_summarize:
-            summaries = [unit for unit in summaries if not unit.is_summary]
-        known = {unit.number for unit in held if unit.is_summary}.union(unit.number for unit in summaries)
-        old = [unit for unit in held if unit.number not in known and unit.turn < self._recent_turn]
-        said = [unit for unit in old if _is_said(unit)]
-        answers = [unit for unit in old if not _is_said(unit)]
-        above = {unit.number for unit in _beyond([*said, *answers], self.caps.said)}
+        summaries = [
+            unit
+            for unit in reversed(self.units)
+            if unit.policy is GCPolicy.PRESERVABLE and _is_account(unit)
+            if not (unit.is_summary and self._can_summarize)
+        ]
+        said = [unit for unit in self._held_softly if _is_said(unit)]
+        answers = [unit for unit in self._held_softly if not _is_said(unit)]
+        kept = sum(unit.tokens for unit in said) - sum(unit.tokens for unit in _beyond(said, self._caps.said))
+        above = {unit.number for unit in _beyond(said, self._caps.said)}
+        above.update(unit.number for unit in _beyond(answers, min(self._caps.said - kept, self.caps.answers)))
         return frozenset(above.union(unit.number for unit in _beyond(summaries, self.caps.summaries)))
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
@@ -431,6 +462,11 @@ def _beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
         most -= unit.tokens
         if most < 0:
             yield unit
+
+
+def _is_account(unit: Unit) -> bool:
+    """Whether the unit tells of what left: a summary, or the account of an agent's own compaction."""
+    return unit.is_summary or is_compaction(unit.items[0].text)
 
 
 def _is_said(unit: Unit) -> bool:

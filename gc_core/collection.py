@@ -186,7 +186,6 @@ class Collector:
             search=_nothing if self.cold is None else self.cold.search,
             usable=goal.usable_tokens,
             turns_before=goal.turns_before,
-            target=0 if goal.is_young else goal.target_tokens,
         )
 
     def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:

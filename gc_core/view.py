@@ -80,7 +80,6 @@ class WindowView:
     when it changes something. ``objective`` is what the agent is about, ``questions`` are those that are open, and
     ``scores`` is how importance is told. ``usable`` are the tokens that a request may have: of them the caps are parts.
     With ``turns_before`` the turns before that one are held by nothing but LOCKED and pins.
-    Where the ``target`` leaves less room than that, what users said has less.
     """
 
     def __init__(
@@ -98,7 +97,6 @@ class WindowView:
         search: Callable[[str, int], tuple[ColdText, ...]] = lambda _query, _limit: (),
         usable: int = 0,
         turns_before: int = 0,
-        target: int = 0,
     ) -> None:
         self._context = context
         self._protection = protection
@@ -110,9 +108,8 @@ class WindowView:
         self._questions = questions
         self._scores = scores
         self._search = search
-        self._caps = Caps.of(usable)
+        self.caps = Caps.of(usable)
         self._turns_before = turns_before
-        self._target = target
 
     @property
     def tokens(self) -> int:
@@ -374,15 +371,6 @@ class WindowView:
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
     @cached_property
-    def caps(self) -> Caps:
-        """What may be held softly in this collection."""
-        if not self._target:
-            return self._caps
-        said = sum(unit.tokens for unit in self._held_softly if _is_said(unit))
-        told = sum(unit.tokens for unit in self.units if unit.policy is GCPolicy.PRESERVABLE and _is_account(unit))
-        return self._caps.beside(self.protected_tokens, min(said, self._caps.said), told, target=self._target)
-
-    @cached_property
     def _held_softly(self) -> tuple[Unit, ...]:
         """PRESERVABLE units of old turns that are no summaries, the newest first."""
         held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
@@ -416,9 +404,7 @@ class WindowView:
         ]
         said = [unit for unit in self._held_softly if _is_said(unit)]
         answers = [unit for unit in self._held_softly if not _is_said(unit)]
-        kept = sum(unit.tokens for unit in said) - sum(unit.tokens for unit in _beyond(said, self._caps.said))
-        above = {unit.number for unit in _beyond(said, self._caps.said)}
-        above.update(unit.number for unit in _beyond(answers, min(self._caps.said - kept, self.caps.answers)))
+        above = {unit.number for unit in _beyond([*said, *answers], self.caps.said)}
         return frozenset(above.union(unit.number for unit in _beyond(summaries, self.caps.summaries)))
 
     def renewable(self, item: str) -> tuple[Unit, ...]:

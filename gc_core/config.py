@@ -168,7 +168,7 @@ class GCConfig:
         preserve_recent_turns: Newest turns that are never dropped or summarised.
         preserve_recent_steps: Newest steps (model calls) that no action touches.
         pinned_turn_indices: Turns, counted from 0, that no action touches.
-        max_turns: Number of turns at which the oldest are collected whatever the usage, or None.
+        max_turns: Turns that a request holds at most, LOCKED content and pins apart; None: no limit.
         token_budget: Tokens of a request, as the provider counts them, at which a collection begins, instead of
             ``threshold_percent``; the target moves with it. At most what a request may have. None: the percentage.
         max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input

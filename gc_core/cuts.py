@@ -182,7 +182,16 @@ class Cuts:
             room -= notice.tokens - line.tokens
             notices.append(notice)
             silent = ()
-        return tuple(notices)
+        return tuple(self._quoting(notices))
+
+    def _quoting(self, notices: Sequence[Notice]) -> Iterator[Notice]:
+        """The notices with what users demanded in what leaves, as far as the cap has room for it, the oldest first."""
+        room = self._cap - self._standing() - sum(notice.tokens for notice in notices)
+        for notice in notices:
+            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
+            reference, tokens = self._traces.quoting(notice.units, notice.reference, most)
+            room -= tokens - notice.tokens
+            yield attrs.evolve(notice, reference=reference, tokens=tokens)
 
     def _notice(self, units: tuple[Unit, ...], at: Unit) -> Notice:
         reference, tokens = self._traces.spanning(units)

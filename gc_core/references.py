@@ -20,7 +20,7 @@ MOST_NAMES = 12
 """Names that a trace tells at most, the newest."""
 
 MOST_SAID = 8
-"""Sentences of a user's that a trace quotes at most, the newest."""
+"""Sentences of a user's that a trace quotes at most, those that bind most."""
 
 _TOOLS = 2
 """Tools that a trace names; the calls of all others are told together."""

@@ -191,7 +191,8 @@ class Remembering(Condensing):
             return
         if any(item.kind in _LEFT for item in self._context.items()):
             self._tell_state()
-            if not self._has_room(self._state.blocks.waiting):
+            waits = any(block.source == TASK_STATE.name for block in self._state.blocks.waiting)
+            if waits and not self._has_room(self._state.blocks.waiting):
                 self._state.give(TASK_STATE.name, {BLOCK: ""})
 
     def _remember(self, result: GCResult) -> None:

@@ -21,6 +21,7 @@ from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
 from gc_core.protocols import TokenCounter
 from gc_core.references import MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.relevance.demands import strongest
 from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import told_lines
 from gc_core.relevance.working_set import kept_stretches, without_replaced
@@ -202,7 +203,7 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
-        said=tuple(said)[-MOST_SAID:],
+        said=strongest(tuple(said), MOST_SAID),
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
         recalls=recalls,

@@ -11,7 +11,7 @@ import attrs
 from gc_core.items import ItemKind, Part, Unit
 from gc_core.protocols import TokenCounter
 from gc_core.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRange, Reference
-from gc_core.relevance.demands import Strength, demands_in
+from gc_core.relevance.demands import Strength, demands_in, strongest
 from gc_core.stubs import reference_over
 from gc_core.tokens import part_tokens
 
@@ -69,6 +69,7 @@ class Traces:
         self._counter = counter
         self._cites = cites
         self._recalls = recalls
+        self._demands: dict[str, tuple[str, ...]] = {}
         self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
         self._longest_plain = self._longest(HINTED_FROM - 1)
         self._longest_hinted = self._longest(10**7)
@@ -84,14 +85,14 @@ class Traces:
         return known
 
     def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
-        """The reference with as much of what it hands on as so many tokens allow, the newest; and its tokens."""
+        """The reference with as much of what it hands on as so many tokens allow; and its tokens."""
         tokens = self.tokens(reference)
         while tokens > most and (reference.said or reference.names):
             said, names = reference.said, reference.names
             if names:
                 reference = attrs.evolve(reference, names=names[(len(names) + 1) // 2 :])
             else:
-                reference = attrs.evolve(reference, said=said[(len(said) + 1) // 2 :])
+                reference = attrs.evolve(reference, said=strongest(said, len(said) // 2))
             tokens = self.tokens(reference)
         if tokens > most and reference.preview:
             reference = attrs.evolve(reference, preview="")
@@ -110,20 +111,33 @@ class Traces:
             return 0
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
 
+    def quoting(self, run: Sequence[Unit], reference: Reference, room: int) -> tuple[Reference, int]:
+        """The reference with what users demanded there, those sentences first that bind most; and its tokens."""
+        tokens = self.tokens(reference)
+        said = tuple(dict.fromkeys((*reference.said, *self._demanded(run))))
+        if said == reference.said:
+            return reference, tokens
+        for most in range(min(MOST_SAID, len(said)), 0, -1):
+            longer = attrs.evolve(reference, said=strongest(said, most))
+            if self.tokens(longer) - tokens <= room:
+                return longer, self.tokens(longer)
+        return reference, tokens
+
+    def _demanded(self, run: Sequence[Unit]) -> Iterator[str]:
+        """What users clearly demanded there, in short sentences, in their order; each item is looked at once."""
+        for unit in run:
+            for item in unit.items:
+                if item.kind is ItemKind.USER_TEXT and not item.synthetic:
+                    if item.id not in self._demands:
+                        self._demands[item.id] = tuple(_sentences(item.text))
+                    yield from self._demands[item.id]
+
     def telling(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
         """
-        What a notice says, with what users demanded there and with names that the window would lose,
-        as much as there is room for; and what these cost. The names are ``shown`` from then on.
+        What a notice says, with names that the window would lose, as many as there is room for; and what these cost.
+        They are ``shown`` from then on.
         """
         run, reference, tokens = notice.units, notice.reference, notice.tokens
-        demanded = [said for said in _demanded(run) if said not in reference.said]
-        said = (*demanded[len(demanded) - max(0, MOST_SAID - len(reference.said)) :],)
-        while said:
-            longer = attrs.evolve(reference, said=(*reference.said, *said))
-            if self.tokens(longer) - tokens <= room:
-                reference = longer
-                break
-            said = said[(len(said) + 1) // 2 :]
         more = _telling(run, shown)[: MOST_NAMES - len(reference.names)]
         while more:
             longer = attrs.evolve(reference, names=(*reference.names, *more))
@@ -144,18 +158,10 @@ class Traces:
         return self.tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls))
 
 
-def _demanded(run: Sequence[Unit]) -> list[str]:
-    """What users clearly demanded there, in short sentences, each once, in their order."""
-    return list(dict.fromkeys(_sentences(run)))
-
-
-def _sentences(run: Sequence[Unit]) -> Iterator[str]:
-    for unit in run:
-        for item in unit.items:
-            if item.kind is ItemKind.USER_TEXT and not item.synthetic:
-                for demand in demands_in(item.text):
-                    if demand.strength is Strength.CLEAR and len(demand.text) <= _LONGEST_SAID:
-                        yield " ".join(demand.text.split()).translate(_PLAIN)
+def _sentences(text: str) -> Iterator[str]:
+    for demand in demands_in(text):
+        if demand.strength is Strength.CLEAR and len(demand.text) <= _LONGEST_SAID:
+            yield " ".join(demand.text.split()).translate(_PLAIN)
 
 
 def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:

@@ -85,6 +85,17 @@ def test_a_made_session_fits_and_has_few_lines_that_never_touch(strategy, which,
         assert what_must_stay(messages) + 200 > window
 
 
+def test_in_the_smallest_of_windows_there_may_be_no_room_for_a_state_and_nothing_fails():
+    with GCSession(config("gc_progressive", 1_500, pressure_percent=0)) as session:
+        for message in made(655_269, kind("pasted texts"), 40):
+            if message["role"] == "assistant":
+                session.pre_send()
+                session.post_turn(message)
+            else:
+                session.append(message)
+        assert not session.plugins.failures
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(which=st.sampled_from(KINDS), seed=st.integers(0, 10**6), pressure=st.sampled_from([95, 0]))
@@ -136,6 +147,19 @@ def test_a_chat_of_very_short_turns_fits_for_ever(strategy, pressure):
     sizes = [request.tokens for _, request in requests(messages, config(strategy, 4_000, pressure_percent=pressure))]
     assert len(sizes) == 700
     assert max(sizes) <= 4_000
+
+
+def test_a_rule_that_a_user_stated_early_in_a_chat_is_quoted_where_it_left():
+    rule = [
+        {"role": "user", "content": "I prefer Python, never JavaScript."},
+        {"role": "assistant", "content": "Acknowledged, continuing."},
+    ]
+    talk = made(1, kind("short chat"), 150)
+    messages = [*talk[:8], *rule, *talk[8:]]
+    *_, (_, last) = requests(messages, config("gc_truncate", 4_000))
+    (line,) = [last.messages[place]["content"] for place in lines_of(last)]
+    assert "I prefer Python, never JavaScript." in line
+    assert "Acknowledged" not in str(last.messages)
 
 
 @pytest.mark.parametrize("turns", [2, 5, 20])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -96,6 +96,12 @@ def demands_in(text: str) -> Iterator[Demand]:
             yield Demand(sentence, strength)
 
 
+def strongest(sentences: Sequence[str], most: int) -> tuple[str, ...]:
+    """At most so many of the sentences, in their order: those that bind with the most words, of equals the newest."""
+    ranked = sorted(range(len(sentences)), key=lambda place: (-_force(sentences[place]), -place))
+    return tuple(sentences[place] for place in sorted(ranked[:most]))
+
+
 def strength_of(sentence: str) -> Strength:
     """How surely one sentence binds."""
     words, dense = len(sentence.split()), len(_DENSE.findall(sentence))
@@ -107,6 +113,11 @@ def strength_of(sentence: str) -> Strength:
     if _POLITE.search(sentence) and words <= _MOST_POLITE_WORDS and not (binds and words > _LEAST_WORDS):
         return Strength.NONE
     return Strength.CLEAR if binds else Strength.UNCLEAR
+
+
+def _force(sentence: str) -> int:
+    """How many different words of it bind."""
+    return len({match.group().lower() for match in _BINDING.finditer(sentence)})
 
 
 def _asks(sentence: str) -> bool:

@@ -619,8 +619,8 @@ class Context:
         Question and answer of a turn that called no tool are one unit from now on, and nothing holds one of them alone:
         but for those of which host or plugins said how they are held.
         """
-        found = [item for key in keys if (item := self.find(key)) is not None]
-        items = [item for item in found if item.policy is default_policy(item) and not item.pinned]
+        messages = dict.fromkeys(self._places[key] for key in keys if key in self._places)
+        items = [item for place in messages for item in self._messages[place].items if _is_free(self._messages[place])]
         for item in items:
             self._replace(item.id, unit=items[0].unit, policy=GCPolicy.PARTIAL)
             self.budget.set_policy(item.id, GCPolicy.PARTIAL)
@@ -658,6 +658,11 @@ class Context:
     def _system_overhead(self, *, was: bool) -> None:
         """Where system text is a message of its own, that message has its overhead once."""
         self.budget.overhead += self._intake.counter.per_message * (bool(self._system) - was)
+
+
+def _is_free(message: Message) -> bool:
+    """Whether nothing but defaults holds any of its items: a message is never split."""
+    return all(item.policy is default_policy(item) and not item.pinned for item in message.items)
 
 
 def recounted(message: Message, intake: Intake) -> Message:

@@ -124,8 +124,8 @@ class Planner:
             return
         self._exact = True
         self._stubs.write()
-        self._thinking.recount()
         self._cuts.recount()
+        self._thinking.recount()  # a trace that leaves for another one may be the first change
 
     # -- proposals -----------------------------------------------------------------------------------------------
 

@@ -51,6 +51,15 @@ def sized(path: Path, windows: Iterable[int]) -> tuple[Task, ...]:
     return tuple(Task(path=path, window=each) for each in windows if each < tokens <= MOST_WINDOWS * each)
 
 
+def long(path: Path, windows: Iterable[int]) -> tuple[Task, ...]:
+    """Those of the windows for which a session is longer than a sized one."""
+    transcript = read_transcript(path)
+    tokens, many = text_tokens(transcript), calls_of(transcript) > MOST_CALLS
+    return tuple(
+        Task(path=path, window=each) for each in windows if tokens > MOST_WINDOWS * each or (many and tokens > each)
+    )
+
+
 def calls_of(transcript: Transcript) -> int:
     """Model calls of a session."""
     form = format_named(transcript.format)

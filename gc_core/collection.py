@@ -23,6 +23,7 @@ from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
 from gc_core.protocols import TokenCounter
+from gc_core.relief import RIGHTS, giving_way, protected_tokens, spares
 from gc_core.results import ColdText, GCResult, Goal, Refusal, is_renewal
 from gc_core.rights import Rights
 from gc_core.rules import check_collection, check_request
@@ -214,10 +215,24 @@ class Collector:
             return planner
         if asked.fit is None:
             _offer_expired(planner, asked)
+            self._offer_giving_way(planner, asked)
         if planner.renew(self.renewed) and not planner.met:
             self._ask_all(planner, asked)  # beside a trace what was too small to leave may leave
             yield from self._answered(planner, asked)
         return planner
+
+    def _offer_giving_way(self, planner: Planner, asked: _Asked) -> None:
+        """What is held softly gives way to a target that a strategy has not reached; no strategy wants no target."""
+        goal = asked.goal
+        if not self.strategies or goal.is_young or goal.turns_before or planner.met:
+            return
+        if spares(asked.view, (removal for removal, _ in asked.offered)):
+            return
+        for removal in giving_way(asked.view, goal):
+            planner.offer(removal, RIGHTS)
+            if planner.met:
+                return
+        planner.settle()
 
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
         """
@@ -339,17 +354,18 @@ class Collector:
             self.check(
                 context.render(), after.render(), pending=bool(after.open_calls), last_resort=asked.fit is not None
             )
+        protected = protected_tokens(asked.view, asked.goal)
         result = GCResult(
             reason=plan.goal.reason,
             tokens_before=before,
             tokens_after=after.budget.total,
             target_tokens=plan.goal.target_tokens,
-            protected_tokens=asked.view.protected_tokens,
+            protected_tokens=protected,
             removals=plan.removals,
             refusals=plan.refusals,
             failures=(*asked.failures, *_unanswerable(plan)),
             summaries=tuple(asked.outcome(summary) for summary in planner.summaries) if plan.removals else (),
-            note=_note(plan, after.budget.total, asked.view.protected_tokens),
+            note=_note(plan, after.budget.total, protected),
             earliest_change=_earliest_change(context, after),
             seconds=self.clock() - started,
         )
@@ -466,7 +482,7 @@ def _note(plan: Plan, after: int, protected: int) -> str:
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
     if plan.removals and protected > plan.goal.target_tokens:
-        alone = f"LOCKED content, pins and the newest turns alone have {protected:,} tokens"
+        alone = f"LOCKED content, pins, the newest turns and what users said have {protected:,} tokens"
         return f"{missing:,} tokens short of the target of {plan.goal.target_tokens:,}: {alone}"
     if plan.removals:
         return f"{missing:,} tokens short of the target: what is left is held"

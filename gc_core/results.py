@@ -139,7 +139,8 @@ class GCResult:
         tokens_before: Tokens of the request before, uncalibrated.
         tokens_after: Tokens of the request after.
         target_tokens: What the goal asked for.
-        protected_tokens: LOCKED content, pins and the newest turns and steps alone.
+        protected_tokens: What this collection may not take: LOCKED content, pins, the newest turns and steps, and below
+            the pressure what users said, up to its cap.
         removals: What was carried out, in the order in which it was proposed, with the tokens really freed.
         refusals: What was proposed and refused.
         failures: What strategies did wrong, one line each.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import attrs
@@ -151,7 +151,7 @@ class WindowView:
         PRESERVABLE units when pressure allows them to go: what the model said, then what users said without a demand,
         then their demands, each the oldest first.
         """
-        return tuple(sorted(self.in_zone(Zone.PRESERVABLE), key=_demanded)) if self._pressure else ()
+        return tuple(sorted(self.in_zone(Zone.PRESERVABLE), key=demand_of)) if self._pressure else ()
 
     @cached_property
     def expired(self) -> tuple[Unit, ...]:
@@ -374,12 +374,12 @@ class WindowView:
     def _held_softly(self) -> tuple[Unit, ...]:
         """PRESERVABLE units of old turns that are no summaries, the newest first."""
         held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
-        return tuple(unit for unit in held if not _is_account(unit) and unit.turn < self._recent_turn)
+        return tuple(unit for unit in held if not is_account(unit) and unit.turn < self._recent_turn)
 
-    @cached_property
-    def protected_tokens(self) -> int:
-        """Tokens that no collection may take, whatever is held softly: LOCKED, pins, and the newest turns and steps."""
-        return self.tokens - sum(unit.tokens for place, unit in enumerate(self.units) if self._is_open(place, unit))
+    def protected_tokens(self, staying: Collection[int] = ()) -> int:
+        """Tokens that no collection may take: LOCKED, pins, the newest turns and steps, and the units ``staying``."""
+        units = (unit for place, unit in enumerate(self.units) if self._is_open(place, unit))
+        return self.tokens - sum(unit.tokens for unit in units if unit.number not in staying)
 
     def _is_open(self, place: int, unit: Unit) -> bool:
         if unit.pinned or unit.pending or unit.policy is GCPolicy.LOCKED or place >= self._recent_from:
@@ -399,13 +399,13 @@ class WindowView:
         summaries = [
             unit
             for unit in reversed(self.units)
-            if unit.policy is GCPolicy.PRESERVABLE and _is_account(unit)
+            if unit.policy is GCPolicy.PRESERVABLE and is_account(unit)
             if not (unit.is_summary and self._can_summarize)
         ]
         said = [unit for unit in self._held_softly if _is_said(unit)]
         answers = [unit for unit in self._held_softly if not _is_said(unit)]
-        above = {unit.number for unit in _beyond([*said, *answers], self.caps.said)}
-        return frozenset(above.union(unit.number for unit in _beyond(summaries, self.caps.summaries)))
+        above = {unit.number for unit in beyond([*said, *answers], self.caps.said)}
+        return frozenset(above.union(unit.number for unit in beyond(summaries, self.caps.summaries)))
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
         """
@@ -442,7 +442,7 @@ def number_of(item: Item) -> int:
     return int(item.id[1:])
 
 
-def _beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
+def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
     """Those of the units that are more than so many tokens, in their order; from the first that is, all."""
     for unit in units:
         most -= unit.tokens
@@ -450,7 +450,7 @@ def _beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
             yield unit
 
 
-def _is_account(unit: Unit) -> bool:
+def is_account(unit: Unit) -> bool:
     """Whether the unit tells of what left: a summary, or the account of an agent's own compaction."""
     return unit.is_summary or is_compaction(unit.items[0].text)
 
@@ -459,7 +459,7 @@ def _is_said(unit: Unit) -> bool:
     return any(item.kind is ItemKind.USER_TEXT for item in unit.items)
 
 
-def _demanded(unit: Unit) -> int:
+def demand_of(unit: Unit) -> int:
     """0 for what the model said, 1 for what a user said, 2 for what a user demands or an account tells of it."""
     texts = [item.text for item in unit.items if item.kind is ItemKind.USER_TEXT]
     if not texts:

@@ -7,7 +7,7 @@ import functools
 import logging
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,7 +19,8 @@ from benchmarks.peers.catalog import Peer, peers_named
 from benchmarks.peers.process import PeerError
 from benchmarks.peers.replaying import PeerReplay, replay_peer
 from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, rows_of, table_of
-from benchmarks.sized import made_with, session_files, sized
+from benchmarks.sized import Task as SizedTask
+from benchmarks.sized import long, made_with, session_files, sized
 from gc_core.baselines import BASELINES
 from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
@@ -35,6 +36,7 @@ PACKAGES = ("gc-core", "tiktoken")
 WORKERS = 2
 KINDS = ("strategy", "baseline", "peer")
 BEGIN, END = "<!-- made by make bench-peers -->", "<!-- made until here -->"
+BEGIN_LONG = "<!-- made by make bench-peers, long sessions -->"
 ALIKE = 0.1
 """How far a figure of a second run may be from that of the first; mean prompts in thousands of tokens."""
 
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     peers = peers_named(tuple(options.peers))
     kept = rows_of(options.keep.read_text(encoding="utf-8")) if options.keep else {}
-    wanted = _tasks(peers, options.windows, options.sessions)
+    wanted = _tasks(peers, options.windows, options.sessions, long if options.long else sized)
     tasks = [task for task in wanted if task.kind in options.kinds and (task.window, task.system) not in kept]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn"), initializer=_quiet) as pool:
         done = []
@@ -87,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tables=tuple(_table(window, done, kept) for window in options.windows),
         failures=tuple(dict.fromkeys(outcome.failure for outcome in done if outcome.failure)),
     )
-    text = "\n".join((*markdown(run), "", "## The peers, one by one", "", *notes(peers)))
+    noted = () if options.long else ("", "## The peers, one by one", "", *notes(peers))
+    text = "\n".join((*markdown(run), *noted))
     print(text)
     _write(run, text, options)
 
@@ -100,12 +103,12 @@ def notes(peers: Sequence[Peer]) -> Iterator[str]:
         yield f"| {peer.name} | {peer.package} {peer.version} | {'; '.join(peer.notes)} |"
 
 
-def renewed(page: str, text: str) -> str:
+def renewed(page: str, text: str, begins: str = BEGIN) -> str:
     """The page with this text between its marks; raises ConfigError when it has none."""
-    before, begin, rest = page.partition(BEGIN)
+    before, begin, rest = page.partition(begins)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ConfigError(f"the page has no {BEGIN} and {END}, expected both, each on a line of its own")
+        raise ConfigError(f"the page has no {begins} and {END}, expected both, each on a line of its own")
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
@@ -114,6 +117,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--peers", nargs="*", default=[], help="how their names begin; default: all")
     parser.add_argument("--sessions", nargs="*", default=[], help="parts of the sessions' names; default: all")
     parser.add_argument("--windows", nargs="*", type=int, default=list(WINDOWS), help="tokens; default: all six")
+    parser.add_argument("--long", action="store_true", help="the sessions that are longer than the sized ones instead")
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, help="default: all")
     parser.add_argument("--keep", type=Path, help="take what this JSON file of an earlier run has; measure the rest")
     parser.add_argument("--json", type=Path, help="write all figures here, each session's too")
@@ -129,7 +133,8 @@ def _write(run: Run, text: str, options: argparse.Namespace) -> None:
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")
     if options.page:
-        options.page.write_text(renewed(options.page.read_text(encoding="utf-8"), text), encoding="utf-8")
+        begins = BEGIN_LONG if options.long else BEGIN
+        options.page.write_text(renewed(options.page.read_text(encoding="utf-8"), text, begins), encoding="utf-8")
 
 
 def _quiet() -> None:
@@ -137,13 +142,18 @@ def _quiet() -> None:
     logging.getLogger("gc_core").setLevel(logging.ERROR)
 
 
-def _tasks(peers: Sequence[Peer], windows: Iterable[int], sessions: Sequence[str]) -> Iterator[Task]:
+def _tasks(
+    peers: Sequence[Peer],
+    windows: Iterable[int],
+    sessions: Sequence[str],
+    suited: Callable[[Path, Iterable[int]], tuple[SizedTask, ...]],
+) -> Iterator[Task]:
     """The tasks of one session stand side by side, the largest session first."""
     names = (*STRATEGIES, *(baseline.name for baseline in BASELINES))
     for path in session_files():
         if sessions and not any(part in path.name for part in sessions):
             continue
-        for window in (one.window for one in sized(path, windows)):
+        for window in (one.window for one in suited(path, windows)):
             yield from (Task(path=path, window=window, system=peer.name, peer=peer) for peer in peers)
             yield from (Task(path=path, window=window, system=name) for name in names)
 

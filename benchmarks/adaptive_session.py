@@ -77,7 +77,7 @@ def replayed(
     economics: Economics | None = None,
 ) -> ReplayReport:
     """A session replayed as ``gc_core.replay`` does, with a hand in it; collections and times are not told."""
-    config = GCConfig(context_limit=window, output_reservation=0, reread_guard=False)
+    config = GCConfig(context_limit=window, output_reservation=0, reread_guard="off")
     session = TriedSession(config, format=transcript.format, strategy=strategy)
     session.hand, session.economics = hand or Hands(), economics
     with session:

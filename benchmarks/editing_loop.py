@@ -466,7 +466,7 @@ class _Peer:
 def kept_by(system: System, recording: Recording, home: Path = HOME) -> Iterator[Keeper]:
     """Whoever keeps a session's window, at its beginning. Raises PeerError when a peer does not start."""
     transcript = recording.transcript
-    config = GCConfig(context_limit=recording.window, output_reservation=0, reread_guard=False)
+    config = GCConfig(context_limit=recording.window, output_reservation=0, reread_guard="off")
     baseline = _InStep(next((one for one in BASELINES if one.name == system.name), NoCollection()))
     if system.name in STRATEGIES:
         with GCSession(config, format=_FORMAT, strategy=system.name) as session:

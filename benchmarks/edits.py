@@ -159,7 +159,7 @@ def _edits_of(strategy: str, task: Task) -> tuple[Edit, ...]:
     plugins, quotes = Plugins.discover(), quotes_of(transcript)
     trail = Trail(wanted=quotes.lines)
     plugins.register(trail)
-    config = GCConfig(context_limit=task.window, output_reservation=0, reread_guard=False)
+    config = GCConfig(context_limit=task.window, output_reservation=0, reread_guard="off")
     with GCSession(config, format=transcript.format, strategy=strategy, plugins=plugins) as session:
         if transcript.system:
             session.system(base="\n\n".join(transcript.system))

@@ -248,7 +248,7 @@ def print_scores(scores: Mapping[LabelKind, Score]) -> None:
 def state_entries(transcript: Transcript) -> Iterator[Entry]:
     """What ``session.state`` holds of a whole session in which nothing is collected; also what was superseded."""
     session = GCSession(
-        GCConfig(strategy="none", context_limit=10_000_000, reread_guard=False), format=transcript.format
+        GCConfig(strategy="none", context_limit=10_000_000, reread_guard="off"), format=transcript.format
     )
     with session:
         said: dict[str, int] = {}

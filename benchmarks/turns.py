@@ -128,7 +128,7 @@ def without_ingesting(
 def opened(name: str) -> GCSession:
     """A session without a limit that matters."""
     return GCSession(
-        GCConfig(context_limit=10**9, auto_trigger=False, reread_guard=False), format=name, strategy=Truncate()
+        GCConfig(context_limit=10**9, auto_trigger=False, reread_guard="off"), format=name, strategy=Truncate()
     )
 
 
@@ -171,7 +171,7 @@ def print_memory(name: str, known: Sequence[Exchange]) -> None:
 def long_session(name: str, known: Sequence[Exchange]) -> Iterator[Call]:
     """Calls in a small window."""
     small = itertools.cycle([exchange for exchange in known if exchange.tokens <= LARGEST])
-    config = GCConfig(context_limit=WINDOW, output_reservation=0, reread_guard=False)  # the recorded calls come again
+    config = GCConfig(context_limit=WINDOW, output_reservation=0, reread_guard="off")  # the recorded calls come again
     with GCSession(config, format=name, strategy=Truncate()) as session:
         yield from itertools.islice(run(session, small), LAST)
 

@@ -112,7 +112,7 @@ def price(
 
     """
     # What a recording repeats it goes on from.
-    collecting = attrs.evolve(config, output_reservation=0, tpm_budget=None, reread_guard=False, max_total_tokens=None)
+    collecting = attrs.evolve(config, output_reservation=0, tpm_budget=None, reread_guard="off", max_total_tokens=None)
     whole = attrs.evolve(collecting, context_limit=_UNLIMITED, auto_trigger=False)
     counter = counter_for(model, transcript.format)
     runs: list[PricedRun] = []

@@ -17,11 +17,11 @@ _HUNDRED = 100
 ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
 """What may happen when a plugin finds a reply inconsistent."""
 
+OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
+"""What the re-read guard does: nothing, tell the agent, or tell it and end the loop where that does not help."""
+
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
 """How long a provider keeps a cached prefix after its last use, where it lets the caller choose."""
-
-(STRUCTURED,) = STYLES = ("structured",)
-"""Forms of the summaries that a model writes. The texts are checked by their facts, whatever their form."""
 
 EXCLUDE = "exclude"
 """Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
@@ -53,19 +53,12 @@ def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None
         raise ConfigError(f"{attribute.name} = {value!r}: expected true or false")
 
 
-def _recovery(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value not in RECOVERIES:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(RECOVERIES)}")
+def _one_of(allowed: tuple[str, ...]) -> Any:
+    def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+        if value not in allowed:
+            raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(allowed)}")
 
-
-def _ttl(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value not in CACHE_TTLS:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(CACHE_TTLS)}")
-
-
-def _style(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value not in STYLES:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(STYLES)}")
+    return check
 
 
 def _betas(value: Any) -> tuple[str, ...]:
@@ -189,7 +182,6 @@ class GCConfig:
             session's own model.
         summarization_prompt: What that model is asked to write, instead of gc-core's own words; what is said of the
             transcript, that it is data, stays. None: gc-core's own.
-        summarization_style: Form of its text: "structured", in sections.
         background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
             None. Only for a summarizer that takes its time.
         summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
@@ -202,7 +194,8 @@ class GCConfig:
         defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
             threshold.
         tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by nobody.
-        reread_guard: Notice when the agent goes in circles about what was collected, tell it so, and end the loop.
+        reread_guard: Notice when the agent goes in circles about what was collected, and tell it so ("warn"); end the
+            loop where that does not help ("raise"); or do not look ("off").
         importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
         importance_weights: What the terms of the composite count for, by name: recency, relevance, causal, frequency,
             success, domain, each from 0 to 1; those that are not named are as they are by default.
@@ -239,25 +232,24 @@ class GCConfig:
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
     memory_backend: str = attrs.field(default=FILES, validator=_named)
-    recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_recovery)
+    recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_one_of(RECOVERIES))
     summarizer: str = attrs.field(default="extractive", validator=_named)
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
     summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
     summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
-    summarization_style: str = attrs.field(default=STRUCTURED, validator=_style)
     background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
     summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(
         factory=dict, converter=_summarizers, repr=lambda options: repr(without_keys(options))
     )
     cache_marks: bool = attrs.field(default=True, validator=_flag)
-    cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_ttl)
-    stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_ttl)
+    cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
+    stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
     prompt_cache_key: str | None = attrs.field(default=None, validator=_optional(_named))
     betas: tuple[str, ...] = attrs.field(default=(), converter=_betas)
     keep_thinking_turns: int | None = attrs.field(default=1, validator=_optional(_whole(0)))
     defer: bool = attrs.field(default=False, validator=_flag)
     tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
-    reread_guard: bool = attrs.field(default=True, validator=_flag)
+    reread_guard: str = attrs.field(default=WARN, validator=_one_of(GUARDS))
     importance_scorer: str = attrs.field(default="composite", validator=_named)
     importance_weights: Mapping[str, float] = attrs.field(factory=dict, converter=_weights)
     half_life_steps: int = attrs.field(default=HALF_LIFE_STEPS, validator=_whole(1))

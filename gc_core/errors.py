@@ -125,7 +125,7 @@ class RereadLoopError(GCError):
         super().__init__(
             f"the agent goes in circles: {what!r} came {times} times with nothing new between{where}, though it was"
             " told to go on from the summaries. What was collected comes back with restore() or recall(); a new user"
-            " message lets it go on, and reread_guard = false lets it go on for ever"
+            " message lets it go on, and reread_guard = 'warn' ends no loop"
         )
 
 

@@ -2,8 +2,12 @@
 The re-read guard: notices when an agent goes in circles about what was collected.
 
 An instruction to look at the whole conversation again sends the agent after a text that is not in the window any more.
-It calls its tools, gets the same condensed answer, and asks again. The guard tells it once to go on from the summaries
-and what can be recalled; where the circle goes on, it ends the loop.
+It calls its tools, gets the same condensed answer, and asks again. The guard tells it to go on from the summaries and
+what can be recalled; where the circle goes on, the host may want the loop to end.
+
+A circle is fast and alone: a user who says anything, equal words included, a result that differs, and time that passes
+between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it is about what
+was collected: a call whose result still stands as it came repeats for other reasons.
 
 It looks at what is new alone, O(new) a turn, is deterministic, and calls nothing. What it has seen lives in memory:
 a session that is opened again begins anew, with nothing noticed.
@@ -12,8 +16,10 @@ a session that is opened again begins anew, with nothing noticed.
 from __future__ import annotations
 
 import hashlib
+import json
+import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -43,6 +49,12 @@ The same for calls of other tools than those that look back. An unchanged answer
 say for a while ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
 """
 
+PAUSE: Final = 10.0
+"""
+Seconds between two rounds, the model's own time not counted, from which they are no circle: an agent that looks for a
+text calls again as soon as it has an answer, one that waits for a build sleeps between its calls.
+"""
+
 QUIET: Final = 10
 """Steps after a notice during which further words of that kind are counted, and not told again."""
 
@@ -68,7 +80,7 @@ class Notice:
         what: The words that asked, or the call that repeats.
         times: How often, with nothing new between.
         item: Where it stands, the newest; "" for a part of the system text, and for what waits for the request's end.
-        ends: It went on after the agent was told: the loop is to end.
+        goes_on: It went on after the agent was told.
 
     """
 
@@ -76,7 +88,7 @@ class Notice:
     what: str
     times: int
     item: str
-    ends: bool = False
+    goes_on: bool = False
 
 
 @attrs.define
@@ -86,46 +98,59 @@ class _Circle:
     kind: str
     what: str
     most: int
+    first: str = ""  # the result that it gave first, where what was collected is in question
     times: int = 0
     item: str = ""
-    told_at: int = 0  # the times when the agent was told, 0 when it was not
+    told_at: int = 0  # the times when the agent was told last, 0 when it was not
     _step: tuple[int, int] = (-1, -1)
+    _waited: float = 0.0
 
-    def again(self, item: Item, step: tuple[int, int]) -> None:
-        """Once more; twice in one step counts once."""
+    def again(self, item: Item, step: tuple[int, int], waited: float) -> None:
+        """Once more; twice in one step counts once, and behind a pause it begins anew."""
+        if waited - self._waited >= PAUSE:
+            self.times = self.told_at = 0
         if self.times == 0 or step != self._step:
             self.times += 1
-        self._step, self.item = step, item.id
+        self._step, self.item, self._waited = step, item.id, waited
 
     @property
     def is_due(self) -> bool:
-        least = 1 if self.kind == ASKED else NOTICED_AT
-        return not self.told_at and self.times >= least
+        if self.told_at:
+            return self.goes_on
+        return self.times >= (1 if self.kind == ASKED else NOTICED_AT)
 
     @property
     def goes_on(self) -> bool:
         return bool(self.told_at) and self.times >= self.told_at + self.most
 
-    def notice(self, *, ends: bool = False) -> Notice:
-        return Notice(kind=self.kind, what=self.what, times=self.times, item=self.item, ends=ends)
+    def notice(self) -> Notice:
+        return Notice(kind=self.kind, what=self.what, times=self.times, item=self.item, goes_on=self.goes_on)
 
 
 class RereadGuard:
     """
     Sees every item that arrives, and says what it noticed before the next model call.
 
-    Progress is a call, a result of a call, a user's text or an answer without calls that was not there before; text
-    beside calls is narration and is none, nor is a text that asks to look at everything again. Progress ends a circle.
+    Progress is a call, a result of a call or an answer without calls that was not there before, and whatever a user
+    says; text beside calls is narration and is none, nor is a text that asks to look at everything again. Progress ends
+    a circle, and so does a pause.
+
+    Args:
+        clock: Seconds; what passes between a request and its reply is the model's time and counts for nothing.
+
     """
 
-    def __init__(self) -> None:
-        self._seen: OrderedDict[bytes, None] = OrderedDict()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: OrderedDict[bytes, str] = OrderedDict()
         self._calls: dict[str, tuple[bytes, str, bool]] = {}
         self._circles: dict[bytes, _Circle] = {}
         self._texts: dict[str, str] = {}
         self._asked = ""
         self._steps = 0
         self._quiet_to = 0
+        self._waited = 0.0
+        self._last = clock()
 
     # -- what arrives --------------------------------------------------------------------------------------------
 
@@ -133,6 +158,7 @@ class RereadGuard:
         """New items, in their order. Circles count where something was ``collected`` alone."""
         items = tuple(items)
         calls = any(item.kind is ItemKind.TOOL_CALL for item in items)
+        self._pass_time(counts=not calls)
         for item in items:
             if item.kind is ItemKind.TOOL_CALL:
                 self._called(item)
@@ -152,27 +178,37 @@ class RereadGuard:
 
     # -- what was noticed ----------------------------------------------------------------------------------------
 
-    def look(self) -> Notice | None:
+    def look(self, stands: Callable[[str], bool] = lambda _item: False, *, ends: bool = False) -> Notice | None:
         """
-        What is to be told before the next model call, each circle once; ``ends`` says that it went on all the same.
+        What is to be told before the next model call; ``goes_on`` says that it was told and went on all the same.
 
-        Asked where something was collected alone. A circle that has to end is told again by every call, until something
-        new has come.
+        ``stands`` says of an item whether it is in the window as it came: a call that gave such a one is in no circle.
+        With ``ends`` a circle that goes on is told by every call, until something new has come; else it is told again
+        now and then. Asked where something was collected alone.
         """
-        for circle in self._circles.values():
-            if circle.goes_on:
-                return circle.notice(ends=True)
-        due = next((circle for circle in self._circles.values() if circle.is_due), None)
+        self._pass_time(counts=True)
+        due = next(
+            (one for one in self._circles.values() if one.is_due and not (one.first and stands(one.first))), None
+        )
         asked, self._asked = self._asked, ""
         if due is not None:
-            due.told_at = due.times
-            return self._unless_quiet(due.notice())
+            notice = due.notice()
+            if not (ends and notice.goes_on):
+                due.told_at = due.times
+            return self._unless_quiet(notice)
         return self._unless_quiet(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    def _pass_time(self, *, counts: bool) -> None:
+        """Time that passes while the model answers is nobody's waiting; a clock that goes back shows none."""
+        now = self._clock()
+        if counts:
+            self._waited += max(0.0, now - self._last)
+        self._last = now
+
     def _unless_quiet(self, notice: Notice) -> Notice | None:
-        if notice.kind == ASKED and self._steps < self._quiet_to:
+        if notice.kind == ASKED and self._steps < self._quiet_to and not notice.goes_on:
             return None
         self._quiet_to = self._steps + QUIET
         return notice
@@ -180,41 +216,49 @@ class RereadGuard:
     def _called(self, item: Item) -> None:
         shown = f"{item.name}({item.text})"
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        self._calls[item.id] = (_digest(item.name, item.text), shown, item.name in _LOOKS_BACK)
+        self._calls[item.id] = (_digest(item.name, _plain(item.text)), shown, item.name in _LOOKS_BACK)
 
     def _answered(self, item: Item, *, collected: bool) -> None:
         """The same call with the same result is no progress, whatever stood between."""
         known = self._calls.pop(item.call, None)
         if known is None:
             # A late result, behind a line that names its call: what it says may be new all the same.
-            if self._is_new(_digest(item.text.partition("\n")[2])):
+            if self._is_new(_digest(item.text.partition("\n")[2]), item):
                 self._circles.clear()
             return
         call, shown, looks_back = known
         pair = _digest(call, _STILL_RUNS if item.text.endswith(_STILL_RUNS) else item.text)
-        if self._is_new(pair):
+        if self._is_new(pair, item):
             self._circles.clear()
         elif not collected:
             return
-        circle = self._circles.setdefault(pair, _Circle(REPEATED, shown, FURTHER if looks_back else POLLED))
-        circle.again(item, (item.turn, item.step))
+        if pair not in self._circles:
+            first = "" if looks_back else self._seen[pair]
+            self._circles[pair] = _Circle(REPEATED, shown, FURTHER if looks_back else POLLED, first)
+        self._circles[pair].again(item, (item.turn, item.step), self._waited)
 
     def _said(self, item: Item, *, beside_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)
         if words:
             if collected:
                 who = item.kind.value.encode()
-                self._circles.setdefault(who, _Circle(ASKED, words, FURTHER)).again(item, (-2, int(item.id[1:])))
+                circle = self._circles.setdefault(who, _Circle(ASKED, words, FURTHER))
+                circle.again(item, (-2, int(item.id[1:])), self._waited)
             return
-        counts = item.kind is ItemKind.USER_TEXT or (item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls)
-        if counts and not item.synthetic and self._is_new(_digest(item.kind.value, item.text)):
+        if item.synthetic:
+            return
+        answers = item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls
+        if item.kind is ItemKind.USER_TEXT:
+            # An agent that only says that it will look again is driven by such words as "Continue."
+            self._circles = {key: one for key, one in self._circles.items() if one.kind == ASKED}
+        if (item.kind is ItemKind.USER_TEXT or answers) and self._is_new(_digest(item.kind.value, item.text), item):
             self._circles.clear()
 
-    def _is_new(self, key: bytes) -> bool:
+    def _is_new(self, key: bytes, item: Item) -> bool:
         if key in self._seen:
             self._seen.move_to_end(key)
             return False
-        self._seen[key] = None
+        self._seen[key] = item.id
         if len(self._seen) > MOST_SEEN:
             self._seen.popitem(last=False)
         return True
@@ -240,6 +284,14 @@ def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
         back = "What is needed and not told there can be asked of the user."
     stands = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
     return f"{seen} {stands} {back}"
+
+
+def _plain(arguments: str) -> str:
+    """Arguments without what makes no difference: blanks, and the order of keys. Kept as they are when no JSON."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def _digest(*pieces: str | bytes) -> bytes:

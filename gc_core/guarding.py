@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gc_core.config import RAISE
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.guard import RereadGuard, told
@@ -35,21 +36,27 @@ class Guarding(Served):
         """
         Tell the agent, at the end of the request that is being made, what the guard noticed.
 
-        Raises RereadLoopError where it was told and went on.
+        Raises RereadLoopError where it was told and went on, and ``reread_guard`` is ``"raise"``.
         """
         if self._guard is None or not self._has_collected:
             return
         waiting = {f"{block.source} {block.name}": block.text for block in self._state.blocks.waiting}
         self._guard.see_prompts({item.id: item.text for item in self._context.system} | waiting)
-        notice = self._guard.look()
+        ends = self._config.reread_guard == RAISE
+        notice = self._guard.look(self._stands_whole, ends=ends)
         if notice is None:
             return
-        if notice.ends:
+        if ends and notice.goes_on:
             raise RereadLoopError(what=notice.what, times=notice.times, item=notice.item)
         self._tell(RereadNoticed(kind=notice.kind, what=notice.what, times=notice.times, item=notice.item))
         recalls = any(schema.item.name == _RECALL for schema in self._context.schemas)
         text = told(notice, recalls=recalls, cites=self._context.cites, reference=self._newest_reference())
         self._state.give(ENRICHMENT.name, {BLOCK: text})
+
+    def _stands_whole(self, key: str) -> bool:
+        """Whether an item is in the window as it came."""
+        item = self._context.find(key)
+        return item is not None and item.reference is None
 
     @property
     def _has_collected(self) -> bool:

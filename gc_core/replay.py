@@ -68,7 +68,7 @@ def replay(
         MessageError: A message cannot be read in the transcript's format.
 
     """
-    config = attrs.evolve(config, output_reservation=0, reread_guard=False, max_total_tokens=None)
+    config = attrs.evolve(config, output_reservation=0, reread_guard="off", max_total_tokens=None)
     events = _Events()
     session = GCSession(
         config, format=transcript.format, model=model, strategy=strategy, plugins=plugins, on_event=events
@@ -109,7 +109,7 @@ def replay_baseline(
         MessageError: A message cannot be read in the transcript's format.
 
     """
-    config = attrs.evolve(config, output_reservation=0, reread_guard=False, max_total_tokens=None)
+    config = attrs.evolve(config, output_reservation=0, reread_guard="off", max_total_tokens=None)
     known = uses or uses_of(transcript)
     run = _Run(
         session=BaselineSession(baseline, config=config, format=transcript.format, model=model, uses=known),

@@ -19,7 +19,7 @@ from gc_core.budget import InstructionBudget
 from gc_core.cache.account import CacheReport
 from gc_core.cache.terms import terms_of
 from gc_core.collection import Collected
-from gc_core.config import GCConfig
+from gc_core.config import OFF, GCConfig
 from gc_core.errors import (
     ConfigError,
     MessageError,
@@ -181,7 +181,7 @@ class SessionBase(Handing):
         self._calls = CallWatch(terms_of(settings.model, settings.format))
         self._answering = attrs.evolve(self._answering, spent=self._calls.summarized)
         self._account = LedgerAccount(store.ledger, settings.format)
-        self._guard = RereadGuard() if settings.config.reread_guard else None
+        self._guard = None if settings.config.reread_guard == OFF else RereadGuard()
         self._raw_sent = 0
         self._needs = NeedWatch()
         self._streamed = 0

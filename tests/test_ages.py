@@ -19,7 +19,7 @@ class Dropping:
 
 
 def session(how="drop"):
-    config = GCConfig(context_limit=60_000, output_reservation=0, reread_guard=False, auto_trigger=False)
+    config = GCConfig(context_limit=60_000, output_reservation=0, reread_guard="off", auto_trigger=False)
     return GCSession(config, strategy=Dropping(how), plugins=Plugins())
 
 

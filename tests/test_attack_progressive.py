@@ -80,7 +80,7 @@ class Asked:
 
 
 def made(strategy, *, plugins=None, directory=None, summarizer=None, window=40_000, **more):
-    config = GCConfig(context_limit=window, output_reservation=0, auto_trigger=False, reread_guard=False, **more)
+    config = GCConfig(context_limit=window, output_reservation=0, auto_trigger=False, reread_guard="off", **more)
     return GCSession(
         config, strategy=strategy, plugins=plugins or Plugins(), directory=directory, summarizer=summarizer
     )
@@ -312,7 +312,7 @@ NATIVE = [path.name for path in [*native_sessions("anthropic")[:2], *native_sess
 def test_undo_redo_pins_and_reopening_around_digests_drift_nowhere(name, tmp_path):
     transcript = read_transcript(corpus_dir() / "native" / name)
     form = format_named(transcript.format)
-    config = GCConfig(context_limit=6_000, output_reservation=0, reread_guard=False, checkpoint_every_n_steps=4)
+    config = GCConfig(context_limit=6_000, output_reservation=0, reread_guard="off", checkpoint_every_n_steps=4)
     session = GCSession(
         config, strategy=Everything(), format=transcript.format, plugins=Plugins(), directory=tmp_path / "s"
     )

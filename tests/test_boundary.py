@@ -16,7 +16,6 @@ TABLE = {
     "tier_ratios": (0.40, 0.35, 0.25),
     "summarization_model": None,  # the session's own
     "summarization_prompt": None,  # gc-core's own words
-    "summarization_style": "structured",
     "checkpoint_every_n_steps": 50,
     "max_total_tokens": None,
     "recovery_strategy": "rollback_to_checkpoint",
@@ -46,7 +45,6 @@ EXTREMES = {
     "summarizer_timeout": [1e-9],
     "summarization_model": ["auto"],
     "summarization_prompt": ["Say nothing."],
-    "summarization_style": ["structured"],
     "background_percent": [0, 90],
     "summarizers": [{"nobody": {"x": 1}}],
     "cache_marks": [False],
@@ -57,7 +55,7 @@ EXTREMES = {
     "keep_thinking_turns": [0, None],
     "defer": [True],
     "tpm_budget": [1],
-    "reread_guard": [False],
+    "reread_guard": ["off", "raise"],
     "importance_weights": [{"recency": 0.0, "relevance": 1.0}],
     "half_life_steps": [10**9],
     "tier_ratios": [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)],

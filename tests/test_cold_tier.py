@@ -48,7 +48,7 @@ def plugins(*hooks):
 
 
 def session(*hooks, strategy=None, directory=None, **more):
-    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard=False, auto_trigger=False, **more)
+    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard="off", auto_trigger=False, **more)
     return GCSession(config, strategy=strategy or Oldest(), plugins=plugins(*hooks), directory=directory)
 
 

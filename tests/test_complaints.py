@@ -33,7 +33,7 @@ NAMED = re.compile(r"(?P<file>(?:tests|plugins)/[\w/]+\.py)::(?P<test>test_\w+)"
 def session_with(strategy="gc_truncate", window=6_000, *, format="openai", **more):  # noqa: A002 - the session's word
     """A session with a small window, and what it collected."""
     own = {key: more.pop(key) for key in ("directory", "model") if key in more}
-    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0, reread_guard=False, **more)
+    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0, reread_guard="off", **more)
     collected = []
     session = GCSession(config, format=format, **own)
     session.listen(lambda event: collected.append(event.result) if isinstance(event, CollectionFinished) else None)

@@ -47,7 +47,7 @@ class SummariesThenDigests:
 
 
 def made(strategy, window=40_000, **more):
-    config = GCConfig(context_limit=window, output_reservation=0, auto_trigger=False, reread_guard=False, **more)
+    config = GCConfig(context_limit=window, output_reservation=0, auto_trigger=False, reread_guard="off", **more)
     return GCSession(config, strategy=strategy, plugins=Plugins())
 
 

@@ -14,7 +14,7 @@ from gc_core import AgentTools, GCConfig, GCPolicy, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.formats import format_named
-from gc_core.guard import FURTHER, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
+from gc_core.guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
 from gc_core.guard_words import FORBIDDEN, asks_to_reread
 from gc_core.items import Item, ItemKind
 from gc_core.transcripts import read_transcript
@@ -22,7 +22,7 @@ from tests.support.corpus import native_sessions, openai_sessions, require_corpu
 from tests.support.say import answer, call, result, rounds, schema, text_of, user
 from tests.support.say import small as unwatched
 
-small = functools.partial(unwatched, reread_guard=True)
+small = functools.partial(unwatched, reread_guard="raise")
 
 ROOT = Path(__file__).parents[1]
 CIRCLES = "concat-intercode-sql.jsonl"
@@ -237,7 +237,7 @@ def test_an_agent_that_recalls_the_same_for_ever_is_ended(said):
 
 
 def test_without_the_guard_it_runs_on():
-    with collected(reread_guard=False) as session:
+    with collected(reread_guard="off") as session:
         assert circle(session, 60) == 60
 
 
@@ -285,13 +285,77 @@ def test_a_poll_whose_answer_changes_is_progress():
         assert noticed(told) == []
 
 
-def test_a_poll_whose_answer_stays_has_time():
+def test_a_call_whose_result_was_never_collected_is_in_no_circle():
     told = []
     with collected(told) as session:
-        circle(session, NOTICED_AT + POLLED - 1, name="status", arguments={"job": 1}, said=None, text="running")
-        assert len(noticed(told)) == 1
-        with pytest.raises(RereadLoopError):
-            circle(session, 5, name="status", arguments={"job": 1}, said=None, text="running")
+        circle(session, 8, name="status", arguments={"job": 1}, said=None, text="running")
+        assert noticed(told) == []
+
+
+def test_a_call_whose_result_was_collected_is_noticed_and_ended():
+    told = []
+    with collected(told) as session, pytest.raises(RereadLoopError):
+        circle(session, 200, name="read", arguments={"path": "f3"}, said=None, text="line\n" * 200)
+    assert noticed(told)
+
+
+def test_a_warning_ends_nothing_and_is_repeated():
+    told = []
+    with collected(told, reread_guard="warn") as session:
+        assert circle(session, 40, said=None) == 40
+        assert [event.times for event in noticed(told)] == list(range(NOTICED_AT, 41, FURTHER))
+
+
+def test_order_of_keys_and_blanks_make_no_other_call():
+    told = []
+    with collected(told, reread_guard="warn") as session:
+        for place in range(8):
+            text = '{"reference": "i5", "n": 1}' if place % 2 else '{ "n":1,"reference":"i5" }'
+            circle(session, 1, arguments=text, said=None)
+    assert [event.times for event in noticed(told)] == [NOTICED_AT]
+
+
+@pytest.mark.parametrize("seconds", [PAUSE + 1, 300])
+def test_time_between_the_rounds_makes_it_a_poll(seconds):
+    told = []
+    with collected(told) as session:
+        clock = session._guard._clock = Clock()
+        for _ in range(40):
+            clock.now += seconds
+            circle(session, 1, said=None)
+        assert noticed(told) == []
+
+
+def test_the_time_that_the_model_takes_makes_no_poll():
+    told = []
+    with collected(told, reread_guard="warn") as session:
+        clock = session._guard._clock = Clock()
+        for place in range(8):
+            session.pre_send()
+            clock.now += 60
+            session.post_turn(call((f"m{place}", "recall", {"reference": "i5"})))
+            session.append(result(f"m{place}", "same"))
+    assert [event.times for event in noticed(told)] == [NOTICED_AT]
+
+
+def test_a_user_who_says_the_same_again_is_no_circle():
+    told = []
+    with collected(told) as session:
+        for _ in range(40):
+            session.append(user("Check the server."))
+            circle(session, 1, said=None)
+            session.pre_send()
+            session.post_turn(answer("All fine."))
+        assert noticed(told) == []
+
+
+class Clock:
+    """Seconds that stand still until somebody moves them."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
 
 
 def test_work_between_the_same_calls_is_progress():
@@ -364,7 +428,7 @@ def circles_in(paths, messages=None):
                 taken = session._recorder.take(message, None, session.plugins.classify)
                 guard.see(taken.new, collected=True)
                 notice = guard.look()
-                assert notice is None or not notice.ends, (path.name, notice)
+                assert notice is None or not notice.goes_on, (path.name, notice)
                 if notice is not None:
                     circles.setdefault(path.name, []).append(notice.what)
     return circles
@@ -385,7 +449,7 @@ def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_pr
             for item in (asked, running, came):
                 guard.see([item], collected=True)
             notice = guard.look()
-            if notice is not None and notice.ends:
+            if notice is not None and notice.goes_on:
                 ended = place
                 break
         return ended

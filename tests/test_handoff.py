@@ -308,7 +308,7 @@ def test_the_sessions_summarizer_is_asked_once_for_originals_alone():
 
 def test_an_async_session_hands_off_an_async_one():
     async def run():
-        config = GCConfig(context_limit=20_000, reread_guard=False)
+        config = GCConfig(context_limit=20_000, reread_guard="off")
         async with AsyncGCSession(config, summarizer=AsyncFakeSummarizer()) as session:
             session.append(user("Do it."))
             for place in range(8):

@@ -340,7 +340,7 @@ def test_who_waits_in_vain_says_so_and_stands_in_nobodys_way():
 
 def test_a_note_that_comes_while_a_summary_is_awaited_waits_for_the_next_request():
     async def run():
-        config = GCConfig(context_limit=6_000, output_reservation=0, strategy="gc_summarize", reread_guard=False)
+        config = GCConfig(context_limit=6_000, output_reservation=0, strategy="gc_summarize", reread_guard="off")
         delivered = []
 
         class Slow(AsyncFakeSummarizer):

@@ -113,8 +113,3 @@ def test_braces_and_tags_in_the_instructions_are_text():
 def test_the_whole_prompt_of_the_option_is_stronger():
     given = {"summarization_prompt": "All mine."}
     assert options(given, summarization_prompt="Write a list.")["summarization_prompt"] == "All mine."
-
-
-def test_a_style_that_there_is_none_of_is_refused():
-    with pytest.raises(ConfigError, match=r"summarization_style = 'prose': expected one of \['structured'\]"):
-        GCConfig(summarization_style="prose")

@@ -159,7 +159,7 @@ def test_a_rewind_and_a_rollback_bring_back_the_one_of_then(tmp_path):
 @pytest.mark.parametrize("way", ["host", "user"])
 def test_an_objective_that_changes_every_step_costs_no_storm_of_collections(way):
     events = []
-    config = GCConfig(context_limit=16_000, output_reservation=0, reread_guard=False, preserve_recent_turns=1)
+    config = GCConfig(context_limit=16_000, output_reservation=0, reread_guard="off", preserve_recent_turns=1)
     with GCSession(
         config, strategy=Keen(), model="claude-opus-4-5", plugins=Plugins(), on_event=events.append
     ) as session:

@@ -272,3 +272,22 @@ def test_other_settings_of_a_list_come_from_a_configuration():
     messages = made(5, kind("tools in all turns"), 20)[:-1]
     kept = compact(messages, 3_000, config=GCConfig(strategy="gc_budget", preserve_recent_steps=3))
     assert sum(map(count, kept)) <= 3_000
+
+
+# -- long ones ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pressure", [95, 0], ids=["threshold", "continuous"])
+@pytest.mark.parametrize(("turns", "window"), [(2_000, 1_500), (2_000, 9_000), (2_000, 30_000), (600, 100_000)])
+@pytest.mark.parametrize("name", ["short chat", "tools in some turns", "pasted texts"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_long_session_fits_at_every_call(strategy, name, turns, window, pressure):
+    messages = made(17, kind(name), turns)
+    try:
+        for _, request in requests(messages, config(strategy, window, pressure_percent=pressure)):
+            assert request.tokens <= window
+            lines = lines_of(request)
+            assert all(later - earlier > 1 for earlier, later in itertools.pairwise(lines))
+    except ContextOverflowError:
+        assert what_must_stay(messages) + 200 > window

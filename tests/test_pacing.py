@@ -113,7 +113,7 @@ def config(limit, **more):
         context_limit=WINDOW,
         output_reservation=0,
         max_total_tokens=limit,
-        reread_guard=False,
+        reread_guard="off",
         **more,
     )
 

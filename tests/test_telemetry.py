@@ -353,7 +353,7 @@ def test_an_async_session_has_the_same_spans_and_tasks_do_not_mix(heard):
     async def run():
         wide = {"gc_summarize": {"keep": 0.2, "max_summary_tokens": 4_000}}
         limits = {"context_limit": 4_000, "output_reservation": 0, "threshold_percent": 80.0, "pressure_percent": 90.0}
-        config = GCConfig(strategy="gc_summarize", reread_guard=False, strategies=wide, **limits)
+        config = GCConfig(strategy="gc_summarize", reread_guard="off", strategies=wide, **limits)
         async with AsyncGCSession(config, summarizer=AsyncFakeSummarizer()) as session:
             heard.instrument(session)
             session.append(user("Do it."))

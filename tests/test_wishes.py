@@ -137,7 +137,7 @@ class Wishing:
 
 
 def session(strategy, events, **more):
-    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard=False, **{**LEVELS, **more})
+    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard="off", **{**LEVELS, **more})
     return GCSession(config, strategy=strategy, plugins=Plugins(), model="claude-opus-4-5", on_event=events.append)
 
 
@@ -214,7 +214,7 @@ def test_in_continuous_mode_nothing_is_wished_for_below_the_target():
 def test_an_opened_session_does_not_take_its_objective_for_another_one(tmp_path):
     events = []
     strategy = Wishing((Major(target_percent=20.0), ObjectiveChange()))
-    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard=False)
+    config = GCConfig(context_limit=20_000, output_reservation=0, reread_guard="off")
     with GCSession(config, strategy=strategy, plugins=Plugins(), directory=tmp_path / "s") as made:
         made.append(user("Look at parser.py and lexer.py."))
         made.objective = "Look at server.py and client.py."

@@ -31,7 +31,7 @@ def replay_into(
     Raises ConfigError for a strategy or option that is unknown or wrong, MessageError for a message that cannot be
     read, and LogError when the directory cannot be written.
     """
-    config = attrs.evolve(config, output_reservation=0, reread_guard=False, max_total_tokens=None, tpm_budget=None)
+    config = attrs.evolve(config, output_reservation=0, reread_guard="off", max_total_tokens=None, tpm_budget=None)
     form, over = format_named(transcript.format), 0
     session = GCSession(config, format=transcript.format, model=model, plugins=plugins, directory=directory)
     with session:

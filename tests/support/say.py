@@ -69,7 +69,7 @@ def small(window=4_000, *, plugins=None, **more):
     levels = {"threshold_percent": 80.0, "pressure_percent": 90.0}
     own = {key: more.pop(key) for key in ("format", "directory", "model", "counter", "on_event") if key in more}
     strategy = more.pop("strategy", "gc_truncate")
-    config = GCConfig(context_limit=window, **{"output_reservation": 0, "reread_guard": False, **levels, **more})
+    config = GCConfig(context_limit=window, **{"output_reservation": 0, "reread_guard": "off", **levels, **more})
     return GCSession(config, strategy=strategy, plugins=plugins or Plugins.discover(), **own)
 
 

@@ -434,7 +434,8 @@ def no_loop_left_open():
 @both
 @pytest.mark.usefixtures("no_loop_left_open")
 def test_a_session_puts_the_models_text_with_the_facts_it_lacks_into_the_window_and_leaks_nothing(cls):
-    with SummaryServer(says(GOOD), key=KEY) as server:
+    told = "Turn 0: the user asked for a fix; the files were read."
+    with SummaryServer(says(told), key=KEY) as server:
         summarizer = cls(summarization_model="openai/loopback", api_base=server.url, api_key=KEY)
         if cls is AsyncLLMSummarizer:
             done, (summary,) = asyncio.run(collected_async(summarizer))
@@ -445,7 +446,7 @@ def test_a_session_puts_the_models_text_with_the_facts_it_lacks_into_the_window_
     assert (told_of.by, told_of.attempts, told_of.complaints) == (cls.__name__, 1, ())
     assert done.tokens_after <= done.target_tokens
     text, _, facts = summary.text.partition("\nFacts:\n")
-    assert text.endswith(GOOD)
+    assert text.endswith(told)
     assert facts.startswith("- ")
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gc_core import CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins, SourceError
-from gc_core.objective import CHARS, SHARED_SHARE, Objective
+from gc_core.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
 from gc_core.scan import scan
 from gc_core.triggers import Major, ObjectiveChange
 from tests.support.say import call, lines, result, rounds, small, user
@@ -34,17 +34,31 @@ def held(session):
 # --- whose words it is ------------------------------------------------------------------------------------------------
 
 
-def test_it_is_the_original_request_and_the_newest_user_message():
+def test_it_is_the_original_request_and_every_later_message_that_changes_the_task():
     with small() as session:
         assert session.objective == ""
         session.append(user(FIRST))
         assert session.objective == FIRST
         rounds(session, 2, task=None)
         session.append(user("Go on."))
-        assert session.objective == f"{FIRST}\nGo on."
+        assert session.objective == FIRST
         rounds(session, 1, first=2, task=None)
         session.append(user("And parser.py first."))
-        assert session.objective == f"{FIRST}\nAnd parser.py first."
+        session.append(user("Thanks, go on."))
+        session.append(user("Also add a test."))
+        assert session.objective == f"{FIRST}\nAnd parser.py first.\nAlso add a test."
+
+
+def test_who_greets_first_or_answers_sets_no_task():
+    with small() as session:
+        session.append({"role": "assistant", "content": "Hello! How can I help?"})
+        for said in ("Hi!", "/help", "[Request interrupted by user]", "###STOP###"):
+            session.append(user(said))
+            assert session.objective == ""
+        session.append(user(FIRST))
+        session.append({"role": "assistant", "content": "Which version do you use?"})
+        session.append(user("3.12"))
+        assert session.objective == FIRST
 
 
 def test_what_the_host_sets_counts_until_it_is_given_back():
@@ -173,6 +187,6 @@ def test_an_objective_that_changes_every_step_costs_no_storm_of_collections(way)
             session.post_turn(call((f"c{place}", "read", {"path": f"f{place}.py"})))
             session.append(result(f"c{place}", lines(20, f"row{place}")))
         assert changes(session) >= 119
-        assert len(held(session).text) <= 2 * CHARS + 1
+        assert len(held(session).text) <= 2 * MOST_LATER
         # Each has to be worth its break, and the window above its target again.
         assert 0 < sum(isinstance(event, CollectionFinished) for event in events) <= 40

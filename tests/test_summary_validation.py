@@ -71,11 +71,53 @@ def test_the_future_and_orders_are_refused_by_their_words(text, word):
         "Read the file and set the flag; both were done to make sure that it held.",
         "The update of the schema was committed.",
         "The next step had been skipped.",
-        "The test never passed on hosts that do not have IPv6.",
+        "The test never passed on hosts that do not have a network.",
     ],
 )
 def test_what_only_looks_like_it_is_not(text):
     assert complaints(plain_request(), text) == []
+
+
+def naming(said):
+    """A request for what one user said."""
+    request = plain_request()
+    return attrs.evolve(request, items=(attrs.evolve(request.items[0], text=said * 40),))
+
+
+ORIGINAL = "In src/auth/login.py the function checkUser listens on port 8080; 1,187 rows, 3.11.7, issue GH-4412. "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "login.py was changed: check_user listened on 8080.",
+        "About 1,200 rows were read under 3.11; GH-4412 was closed.",
+        "Some 12 files in `src/auth` and/or elsewhere were read, e.g. login.py, the 2nd one in 40ms.",
+    ],
+)
+def test_what_the_originals_name_in_any_form_is_accepted(text):
+    assert complaints(naming(ORIGINAL), text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The port was 9999 and src/never_there.go was deleted.", ("9999", "src/never_there.go")),
+        ("checkGroup was called in login.go.", ("checkGroup", "login.go")),
+        ("GH-4413 was closed under 3.12.", ("GH-4413",)),
+        ("Some 2,400 rows were read.", ("2,400",)),
+    ],
+)
+def test_what_none_of_the_originals_names_is_an_invention(text, named):
+    (complaint,) = complaints(naming(ORIGINAL), text)
+    assert "none of the originals says" in complaint
+    assert all(repr(name) in complaint for name in named)
+
+
+@pytest.mark.parametrize("text", ["TODO: the tests were open.", "It was done.\n## Next steps\nThe tests."])
+def test_a_list_of_what_is_open_tells_no_past(text):
+    (complaint,) = complaints(plain_request(), text)
+    assert "past tense" in complaint
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ PACKAGES = ("gc-core", "tiktoken")
 WORKERS = 2
 KINDS = ("strategy", "baseline", "peer")
 BEGIN, END = "<!-- made by make bench-peers -->", "<!-- made until here -->"
-BEGIN_LONG = "<!-- made by make bench-peers, long sessions -->"
 ALIKE = 0.1
 """How far a figure of a second run may be from that of the first; mean prompts in thousands of tokens."""
 
@@ -103,12 +102,12 @@ def notes(peers: Sequence[Peer]) -> Iterator[str]:
         yield f"| {peer.name} | {peer.package} {peer.version} | {'; '.join(peer.notes)} |"
 
 
-def renewed(page: str, text: str, begins: str = BEGIN) -> str:
+def renewed(page: str, text: str) -> str:
     """The page with this text between its marks; raises ConfigError when it has none."""
-    before, begin, rest = page.partition(begins)
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ConfigError(f"the page has no {begins} and {END}, expected both, each on a line of its own")
+        raise ConfigError(f"the page has no {BEGIN} and {END}, expected both, each on a line of its own")
     return f"{before}{begin}\n\n{text}\n\n{end}{after}"
 
 
@@ -133,8 +132,7 @@ def _write(run: Run, text: str, options: argparse.Namespace) -> None:
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")
     if options.page:
-        begins = BEGIN_LONG if options.long else BEGIN
-        options.page.write_text(renewed(options.page.read_text(encoding="utf-8"), text, begins), encoding="utf-8")
+        options.page.write_text(renewed(options.page.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 def _quiet() -> None:

@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.summaries.choosing import fact_tokens, is_told, required_facts, room_of
 from gc_core.summaries.fence import escaped
+from gc_core.summaries.inventions import invented
 from gc_core.summaries.kept import KeptFact, plain, words_of
 from gc_core.summary import SummaryRequest
 
@@ -25,12 +26,47 @@ _QUOTED = re.compile(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
     r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
+    r"|to-?do|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"|what(?: is|'s) left to do|don't forget"
+    r"|bitte|nächste schritte|vergessen sie|man sollte|prochaines étapes|étapes suivantes|n'oubliez|veuillez"
+    r"|próximos pasos|no olvide|recuerde|próximos passos|prossimi passi|по-прежнему нужно|следующие шаги|не забудьте"
+    r"|następne kroki|sonraki adımlar"
     r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
+    r"|下一步|接下来|记得|请(?!求)|次のステップ|今後の|忘れずに|してください|다음 단계|하세요"
 )
 _VERBS = (
     *("run", "fix", "check", "add", "update", "use", "implement", "verify", "test", "create", "write", "remove"),
     *("delete", "ignore", "open", "follow", "call", "execute", "install", "change", "replace", "rename", "look at"),
-    *("consider", "keep", "return", "apply", "finish", "start", "stop"),
+    *(
+        "consider",
+        "keep",
+        "return",
+        "apply",
+        "finish",
+        "start",
+        "stop",
+        "raise",
+        "lower",
+        "move",
+        "book",
+        "see",
+        "send",
+    ),
+    *("break", "retry", "restart", "reset", "choose", "pick", "ask", "tell", "contact", "confirm", "monitor", "watch"),
+    *(
+        "investigate",
+        "review",
+        "refactor",
+        "document",
+        "deploy",
+        "merge",
+        "push",
+        "commit",
+        "enable",
+        "disable",
+        "bump",
+    ),
+    *("schedule", "prepare", "switch", "compare", "measure", "extend", "clean up", "follow up", "listen to"),
 )
 _OBJECTS = "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
 # At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
@@ -52,7 +88,8 @@ _BACKWARD = re.compile(
 @attrs.frozen
 class SummaryValidator:
     """
-    Accepts a text that is shorter than its originals, tells the past, and lacks none of the facts that it has room for.
+    Accepts a text that is shorter than its originals, tells the past, names nothing that they do not name, and lacks
+    none of the facts that it has room for.
 
     What a summarizer says in its own words is checked, not what it quotes: text between quotation marks, backticks and
     fences, and the list under ``Facts:``.
@@ -63,7 +100,16 @@ class SummaryValidator:
         if not text.strip():
             return ("it is empty",)
         return tuple(
-            filter(None, (*_too_long(request, text), _unescaped(text), *_tenses(text), _lacking(request, text)))
+            filter(
+                None,
+                (
+                    *_too_long(request, text),
+                    _unescaped(text),
+                    *_tenses(text),
+                    _unheard_of(request, text),
+                    _lacking(request, text),
+                ),
+            )
         )
 
 
@@ -132,6 +178,15 @@ def _tenses(text: str) -> Iterator[str]:
         yield f"it tells the future or gives orders ({_named(found)}); tell in the past tense what was said and done"
     if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose)):
         yield f"it points at what is gone ({_named(backward)}); say what it was"
+
+
+def _unheard_of(request: SummaryRequest, text: str) -> str:
+    """Names and numbers that none of the originals says, nor the request itself."""
+    said = (text for item in request.items for text in (item.id, item.name, item.text))
+    found = invented(text, (*said, *request.entries, *request.names, request.focus))
+    if not found:
+        return ""
+    return f"it tells what none of the originals says ({_named(dict.fromkeys(found))}); tell only what stands there"
 
 
 def _named(words: dict[str, None]) -> str:

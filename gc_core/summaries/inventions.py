@@ -1,0 +1,143 @@
+"""
+Names and numbers that a text tells and that nothing which it was made of says.
+
+A name is what nobody says by chance: a path, a file, a symbol with ``_`` or camelCase, letters mixed with digits, an
+address, an option, a word with a hyphen in backticks. Names are compared without case and separators, a path part by
+part, so that ``auth.py`` stands for ``src/auth.py`` and ``user id`` for ``userId``. A number counts from three digits:
+smaller ones are counted, not quoted. What rounds an original number, or is the sum or difference of two, is derived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+
+_NAME = re.compile(r"[A-Za-z0-9_@#~$][A-Za-z0-9_@#~$./:+\-]{2,198}[A-Za-z0-9_/]")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[,_']\d+)*(?:\.\d+)*")
+_RUN = re.compile(r"\d+")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_MIXED = re.compile(r"[A-Za-z].*\d|\d.*[A-Za-z]")
+_INNER = re.compile(r"[A-Za-z0-9][/_@#~$][A-Za-z0-9]|[A-Za-z0-9_]\.[A-Za-z][A-Za-z0-9]{0,9}\b|::|://")
+_FILE = re.compile(r"[\w\-.]*\w\.[A-Za-z][A-Za-z0-9]{0,4}")
+_UNIT = re.compile(r"~?[\d.,]+(?:-[\d.,]+)?-?(?:[a-z]{1,3}|bits?|bytes?|min|times?|lines?)", re.IGNORECASE)
+_COUNTED = re.compile(r"~?\d+(?:-[A-Za-z]+)+")  # "an 8-step plan"
+_EITHER = re.compile(r"[A-Za-z]?[a-z]+(?:/[A-Za-z]?[a-z]+){1,2}")  # "read/write", "created/modified"
+_SQUEEZED = re.compile(r"[\W_]+")
+_LEAST_DIGITS = 3
+_LEAST_LETTERS = 3
+_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
+_TICKED = re.compile(r"`([\w.]+-[\w.-]+)`")
+_MOST_PAIRED = 100
+_ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/or", "n/a", "i/o", "z.b", "d.h", "w/o"})
+
+
+def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
+    """Names and numbers of the text that occur in none of the originals, in their order. O(length of both)."""
+    names = dict.fromkeys(_names(text))
+    numbers = dict.fromkeys(_numbers(text))
+    if not names and not numbers:
+        return ()
+    whole = "\n".join(originals)
+    squeezed = _SQUEEZED.sub("", whole).lower()
+    found = [name for name in names if not _is_told(name, squeezed)]
+    if numbers:
+        known = {form for number in _NUMBER.findall(whole) for form in _forms(number)}.union(_RUN.findall(whole))
+        found += [number for number in numbers if not _is_known(number, known)]
+    return tuple(found)
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+def _names(text: str) -> Iterator[str]:
+    yield from _OPTION.findall(text)
+    yield from _TICKED.findall(text)
+    for match in _NAME.finditer(text):
+        name = match[0].rstrip("./:-+~")
+        if name.lower() in _ABBREVIATED or not any(map(str.isalpha, name)):
+            continue
+        if any(pattern.fullmatch(name) for pattern in (_UNIT, _COUNTED, _EITHER)):
+            continue
+        if _INNER.search(name) or _CAMEL.search(name) or _MIXED.search(name):
+            yield name
+
+
+def _is_told(name: str, squeezed: str) -> bool:
+    """Whether every part of a path, or the name as a whole or by its dots, occurs."""
+    return all(_occurs(part, squeezed) for part in re.split(r"/+", name) if part)
+
+
+def _occurs(part: str, squeezed: str) -> bool:
+    plain = _squeeze(part)
+    if len(plain) < _LEAST_LETTERS or plain in squeezed or plain.removesuffix("s") in squeezed:
+        return True
+    if _FILE.fullmatch(part):
+        return False
+    pieces = [piece for piece in map(_squeeze, re.split(r"[.:@#+\-]+", part)) if len(piece) >= _LEAST_LETTERS]
+    return len(pieces) > 1 and all(piece in squeezed for piece in pieces)
+
+
+def _squeeze(text: str) -> str:
+    return _SQUEEZED.sub("", text).lower()
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Numbers that nobody tells by counting: three digits and more."""
+    return (number for number in _NUMBER.findall(text) if sum(map(str.isdigit, number)) >= _LEAST_DIGITS)
+
+
+def _plain(number: str) -> str:
+    return re.sub(r"[,_']", "", number)
+
+
+def _forms(number: str) -> Iterator[str]:
+    """A number as it may be written elsewhere: with a comma for a point, without separators, without a last 0."""
+    yield _plain(number)
+    digits = re.sub(r"\D", "", number)
+    yield digits
+    if "," in number or "." in number:
+        yield number.replace(",", ".")
+        yield digits.rstrip("0")
+        yield re.sub(r"[.,]0+$", "", number).replace(".", "").replace(",", "")
+
+
+def _is_known(number: str, known: AbstractSet[str]) -> bool:
+    """Whether it stands there in some form, a longer version of it does, or numbers that it rounds or adds up."""
+    if not known.isdisjoint(_forms(number)):
+        return True
+    if "." in number or "," in number:
+        dotted = number.replace(",", ".")
+        if any(other.startswith(f"{dotted}.") or _rounds(other, dotted) for other in known):
+            return True
+    plain = _plain(number)
+    return plain.isdigit() and (_is_round(plain, known) or _is_sum(int(plain), known))
+
+
+def _is_round(number: str, known: Iterable[str]) -> bool:
+    """Whether a round number, of two digits that count, stands for an original one: 1,200 for 1,187."""
+    zeros = len(number) - len(number.rstrip("0"))
+    if len(number) - zeros > 2:  # noqa: PLR2004
+        return False
+    step = 10**zeros
+    whole = (int(other) for other in known if other.isdigit() and len(other) <= len(number) + 1)
+    return any(round(value / step) * step == int(number) for value in whole)
+
+
+def _is_sum(number: int, known: Iterable[str]) -> bool:
+    """Whether two original numbers add up to it, or differ by it; of very many some always do, so none counts then."""
+    values = {int(other) for other in known if other.isdigit() and len(other) < 10}  # noqa: PLR2004
+    if len(values) > _MOST_PAIRED:
+        return False
+    return any(number - value in values or number + value in values for value in values)
+
+
+def _rounds(other: str, number: str) -> bool:
+    """Whether a fraction with fewer places stands for this one."""
+    places = len(number.partition(".")[2])
+    if other.count(".") != 1 or number.count(".") != 1 or len(other.partition(".")[2]) <= places:
+        return False
+    return f"{float(other):.{places}f}" == number

@@ -1,0 +1,73 @@
+"""What the agent is about, judged by labels of somebody who has not seen the code; with floors."""
+
+import functools
+import json
+from pathlib import Path
+
+from gc_core import GCConfig, GCSession
+from tests.support.corpus import corpus_dir, require_corpus
+
+ROWS = [
+    json.loads(line) for line in (Path(__file__).parent / "data" / "objectives.jsonl").read_text("utf-8").splitlines()
+]
+MADE = [row for row in ROWS if "messages" in row]
+RECORDED = [row for row in ROWS if "session" in row]
+
+
+@functools.lru_cache(maxsize=4)
+def recorded(name):
+    """The lines of a file, the system texts at its head too: labels count them."""
+    return [json.loads(line) for line in (corpus_dir() / name).read_text("utf-8").splitlines()]
+
+
+def heard(messages):
+    with GCSession(GCConfig(strategy="none", auto_trigger=False)) as session:
+        session.extend(message for message in messages if message["role"] != "system")
+        return session.objective
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def begins(message):
+    content = message["content"] or ""
+    text = content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
+    return words(text)[:60]
+
+
+def judged(row):
+    """Whether all that belongs to it is in it, whether nothing else is, and whether it ends with what counts now."""
+    messages = recorded(row["session"])[: row["upto"]] if "session" in row else row["messages"]
+    said = heard(messages)
+    text = words(said)
+    wanted = [begins(messages[place]) for place in row["objective"]]
+    never = [begins(messages[place]) for place in row["never"]]
+    never = [one for one in never if one and not any(one in each for each in wanted)]
+    lines = set(map(words, said.splitlines()))
+    wrong = [one for one in never if (one in text if len(one) >= 20 else one in lines)]
+    return all(one in text for one in wanted), not wrong, begins(messages[row["current"]]) in text
+
+
+def shares(rows):
+    """
+    Percent of the rows in which all three hold. The code was fitted to the first, third, ... row of each list; the
+    others are unseen.
+    """
+    found = [judged(row) for row in rows[1::2]]
+    return tuple(100 * sum(one) / len(found) for one in zip(*found, strict=True))
+
+
+def test_the_objective_of_made_sessions_in_fourteen_languages():
+    complete, clean, current = shares(MADE)
+    assert complete >= 90
+    assert clean >= 75
+    assert current >= 90
+
+
+def test_the_objective_of_recorded_sessions():
+    require_corpus()
+    complete, clean, current = shares(RECORDED)
+    assert complete >= 92
+    assert clean >= 55
+    assert current >= 98

@@ -1,18 +1,16 @@
 """
-A summary goes wrong in the middle of a long session, a plugin notices it in the next reply, and the session goes back.
+A summary goes wrong in the middle of a long session, gc-core notices it in the next reply, and the session goes back.
 
 The summarizer writes, in one collection, what gc-core's extract says with another value in the place of a planted one,
-and nobody checks it. The reply that follows builds on the wrong value. A ``gc_validate_reply`` plugin that knows the
-right one finds the reply inconsistent and names the collected items; the reply is not taken.
+and nobody checks it. The reply that follows builds on the wrong value. ``ContradictionCheck`` finds that the log
+contradicts it; the reply is not taken, the collection is undone, and no message is lost.
 """
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -21,14 +19,14 @@ from benchmarks.long_session import CODING, Message, Said, long_session, session
 from gc_core import (
     GCConfig,
     GCSession,
-    Inconsistency,
     InconsistentReplyError,
     ItemKind,
     Plugins,
     Request,
     SummaryRequest,
-    hookimpl,
 )
+from gc_core.contradictions import ContradictionCheck
+from gc_core.state import digest_of_messages
 from gc_core.summaries.extractive import ExtractiveSummarizer
 
 FROM_SHARE = 0.6
@@ -40,7 +38,7 @@ AGES = (8, 12, 20, 40)
 TARGET_PERCENT = 15.0
 """Down to where the window is collected, so that what was planted is summarised."""
 
-WRONG = "sullen sparrow"
+WRONG = "sullen_sparrow_77.py"
 """What the summary says instead."""
 
 
@@ -52,8 +50,9 @@ class Recovery:
     Attributes:
         step: At which call.
         plant: What the summary was wrong about.
-        checkpoint: Digest of the checkpoint before the collection.
+        before: Digest of the window before the collection.
         recovered: Digest of the window after the reply was refused.
+        kept: No item of a message was lost.
         told: The error's own words.
         wrong_shown: The request showed the wrong value, and the right one nowhere.
         right_shown: The request of the retried step shows the right value, and the wrong one nowhere.
@@ -64,8 +63,9 @@ class Recovery:
 
     step: int
     plant: Plant
-    checkpoint: str
+    before: str
     recovered: str
+    kept: bool
     told: str
     wrong_shown: bool
     right_shown: bool
@@ -92,24 +92,10 @@ class _Credulous:
         return ()
 
 
-@attrs.define(eq=False)
-class _Witness:
-    """A plugin of a host that knows what was decided, and in which items."""
-
-    items: tuple[str, ...] = ()
-
-    @hookimpl
-    def gc_validate_reply(self, reply: Mapping[str, Any]) -> Inconsistency | None:
-        if WRONG not in json.dumps(reply):
-            return None
-        return Inconsistency(reason=f"nobody ever said {WRONG!r}", items=self.items)
-
-
 @attrs.define
 class _Runner:
     session: GCSession
     liar: _Liar
-    witness: _Witness
     begin: int
     recovery: Recovery | None = None
     calls: int = 0
@@ -140,39 +126,46 @@ class _Runner:
     def _try(self, step: int) -> None:
         """Make a summary wrong about one of the newest plants, where the collection takes it in."""
         for said, plant in reversed(list(self._sown.values())[-8:]):
-            holders = self._holders(plant) if step - said in AGES else ()
-            if holders:
-                self._corrupt(step, plant, holders)
+            if step - said in AGES and self._holds(plant):
+                self._corrupt(step, plant)
             if self.recovery is not None:
                 return
 
-    def _holders(self, plant: Plant) -> tuple[str, ...]:
+    def _holds(self, plant: Plant) -> bool:
         items = self.session.items()
-        return tuple(item.id for item in items if plant.marker in item.text and item.kind is not ItemKind.SUMMARY)
+        return any(plant.marker in item.text and item.kind is not ItemKind.SUMMARY for item in items)
 
-    def _corrupt(self, step: int, plant: Plant, holders: tuple[str, ...]) -> None:
-        checkpoint = self.session.checkpoint()
+    def _corrupt(self, step: int, plant: Plant) -> None:
+        before, known = self._digest(), self._ids()
         self.liar.instead_of = plant.marker
         self.session.collect_now(target_percent=TARGET_PERCENT)
         self.liar.instead_of = ""
         wrong = _shows(self.session, WRONG) and not _shows(self.session, plant.marker)
         if not wrong:  # it was not summarised, or not in words: nothing has gone wrong
-            self.session.rollback(checkpoint)
+            self.session.undo()
+            self.session.release()
             return
-        self.witness.items = holders
         told = self._refused(plant)
-        recovered = self.session.checkpoint().digest
+        recovered = self._digest()
+        kept = known <= self._ids()
         self._send()
         right = _shows(self.session, plant.marker) and not _shows(self.session, WRONG)
         self.recovery = Recovery(
             step=step,
             plant=plant,
-            checkpoint=checkpoint.digest,
+            before=before,
             recovered=recovered,
+            kept=kept,
             told=told,
             wrong_shown=wrong,
             right_shown=right,
         )
+
+    def _digest(self) -> str:
+        return digest_of_messages(self.session._context.messages)
+
+    def _ids(self) -> set[str]:
+        return {item.id for item in self.session.items() if not item.synthetic}
 
     def _refused(self, plant: Plant) -> str:
         reply: Message = {"role": "assistant", "content": plant.text.replace(plant.marker, WRONG)}
@@ -189,8 +182,8 @@ def _shows(session: GCSession, text: str) -> bool:
 
 def run_corrupted(steps: int, strategy: str, window: int) -> Recovery | None:
     """A coding session with one wrong summary; None where no collection ever summarised what was planted."""
-    witness, plugins, liar = _Witness(), Plugins.discover(), _Liar()
-    plugins.register(witness)
+    plugins, liar = Plugins.discover(), _Liar()
+    plugins.register(ContradictionCheck())
     config = GCConfig(strategy=(strategy,), context_limit=window, output_reservation=0)
     with (
         tempfile.TemporaryDirectory() as directory,
@@ -203,7 +196,7 @@ def run_corrupted(steps: int, strategy: str, window: int) -> Recovery | None:
             plugins=plugins,
         ) as session,
     ):
-        runner = _Runner(session=session, liar=liar, witness=witness, begin=int(FROM_SHARE * steps))
+        runner = _Runner(session=session, liar=liar, begin=int(FROM_SHARE * steps))
         return runner.run(long_session(steps, session_files(CODING), plants(steps)))
 
 
@@ -216,9 +209,10 @@ def print_corruption(steps: int, strategy: str, window: int) -> None:
     print(f"\nAt step {found.step:,} a summary said {WRONG!r} for {found.plant.marker!r} ({found.plant.kind.value}).\n")
     for name, value in (
         ("the request shows the wrong value alone", found.wrong_shown),
-        ("digest of the checkpoint before it", found.checkpoint),
+        ("digest of the window before it", found.before),
         ("digest after the reply was refused", found.recovered),
-        ("the checkpoint's digest is back", found.recovered == found.checkpoint),
+        ("the same messages are back", found.recovered == found.before),
+        ("no item was lost", found.kept),
         ("the retried step shows the right value alone", found.right_shown),
         ("what the error says", found.told),
         ("model calls, largest request", f"{found.calls:,}, {found.most:,} tokens of {window:,}"),

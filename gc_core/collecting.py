@@ -41,6 +41,7 @@ from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
 from gc_core.results import GCResult, Goal
 from gc_core.scoring import Scoring
+from gc_core.sources import CONVERSATION
 from gc_core.state import digest_of_messages
 from gc_core.summary import SummaryRequest
 from gc_core.summary_planning import Originals
@@ -310,8 +311,10 @@ class Collecting(Archive):
 
     def _validate(self, reply: Payload, reported: Usage | None) -> None:
         """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
-        found = self.plugins.validate(reply, self.view())
+        found = self.plugins.validate(reply, self.view(), self.recall)
         if not found:
+            if self._recoveries:
+                self.release()
             self._recoveries = 0
             return
         self._book_refused(reply, reported)
@@ -334,19 +337,45 @@ class Collecting(Archive):
     @serialised
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
         """
-        Go back to the newest checkpoint, or (``undo_only``) undo the last collection, and bring these items back.
+        Go back to the newest checkpoint and take again every message that came since; or (``undo_only``) undo the last
+        collection. Then bring these items back, as far as they fit.
 
-        An item that no collection in force took is passed over: it stands there already. Raises LogError when there is
-        no checkpoint, or nothing to undo.
+        An item that no collection in force took is passed over: it stands there already. Where the undone collection
+        would not fit, these items alone come back. Raises LogError, with nothing changed, when there is no checkpoint,
+        nothing to undo, or no room.
         """
+        wanted = tuple(dict.fromkeys(items))
         if undo_only:
-            if not self.undo():
-                raise LogError(f"{self.directory} holds no collection that could be undone")
+            self._undo_within_window(named=bool(wanted))
         else:
-            self.rollback()
-        for item in dict.fromkeys(items):
+            self._take_again()
+        for item in wanted:
             with contextlib.suppress(SourceError):
                 self.restore(item)
+                if not self._scheduler.fits(self._moment()):
+                    self.undo()
+
+    def _undo_within_window(self, *, named: bool) -> None:
+        if not self.undo():
+            raise LogError(f"{self.directory} holds no collection that could be undone")
+        if self._scheduler.fits(self._moment()):
+            return
+        tokens = self._moment().taken
+        self.redo()
+        if not named:
+            raise LogError(
+                f"undone, the request would have {tokens:,} tokens, above the {self._config.usable:,} there are"
+            )
+
+    def _take_again(self) -> None:
+        """The checkpoint, and behind it the messages of the conversation since; a new checkpoint stands behind them."""
+        target = self._newest_checkpoint()
+        since = [record for _, record in self._store.log.records(target.at.log) if record.source == CONVERSATION.name]
+        self.rollback(target)
+        for record in since:
+            self._told(self._recorder.take(record.payload, record.policy, self.plugins.classify))
+        with contextlib.suppress(LogError):
+            self.checkpoint()
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

@@ -232,7 +232,7 @@ class GCConfig:
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
     memory_backend: str = attrs.field(default=FILES, validator=_named)
-    recovery_strategy: str = attrs.field(default="rollback_to_checkpoint", validator=_one_of(RECOVERIES))
+    recovery_strategy: str = attrs.field(default=UNDO, validator=_one_of(RECOVERIES))
     summarizer: str = attrs.field(default="extractive", validator=_named)
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
     summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))

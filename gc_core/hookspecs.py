@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from gc_core.budget import InstructionBudget
@@ -105,10 +105,13 @@ def gc_summary_written(request: SummaryRequest, text: str) -> Iterable[str]:  # 
 
 
 @hookspec
-def gc_validate_reply(reply: Mapping[str, Any], context: ContextView) -> Inconsistency | None:
+def gc_validate_reply(
+    reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
+) -> Inconsistency | None:
     """
     Say why a reply (the provider's own message) is inconsistent with the window, or None; before it is taken.
 
+    ``recall`` gives the original text of an item or a range of items (``i5-i20``), as ``GCSession.recall`` does.
     The session then does what ``recovery_strategy`` says, and brings back the collected items that are named.
     """
 

@@ -259,9 +259,11 @@ class Plugins:
         """Items that plugins want to keep in the window though a summary tells of them."""
         return frozenset(self._ask("gc_summary_written", functools.partial(_all_of, str), request=request, text=text))
 
-    def validate(self, reply: Mapping[str, Any], context: ContextView) -> tuple[Inconsistency, ...]:
+    def validate(
+        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
+    ) -> tuple[Inconsistency, ...]:
         """What plugins find wrong with a reply."""
-        return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context))
+        return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context, recall=recall))
 
     @property
     def processes(self) -> bool:

@@ -18,7 +18,7 @@ TABLE = {
     "summarization_prompt": None,  # gc-core's own words
     "checkpoint_every_n_steps": 50,
     "max_total_tokens": None,
-    "recovery_strategy": "rollback_to_checkpoint",
+    "recovery_strategy": "undo_last",
 }
 """Section 7.2 of the research."""
 
@@ -40,7 +40,7 @@ EXTREMES = {
     "check_before_send": [False],
     "checkpoint_every_n_steps": [0, 1, 10**9],
     "memory_backend": ["sqlite", "memory"],
-    "recovery_strategy": ["undo_last", "raise"],
+    "recovery_strategy": ["rollback_to_checkpoint", "raise"],
     "summarizer": ["none"],
     "summarizer_timeout": [1e-9],
     "summarization_model": ["auto"],

@@ -22,7 +22,7 @@ DEFAULTS = {
     "auto_trigger": True,
     "check_before_send": True,
     "checkpoint_every_n_steps": 50,
-    "recovery_strategy": "rollback_to_checkpoint",
+    "recovery_strategy": "undo_last",
     "summarizer": "extractive",
     "summarizer_timeout": 100.0,
     "summarization_model": None,

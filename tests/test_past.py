@@ -430,23 +430,74 @@ def doubting(*items, **more):
     return small(3_000, plugins=plugins, auto_trigger=False, preserve_recent_turns=1, **more)
 
 
-def test_after_an_inconsistent_reply_the_checkpoint_is_back_with_the_items_that_were_named():
-    with doubting("i2") as session:
+def test_by_default_the_last_collection_is_undone_and_no_message_is_lost():
+    with doubting() as session:
         rounds(session, 5)
-        session.collect_now(target_percent=5)
-        assert "i2" not in {item.id for item in session.items()}
         session.checkpoint()
-        session.append(user("And now?"))
+        session.collect_now(target_percent=5)
+        rounds(session, 3, first=5, task=None)
+        session.pre_send()
+        session.post_turn(call(("last", "read", {"path": "z"})))
+        session.append(result("last", "what it said"))
+        known = {item.id for item in session.items() if not item.synthetic}
         with pytest.raises(InconsistentReplyError, match="it says so") as error:
             session.post_turn(answer("wrong"))
         assert error.value.recovered
+        assert known < {item.id for item in session.items()}
+        request = session.pre_send()
+        assert complaints("openai", request.kwargs()) == []
+        assert request.messages[-1]["content"] == "what it said"
+        session.post_turn(answer("right"))
+        assert not any(item.pinned for item in session.items())
+
+
+def test_where_the_whole_does_not_fit_only_what_was_named_comes_back():
+    with doubting("i2") as session:
+        rounds(session, 8)
+        session.collect_now(target_percent=5)
+        rounds(session, 3, first=8, task=None)
+        with pytest.raises(InconsistentReplyError) as error:
+            session.post_turn(answer("wrong"))
+        assert error.value.recovered
         assert "i2" in {item.id for item in session.items()}
-        assert "wrong" not in json.dumps(session.pre_send().messages)
+        assert session.pre_send().tokens <= 3_000
+
+
+def test_where_it_does_not_fit_and_nothing_is_named_nothing_changes():
+    with doubting() as session:
+        rounds(session, 8)
+        session.collect_now(target_percent=5)
+        rounds(session, 3, first=8, task=None)
+        before = digest(session)
+        with pytest.raises(InconsistentReplyError, match="would have") as error:
+            session.post_turn(answer("wrong"))
+        assert not error.value.recovered
+        assert digest(session) == before
+
+
+def test_a_rollback_takes_again_what_came_since_the_checkpoint():
+    with doubting("i2", recovery_strategy="rollback_to_checkpoint") as session:
+        rounds(session, 5)
+        session.checkpoint()
+        session.collect_now(target_percent=5)
+        session.append(user("And now?"))
+        session.pre_send()
+        session.post_turn(call(("last", "read", {"path": "z"})))
+        session.append(result("last", "what it said"))
+        for _ in range(2):
+            with pytest.raises(InconsistentReplyError, match="it says so") as error:
+                session.post_turn(answer("wrong"))
+            assert error.value.recovered
+            request = session.pre_send()
+            assert complaints("openai", request.kwargs()) == []
+            assert request.messages[-1]["content"] == "what it said"
+            assert json.dumps(request.messages).count("And now?") == 1
+            assert "i2" in {item.id for item in session.items()}
         session.post_turn(answer("right"))
 
 
 def test_after_two_recoveries_in_a_row_it_is_told_with_both_digests_and_nothing_changes():
-    with doubting() as session:
+    with doubting(recovery_strategy="rollback_to_checkpoint") as session:
         rounds(session, 2)
         checkpoint = session.checkpoint()
         for _ in range(2):
@@ -560,7 +611,7 @@ def test_without_a_checkpoint_an_inconsistent_reply_is_told_and_nothing_changes(
     with doubting() as session:
         rounds(session, 2)
         before = digest(session)
-        with pytest.raises(InconsistentReplyError, match=r"it says so.*no checkpoint") as error:
+        with pytest.raises(InconsistentReplyError, match=r"it says so.*no collection") as error:
             session.post_turn(answer("wrong"))
         assert not error.value.recovered
         assert digest(session) == before

@@ -1,0 +1,86 @@
+"""A reply that believes what a summary invented is noticed from the log, and one that uses what was said is not."""
+
+import json
+
+import pytest
+
+from gc_core import GCConfig, GCSession, InconsistentReplyError, ItemKind, Plugins
+from gc_core.contradictions import ContradictionCheck
+from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.transcripts import read_transcript
+from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.say import answer, call, result, user
+
+
+class Liar:
+    """An extract with another value in the place of the right one."""
+
+    def __init__(self, instead_of, wrong):
+        self.instead_of, self.wrong = instead_of, wrong
+
+    def summarize(self, request):
+        return ExtractiveSummarizer().summarize(request).replace(self.instead_of, self.wrong)
+
+
+class Credulous:
+    def validate(self, request, text):  # noqa: ARG002 - the contract
+        return ()
+
+
+def corrupted(**more):
+    """A session whose one summary says another port than the log, with nothing behind it."""
+    plugins = Plugins.discover()
+    plugins.register(ContradictionCheck())
+    config = GCConfig(strategy="gc_summarize", context_limit=8_000, output_reservation=0, auto_trigger=False, **more)
+    session = GCSession(config, plugins=plugins, summarizer=Liar("48173", "59999"), validator=Credulous())
+    session.append(user("Start the server."))
+    for place in range(12):
+        session.pre_send()
+        session.post_turn(call((f"c{place}", "bash", {"command": f"step {place}"})))
+        text = "server listens on port 48173\n" if place == 2 else f"line {place}\n"
+        session.append(result(f"c{place}", text + "some output of it\n" * 40))
+    session.collect_now(target_percent=20)
+    texts = [item.text for item in session.items() if item.kind is ItemKind.SUMMARY]
+    assert any("59999" in text for text in texts)
+    return session
+
+
+def test_a_reply_that_uses_an_invented_value_is_refused_and_the_retried_step_sees_the_right_one():
+    with corrupted() as session:
+        session.pre_send()
+        with pytest.raises(InconsistentReplyError, match="59999") as error:
+            session.post_turn(call(("w", "bash", {"command": "curl localhost:59999"})))
+        assert error.value.recovered
+        text = json.dumps(session.pre_send().messages)
+        assert "48173" in text
+        assert "59999" not in text
+        session.post_turn(call(("r", "bash", {"command": "curl localhost:48173"})))
+
+
+def test_a_reply_that_does_not_use_it_is_taken():
+    with corrupted() as session:
+        session.pre_send()
+        session.post_turn(answer("The server was started on 127.0.0.1, as 12345 others."))
+
+
+@pytest.mark.parametrize("strategy", ["gc_summarize", "gc_progressive"])
+def test_no_reply_of_recorded_sessions_is_refused(strategy):
+    require_corpus()
+    plugins = Plugins.discover()
+    plugins.register(ContradictionCheck())
+    replies = summaries = 0
+    for path in sorted(corpus_dir().glob("pi--session.jsonl")) + sorted(corpus_dir().glob("entire--24a2*.jsonl")):
+        transcript = read_transcript(path)
+        config = GCConfig(strategy=strategy, context_limit=32_000, output_reservation=0)
+        with GCSession(config, format=transcript.format, plugins=plugins) as session:
+            for message in transcript.messages:
+                if message["role"] == "assistant":
+                    session.pre_send()
+                    session.post_turn(message)
+                    replies += 1
+                else:
+                    session.append(message)
+            summaries += any(item.kind is ItemKind.SUMMARY for item in session.items())
+        assert not session.plugins.failures
+    assert replies > 200
+    assert summaries

@@ -30,6 +30,8 @@ EXCLUDE = "exclude"
 def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _HUNDRED:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
+    if 0 < value < 1:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected percent, not a share; did you mean {value * 100:g}?")
 
 
 def _whole(least: int) -> Any:

@@ -103,15 +103,15 @@ class _Circle:
     item: str = ""
     told_at: int = 0  # the times when the agent was told last, 0 when it was not
     _step: tuple[int, int] = (-1, -1)
-    _waited: float = 0.0
+    _pauses: int = 0
 
-    def again(self, item: Item, step: tuple[int, int], waited: float) -> None:
+    def again(self, item: Item, step: tuple[int, int], pauses: int) -> None:
         """Once more; twice in one step counts once, and behind a pause it begins anew."""
-        if waited - self._waited >= PAUSE:
+        if pauses != self._pauses:
             self.times = self.told_at = 0
         if self.times == 0 or step != self._step:
             self.times += 1
-        self._step, self.item, self._waited = step, item.id, waited
+        self._step, self.item, self._pauses = step, item.id, pauses
 
     @property
     def is_due(self) -> bool:
@@ -131,9 +131,8 @@ class RereadGuard:
     """
     Sees every item that arrives, and says what it noticed before the next model call.
 
-    Progress is a call, a result of a call or an answer without calls that was not there before, and whatever a user
-    says; text beside calls is narration and is none, nor is a text that asks to look at everything again. Progress ends
-    a circle, and so does a pause.
+    Progress is a call or a result of a call that was not there before, and whatever a user says; text is narration and
+    is none, nor is a text that asks to look at everything again. Progress ends a circle, and so does a pause.
 
     Args:
         clock: Seconds; what passes between a request and its reply is the model's time and counts for nothing.
@@ -149,7 +148,8 @@ class RereadGuard:
         self._asked = ""
         self._steps = 0
         self._quiet_to = 0
-        self._waited = 0.0
+        self._waited = 0.0  # since the newest call, without the model's time
+        self._pauses = 0
         self._last = clock()
 
     # -- what arrives --------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class RereadGuard:
         if due is not None:
             notice = due.notice()
             if not (ends and notice.goes_on):
-                due.told_at = due.times
+                self._mark_told(due.kind)
             return self._unless_quiet(notice)
         return self._unless_quiet(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
 
@@ -203,9 +203,18 @@ class RereadGuard:
     def _pass_time(self, *, counts: bool) -> None:
         """Time that passes while the model answers is nobody's waiting; a clock that goes back shows none."""
         now = self._clock()
-        if counts:
+        if not counts:
+            self._waited = 0.0
+        elif self._waited < PAUSE:
             self._waited += max(0.0, now - self._last)
+            self._pauses += self._waited >= PAUSE
         self._last = now
+
+    def _mark_told(self, kind: str) -> None:
+        """One notice speaks of the whole circle, and several calls may belong to it."""
+        for circle in self._circles.values():
+            if circle.kind == kind:
+                circle.told_at = circle.times
 
     def _unless_quiet(self, notice: Notice) -> Notice | None:
         if notice.kind == ASKED and self._steps < self._quiet_to and not notice.goes_on:
@@ -235,7 +244,7 @@ class RereadGuard:
         if pair not in self._circles:
             first = "" if looks_back else self._seen[pair]
             self._circles[pair] = _Circle(REPEATED, shown, FURTHER if looks_back else POLLED, first)
-        self._circles[pair].again(item, (item.turn, item.step), self._waited)
+        self._circles[pair].again(item, (item.turn, item.step), self._pauses)
 
     def _said(self, item: Item, *, beside_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)
@@ -243,16 +252,21 @@ class RereadGuard:
             if collected:
                 who = item.kind.value.encode()
                 circle = self._circles.setdefault(who, _Circle(ASKED, words, FURTHER))
-                circle.again(item, (-2, int(item.id[1:])), self._waited)
+                circle.again(item, (-2, int(item.id[1:])), self._pauses)
             return
         if item.synthetic:
             return
-        answers = item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls
+        new = self._is_new(_digest(item.kind.value, item.text), item)
         if item.kind is ItemKind.USER_TEXT:
             # An agent that only says that it will look again is driven by such words as "Continue."
-            self._circles = {key: one for key, one in self._circles.items() if one.kind == ASKED}
-        if (item.kind is ItemKind.USER_TEXT or answers) and self._is_new(_digest(item.kind.value, item.text), item):
-            self._circles.clear()
+            self._drop(REPEATED)
+            if new:
+                self._circles.clear()
+        elif item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls and new:
+            self._drop(ASKED)  # of calls it is the user's next word that ends a circle: until then it may be narration
+
+    def _drop(self, kind: str) -> None:
+        self._circles = {key: one for key, one in self._circles.items() if one.kind != kind}
 
     def _is_new(self, key: bytes, item: Item) -> bool:
         if key in self._seen:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from gc_core.answering import EXTRACTIVE, NONE, Answering
 from gc_core.config import GCConfig
-from gc_core.errors import (
-    LogError,
-)
-from gc_core.events import (
-    Listener,
-)
+from gc_core.errors import ConfigError, LogError
+from gc_core.events import Listener
 from gc_core.log import FILE_NAME
 from gc_core.plugins import Plugins
 from gc_core.profiles import AUTO, ProfileChoice
@@ -45,12 +42,38 @@ class Host:
 def chosen_of(
     strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
 ) -> tuple[GCStrategy | str, ...]:
-    """The strategies that were given, or those of the configuration."""
+    """The strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
     if strategy is None:
         return config.strategy
-    if isinstance(strategy, (str, GCStrategy)):
-        return (strategy,)
-    return tuple(strategy)
+    given = (strategy,) if isinstance(strategy, (str, GCStrategy)) else _several(strategy)
+    for each in given:
+        if isinstance(each, type) or not isinstance(each, (str, GCStrategy)):
+            raise ConfigError(
+                f"strategy = {each!r:.200}: expected a strategy's name, or an object with a method"
+                " collect(context, goal)"
+            )
+    if not given:
+        raise ConfigError("strategy = (): expected at least one; strategy='none' collects nothing")
+    return given
+
+
+def _several(strategies: object) -> tuple[Any, ...]:
+    """What is in a list of strategies, unchecked; anything else stands for itself."""
+    if isinstance(strategies, Iterable) and not isinstance(strategies, (Mapping, type)):
+        return tuple(strategies)
+    return (strategies,)
+
+
+def checked_config(config: object) -> GCConfig:
+    """The configuration, or the defaults for None. Raises ConfigError for anything else."""
+    if config is None:
+        return GCConfig()
+    if not isinstance(config, GCConfig):
+        raise ConfigError(
+            f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads a TOML file, GCConfig(**values)"
+            " takes a dict's values"
+        )
+    return config
 
 
 def objects_of(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:

@@ -138,6 +138,13 @@ class Plugins:
         built: GCStrategy = self._built(self._strategies, name, cls, options or {})
         return built
 
+    def check_options(self, options: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise ConfigError, with the nearest name, for options of a strategy that nothing offers."""
+        for name in options:
+            if self._strategies.find(name) is None:
+                known = f"installed: {self._strategies.names}{self._strategies.meant(name)}"
+                raise ConfigError(f"strategies.{name}: no such strategy; {known}")
+
     def strategies(self) -> tuple[StrategyInfo, ...]:
         """What is installed, by name."""
         return self._strategies.infos()
@@ -400,7 +407,11 @@ Named = tuple[str, GCStrategy]
 def named(
     strategies: Sequence[GCStrategy | str], plugins: Plugins, options: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Named, ...]:
-    """Strategies by name or as objects, in order, each with its name and its own options."""
+    """
+    Strategies by name or as objects, in order, each with its name and its own options. Raises ConfigError for options
+    of a strategy that is not there.
+    """
+    plugins.check_options(options)
     found = []
     for strategy in strategies:
         if isinstance(strategy, str):

@@ -34,7 +34,17 @@ from gc_core.items import Item
 from gc_core.ledger import Booked, Opened
 from gc_core.log import FILE_NAME
 from gc_core.messages import Usage
-from gc_core.opening import Host, answering_of, begun, chosen_of, objects_of, profile_of, reopened, with_names
+from gc_core.opening import (
+    Host,
+    answering_of,
+    begun,
+    checked_config,
+    chosen_of,
+    objects_of,
+    profile_of,
+    reopened,
+    with_names,
+)
 from gc_core.past import serialised
 from gc_core.plugins import Plugins, named
 from gc_core.protocols import (
@@ -73,7 +83,7 @@ class SessionBase(Handing):
         counter: TokenCounter | None = None,
         on_event: Listener | None = None,
     ) -> None:
-        config = config or GCConfig()
+        config = checked_config(config)
         chosen = chosen_of(strategy, config)
         config = with_names(config, chosen)
         objects = objects_of(chosen, summarizer)

@@ -19,6 +19,7 @@ _TABLES = frozenset({"importance_weights", "tools", "strategies", "summarizers"}
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
 _SIMILAR = 0.85
+_MEANT = frozenset({"gc", "gc_core", "gccore", "ctxgc", "gc_config"})
 
 
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
@@ -45,12 +46,25 @@ def _from_file(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"configuration {path} cannot be read: {error}") from error
-    if "gc" not in document and set(document) & set(_KEYS):
-        raise ConfigError(f"configuration {path} has no table [gc]; its keys stand outside: {sorted(document)}")
+    if "gc" not in document and document:
+        raise ConfigError(f"configuration {path} has no table [gc]{_instead(document)}")
     table = document.get("gc", {})
     if not isinstance(table, dict):
         raise ConfigError(f"configuration {path}: gc = {table!r}; expected a table [gc]")
     return table
+
+
+def _instead(document: Mapping[str, Any]) -> str:
+    """What stands there instead of the table."""
+    tools = document.get("tool")
+    names = [*document, *(f"tool.{name}" for name in tools if isinstance(tools, Mapping))] if tools else [*document]
+    outside = sorted(set(document) & set(_KEYS))
+    if outside:
+        return f"; its keys stand outside: {outside}"
+    meant = [name for name in names if name.rpartition(".")[2].replace("-", "_") in _MEANT]
+    if meant:
+        return f"; [{meant[0]}] is not read: call it [gc]"
+    return f"; it has {sorted(names)}"
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

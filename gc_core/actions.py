@@ -18,12 +18,6 @@ SNIPPED = "[...snipped...]"
 RENEWED = "renewed"
 """Phase of what leaves because its newer version is told at the end of the next request."""
 
-FOLD_TOKENS = 100
-"""Tokens of a folded line at most, its reference and its message included."""
-
-FOLD_SHARE = 0.5
-"""A fold that would have more than this share of what it stands for is not worth its place."""
-
 DIGEST_SHARE = 1 / 60
 """Share of the tokens that the originals of a segment had which its entries in a digest may have."""
 
@@ -58,7 +52,7 @@ class Stub:
 class Summarize:
     """
     Replace whole units by one summary; a request that the core answers. Of an account as many of them as the goal
-    needs, with ``whole`` all of them; of the other forms always all.
+    needs, with ``whole`` all of them; of a digest always all.
 
     The summary has at most ``max_tokens`` tokens, and at most the share ``keep`` of the tokens that it stands for.
     """
@@ -77,8 +71,8 @@ Action = Drop | Stub | Summarize
 @attrs.frozen(kw_only=True)
 class GCRemovalItem:
     """
-    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``trim``, ``summarize``, ``fold``,
-    ``compact`` and ``digest``.
+    One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``trim``, ``summarize`` and
+    ``digest``.
 
     Attributes:
         action: What to do, with which units or item.
@@ -121,20 +115,6 @@ class GCRemovalItem:
         ``WorkingSetView.superseded``.
         """
         return cls(action=Stub(item.id, 0.0, repeated=True), reason=reason, phase=phase, items=(item.id,))
-
-    @classmethod
-    def fold(cls, units: Sequence[Unit], *, reason: str, phase: str = "") -> GCRemovalItem:
-        """Propose one line for these units, all of them or none: what was done and how it ended, without any model."""
-        action = Summarize(_numbers(units), FOLD_TOKENS, FOLD_SHARE, SummaryForm.FOLD)
-        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
-
-    @classmethod
-    def compact(
-        cls, units: Sequence[Unit], *, max_tokens: int, keep: float = SUMMARY_SHARE, reason: str, phase: str = ""
-    ) -> GCRemovalItem:
-        """Ask for one summary of all these units, closed by the line ``[COMPACTION_BOUNDARY]``."""
-        action = Summarize(_numbers(units), max_tokens, keep, SummaryForm.COMPACTION)
-        return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     @classmethod
     def digest(

@@ -19,7 +19,6 @@ from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarize
 from gc_core.summaries.digesting import digest_text
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.fence import escaped
-from gc_core.summaries.folding import FOLDING, fold_line
 from gc_core.summaries.validation import with_facts
 from gc_core.summary import SummaryForm, SummaryRequest
 from gc_core.watching import UNWATCHED, Watch
@@ -106,11 +105,8 @@ class Answering:
         A text that may stand for the originals.
 
         A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
-        again, so that nobody waits twice. Then the extract takes its place. For a fold nobody is asked at all, and of a
-        digest for what is new alone.
+        again, so that nobody waits twice. Then the extract takes its place. Of a digest only what is new is asked for.
         """
-        if request.form is SummaryForm.FOLD:
-            return Written(text=fold_line(request), by=FOLDING)
         if request.form is SummaryForm.DIGEST:
             new = (yield from self._asking(request)) if request.items else Written(text="", by=EXTRACTIVE)
             return attrs.evolve(new, text=digest_text(request, new.text))

@@ -30,8 +30,17 @@ EXCLUDE = "exclude"
 def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _HUNDRED:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
+
+
+def _no_share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    _percent(instance, attribute, value)
+    check_no_share(attribute.name, value)
+
+
+def check_no_share(name: str, value: float) -> None:
+    """Raise ConfigError for 0.8 where 80 is meant."""
     if 0 < value < 1:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected percent, not a share; did you mean {value * 100:g}?")
+        raise ConfigError(f"{name} = {value!r}: expected percent, not a share; did you mean {value * 100:g}?")
 
 
 def _whole(least: int) -> Any:
@@ -220,9 +229,9 @@ class GCConfig:
     strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
     context_limit: int = attrs.field(default=128_000, validator=_whole(1))
     output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
-    threshold_percent: float = attrs.field(default=90.0, validator=_percent)
+    threshold_percent: float = attrs.field(default=90.0, validator=_no_share)
     target_percent: float = attrs.field(default=60.0, validator=_percent)
-    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(_percent))
+    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(_no_share))
     preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
     preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
     pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)

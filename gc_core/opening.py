@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from gc_core.answering import EXTRACTIVE, NONE, Answering
-from gc_core.config import GCConfig
+from gc_core.config import GCConfig, check_no_share
 from gc_core.errors import ConfigError, LogError
 from gc_core.events import Listener
 from gc_core.log import FILE_NAME
@@ -65,7 +65,10 @@ def _several(strategies: object) -> tuple[Any, ...]:
 
 
 def checked_config(config: object) -> GCConfig:
-    """The configuration, or the defaults for None. Raises ConfigError for anything else."""
+    """
+    The configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1 %, which
+    one collection may ask for and no session can mean.
+    """
     if config is None:
         return GCConfig()
     if not isinstance(config, GCConfig):
@@ -73,6 +76,7 @@ def checked_config(config: object) -> GCConfig:
             f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads a TOML file, GCConfig(**values)"
             " takes a dict's values"
         )
+    check_no_share("target_percent", config.target_percent)
     return config
 
 

@@ -267,9 +267,9 @@ class Plugins:
         return frozenset(self._ask("gc_summary_written", functools.partial(_all_of, str), request=request, text=text))
 
     def validate(
-        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
+        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] = str
     ) -> tuple[Inconsistency, ...]:
-        """What plugins find wrong with a reply."""
+        """What plugins find wrong with a reply; ``recall`` gives them originals."""
         return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context, recall=recall))
 
     @property
@@ -407,11 +407,7 @@ Named = tuple[str, GCStrategy]
 def named(
     strategies: Sequence[GCStrategy | str], plugins: Plugins, options: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Named, ...]:
-    """
-    Strategies by name or as objects, in order, each with its name and its own options. Raises ConfigError for options
-    of a strategy that is not there.
-    """
-    plugins.check_options(options)
+    """Strategies by name or as objects, in order, each with its name and its own options."""
     found = []
     for strategy in strategies:
         if isinstance(strategy, str):

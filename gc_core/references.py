@@ -10,9 +10,6 @@ import attrs
 LOG_NAME = "master.jsonl"
 """The file of the session's directory that byte ranges speak of."""
 
-BOUNDARY = "[COMPACTION_BOUNDARY]"
-"""The line behind which the conversation goes on: what stood before it is in the summary that it closes."""
-
 HINTED_FROM = 400
 """Tokens from which a trace hints at what it stands for: a hint on less would cost too much of what was freed."""
 
@@ -89,20 +86,11 @@ class Reference:
         about = ", ".join(filter(None, self._hints()))
         return sealed(self._line(f": {about}" if about else ""))
 
-    def fold_text(self, told: str) -> str:
-        """The whole text of a fold: one line."""
-        return self._line(f", folded: {told}" if told else ", folded")
-
-    def summary_text(self, label: str, body: str, *, boundary: bool = False) -> str:
-        """
-        A summary as the model reads it: what it is, its text, and how the originals come back.
-
-        With ``boundary`` a line says that everything before it is in the summary.
-        """
+    def summary_text(self, label: str, body: str) -> str:
+        """A summary as the model reads it: what it is, its text, and how the originals come back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
-        closing = f"{self._line()}\n{BOUNDARY}" if boundary else self._line()
-        return sealed(f"{opening}\n{body}\n{closing}\n</summary>")
+        return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
 
     def _line(self, told: str = "") -> str:
         where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
@@ -133,8 +121,8 @@ class Reference:
         return self.first if self.first == self.last else f"{self.first}-{self.last}"
 
 
-_SEALED = re.compile(r" #(\d{6})(\](?:\n\[COMPACTION_BOUNDARY\])?(?:\n</summary>)?)\Z")
-_OPEN = re.compile(r"\](?:\n\[COMPACTION_BOUNDARY\])?(?:\n</summary>)?\Z")
+_SEALED = re.compile(r" #(\d{6})(\](?:\n</summary>)?)\Z")
+_OPEN = re.compile(r"\](?:\n</summary>)?\Z")
 
 
 def sealed(text: str) -> str:

@@ -22,7 +22,6 @@ class GCTriggerReason(enum.Enum):
     THRESHOLD = "threshold"
     CONTINUOUS = "continuous"
     TURN_LIMIT = "turn_limit"
-    PRE_SEND = "pre_send"
     CONTEXT_LIMIT = "context_limit"
     MANUAL = "manual"
     YOUNG = "young"

@@ -169,6 +169,7 @@ class SessionBase(Handing):
         self._settings = settings
         self._host = host
         self.plugins = host.plugins or Plugins.discover()
+        self.plugins.check_options(settings.config.strategies)
         self._strategies = named(host.strategy, self.plugins, settings.config.strategies)
         self._answering = answering_of(host, settings, self.plugins)
         self._check_summarizer(self._answering)

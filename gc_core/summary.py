@@ -26,15 +26,12 @@ class SummaryForm(enum.Enum):
     """
     What stands in the place of units that are summarised.
 
-    ACCOUNT is what a summarizer writes. A FOLD is one line, which the core writes itself: what was done, and how it
-    ended. A COMPACTION is an account of everything before it, closed by the line ``[COMPACTION_BOUNDARY]``. A DIGEST is
-    a list of entries, goals reached and lessons learned, that grows by the originals of what is new in it; where it is
-    full, the least important entries leave, and none is ever written again in other words.
+    ACCOUNT is what a summarizer writes. A DIGEST is a list of entries, goals reached and lessons learned, that grows by
+    the originals of what is new in it; where it is full, the least important entries leave, and none is ever written
+    again in other words.
     """
 
     ACCOUNT = "account"
-    FOLD = "fold"
-    COMPACTION = "compaction"
     DIGEST = "digest"
 
 
@@ -51,7 +48,7 @@ class SummaryRequest:
         max_tokens: Tokens that the text may have, by ``count``; always fewer than the originals have.
         names: Names (paths, symbols, numbers) that the window shows nowhere else, in order of appearance.
         focus: What the host wants kept above all, in its own words, or "".
-        form: What the text is for; nobody is asked for a fold.
+        form: What the text is for.
         complaints: Why the text before this one was refused; () for the first attempt.
         entries: What a digest tells already, a line each; nobody has to say it again.
         stated: The state of the task stands in the window: what was demanded and decided is told there.

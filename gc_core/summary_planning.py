@@ -25,9 +25,6 @@ NO_SUMMARIZER = "no summarizer is configured"
 LEAST_BODY = 36
 """Tokens of text below which a summary would say next to nothing: a trace costs less."""
 
-LEAST_FOLD = 12
-"""The same for a fold."""
-
 LEAST_DIGEST = 120
 """Tokens that the entries of a segment may have at least, however short it was: an outcome and what led to it."""
 
@@ -113,11 +110,11 @@ class PlannedSummary:
 
     @property
     def form(self) -> SummaryForm:
-        """What stands there: an account, a fold, or a compaction."""
+        """What stands there: an account or a digest."""
         return form_of(self.removal)
 
     def _text(self, body: str) -> str:
-        return framed(self.reference, self.label, self.form, body.strip())
+        return self.reference.summary_text(self.label, body.strip())
 
 
 class Summaries:
@@ -175,7 +172,7 @@ class Summaries:
     ) -> PlannedSummary | None:
         """
         The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
-        of all for a fold or a compaction. None when it would be too short.
+        of all for a digest. None when it would be too short.
         """
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
         tokens = 0
@@ -290,13 +287,6 @@ def form_of(removal: GCRemovalItem) -> SummaryForm:
     return removal.action.form
 
 
-def framed(reference: Reference, label: str, form: SummaryForm, body: str) -> str:
-    """A summary as the model reads it: what it is, its text, and how the originals come back."""
-    if form is SummaryForm.FOLD:
-        return reference.fold_text(body)
-    return reference.summary_text(label, body, boundary=form is SummaryForm.COMPACTION)
-
-
 def summary_tokens(text: str, counter: TokenCounter) -> int:
     """Tokens of a summary with this text, its message included."""
     return part_tokens(Part(kind=ItemKind.SUMMARY, place=(), text=text), counter) + counter.per_message
@@ -334,10 +324,9 @@ def planned(
     """The summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
     action = removal.action
     assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
-    form = action.form
     label = f"summary {number}"
-    frame = summary_tokens(framed(reference, label, form, ""), counter) + _SEAM
-    if allowed - frame < (LEAST_FOLD if form is SummaryForm.FOLD else LEAST_BODY):
+    frame = summary_tokens(reference.summary_text(label, ""), counter) + _SEAM
+    if allowed - frame < LEAST_BODY:
         return None
     return PlannedSummary(
         removal=attrs.evolve(
@@ -412,7 +401,7 @@ def _ends(unit: Unit) -> tuple[int, int]:
 def _said_in(summary: Item) -> Iterator[str]:
     """A summary's lines as entries: where no original can be read any more they are all that is left."""
     lines = summary.text.splitlines()
-    body = lines[2:-2] or lines  # a fold is one line without a frame
+    body = lines[2:-2]
     return (f"{BULLET}{line.strip().removeprefix(BULLET)}" for line in body if line.strip())
 
 

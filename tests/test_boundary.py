@@ -63,7 +63,7 @@ EXTREMES = {
     "compression_profile": ["auto", "research"],
     "task_state_percent": [0, 100],
     "tools": [{"read": "exclude"}, {"read": "ephemeral"}],
-    "strategies": [{"gc_budget": {}}],
+    "strategies": [{"none": {}}],
 }
 SAME = {"importance_scorer", "state_extractor", "importance_embeddings"}
 """Keys whose other values are names of plugins, or need an extra."""

@@ -32,7 +32,7 @@ def test_an_empty_file_configures_nothing(tmp_path):
 @pytest.mark.parametrize("name", ["threshold_percent", "target_percent", "pressure_percent"])
 def test_a_share_for_a_percentage_is_refused_with_what_was_meant(name):
     with pytest.raises(ConfigError, match=rf"{name} = 0.8: expected percent, not a share; did you mean 80\?"):
-        GCConfig(**{name: 0.8})
+        GCSession(GCConfig(**{name: 0.8}))
 
 
 def test_options_of_a_strategy_that_is_not_there_are_refused_with_the_nearest_name():

@@ -55,7 +55,6 @@ _VERBS = (
     *("break", "retry", "restart", "reset", "choose", "pick", "ask", "tell", "contact", "confirm", "monitor", "watch"),
     *(
         "investigate",
-        "review",
         "refactor",
         "document",
         "deploy",

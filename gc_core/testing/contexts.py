@@ -118,7 +118,7 @@ def make_goals(context: ContextView) -> Aims:
     return Aims(
         none=goal(tokens, GCTriggerReason.MANUAL),
         moderate=goal(tokens - 4 * may_go // 10, GCTriggerReason.THRESHOLD),
-        deep=goal(tokens - 8 * may_go // 10, GCTriggerReason.PRE_SEND),
+        deep=goal(tokens - 8 * may_go // 10, GCTriggerReason.CONTEXT_LIMIT),
         pressure=goal(tokens - may_go - more, GCTriggerReason.CONTEXT_LIMIT),
         impossible=goal(0, GCTriggerReason.CONTINUOUS),
     )

@@ -33,7 +33,7 @@ QUIET = {"nursery_tokens": 0, "task_state_percent": 0}
 
 
 def session(window=60_000, *, model=KEEPS, events=None, options=None, directory=None, **more):
-    more = {"reread_guard": False, "output_reservation": 0, **more}
+    more = {"reread_guard": "off", "output_reservation": 0, **more}
     config = GCConfig(strategy="gc_progressive", context_limit=window, **more)
     listener = None if events is None else events.append
     strategy = Progressive(**(options or {}))

@@ -425,6 +425,9 @@ class Collecting(Archive):
 
     def _window_changed(self) -> None:
         self._forget_the_moment()
+        if not self._scheduler.fits(self._moment()):
+            taken, usable = self._moment().taken, self._config.usable
+            _log.warning("the window is too large", tokens=taken, usable=usable, remedy="release() what came back")
         self._raw_sent, self._last, self._looks_above = 0, None, 0
         self._ahead.forget()
         self._tell_budget()

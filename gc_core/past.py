@@ -200,8 +200,8 @@ class Past(abc.ABC):
         Take the last collection (or restored item) back; False when there is none.
 
         What had left stands where it stood, checked by its digest, and is pinned until ``release``. Nothing is refused
-        here for its size: ``pre_send`` does that, and says by how much. Raises LogError, with nothing changed, when
-        the files do not hold what was there.
+        here for its size: a warning in the log says so, and ``pre_send`` raises by how much. Raises LogError, with
+        nothing changed, when the files do not hold what was there.
         """
         undone = self._recorder.undo() is not None
         if undone:

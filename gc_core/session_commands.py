@@ -187,6 +187,17 @@ def undo(
                 _write(line + "\n")
 
 
+def release(session: Session) -> None:
+    """Let what undo brought back be collected again: it stays pinned until then."""
+    with _told():
+        _check_directory(session)
+        with GCSession.open_idle(session) as opened:
+            pinned = sum(item.pinned for item in opened.items())
+            opened.release()
+            released = pinned - sum(item.pinned for item in opened.items())
+    _write(f"{_many(released, 'item')} may be collected again\n")
+
+
 # -- the files -------------------------------------------------------------------------------------------------------
 
 
@@ -239,7 +250,7 @@ def adopt(
     _write(f"adopted {adopted} into {session}; their times are lost\n")
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (recall, search, history, undo, export, verify, purge, adopt)
+COMMANDS: tuple[Callable[..., None], ...] = (recall, search, history, undo, release, export, verify, purge, adopt)
 """In the order in which ``ctxgc --help`` lists them."""
 
 
@@ -323,7 +334,13 @@ def _undone(session: GCSession) -> str | None:
     came = [item.id for item in session.items() if before.get(item.id) is not item.form]
     named = ", ".join(came[:_SHOWN]) + ", …" * bool(came[_SHOWN:])
     back = f"{_many(len(came), 'item')} came back ({named})" if came else "nothing came back"
-    return f"undone: {entry.what} {_time(entry.time)}  {entry.text}; {back}; {session.budget.total:,} tokens now"
+    total, usable = session.budget.total, session.config.usable
+    over = (
+        f", {total - usable:,} more than a request may have: ctxgc release lets it be collected"
+        if total > usable
+        else ""
+    )
+    return f"undone: {entry.what} {_time(entry.time)}  {entry.text}; {back}; {total:,} tokens now{over}"
 
 
 def _login() -> str:

@@ -216,6 +216,20 @@ def test_undo_brings_back_what_it_says(directory):
     assert len(run("export", directory).stdout) > before
 
 
+def test_undo_says_when_the_window_is_too_large_then_and_release_ends_that(directory):
+    done = run("undo", directory, "--times", "2")
+    assert "more than a request may have: ctxgc release" in done.stdout
+    with GCSession.open(directory) as session:
+        assert any(item.pinned for item in session.items())
+    done = run("release", directory)
+    assert done.exit_code == 0
+    assert "may be collected again" in done.stdout
+    with GCSession.open(directory) as session:
+        assert not any(item.pinned for item in session.items())
+        session.append({"role": "user", "content": "Go on."})
+        session.pre_send()
+
+
 def test_undoing_everything_gives_the_log(directory):
     times = len(json.loads(run("history", directory, "--json").stdout))
     assert len(run("undo", directory, "--times", times).stdout.splitlines()) == times

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +22,7 @@ SCHEMA = 1
 """Of the index's tables; an index of another one is made anew."""
 
 _BUSY_SECONDS = 30.0
+_RETRY_SECONDS = 0.01
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 _TABLES = ("meta", "item", "call", "words")
@@ -104,8 +106,24 @@ class IndexFile:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    def _use_write_ahead_log(self) -> None:
+        """
+        SQLite does not wait for others while it changes the journal's mode, whatever the timeout: several that open a
+        new file at once would fail. So it is tried again here, as long as anything else would be waited for.
+        """
+        ends = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                self.db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                return
+
     def _prepare(self) -> None:
-        self.db.execute("PRAGMA journal_mode = WAL")
+        self._use_write_ahead_log()
         self.db.execute("PRAGMA synchronous = NORMAL")
         self.db.execute("PRAGMA journal_size_limit = 4194304")
         with self.transaction():

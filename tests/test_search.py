@@ -543,6 +543,25 @@ def test_searches_are_complete_while_threads_index_and_nothing_is_indexed_twice(
     assert counted == {f"i{number + 1}": 1 for number in range(300)}
 
 
+@pytest.mark.parametrize("held", ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE", "BEGIN; SELECT * FROM sqlite_master"])
+def test_an_index_that_another_connection_holds_while_it_is_made_is_waited_for(session, held):
+    """SQLite itself does not always wait while the journal's mode changes."""
+    path = session.directory / index_file.FILE_NAME
+    session.user("word")
+    for each in session.directory.glob(f"{index_file.FILE_NAME}*"):
+        each.unlink()
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE begun(at)")
+    for statement in held.split("; "):
+        other.execute(statement).fetchall()
+    release = threading.Timer(0.3, lambda: other.execute("COMMIT"))
+    release.start()
+    index = session.index()
+    assert [hit.item for hit in index.search("word")] == ["i1"]
+    release.join()
+    other.close()
+
+
 def test_what_goes_wrong_in_the_thread_is_a_warning_and_tried_again(session, monkeypatch, caplog):
     session.user("word")
     failing = threading.Event()

@@ -69,8 +69,21 @@ class BoundThinking:
         first = self._first_change()
         pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
         later = [(unit.items, unit) for unit, gone in pairs if not gone]
-        groups = [*self._beside(first), *later]
+        groups = [*self._across(first), *self._beside(first), *later]
         return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
+
+    def _across(self, first: int) -> list[tuple[tuple[Item, ...], Unit]]:
+        """
+        What stands behind the first change though its unit began before it: a reply that went on behind a block which
+        was placed inside it.
+        """
+        began = [_number(unit.items[0]) for unit in self._view.units[max(first, 0) :] if not _stands_in(unit)]
+        if first < 0 or not began:
+            return []
+        start = min(began)
+        pairs = zip(self._view.units[:first], self._tally.gone[:first], strict=True)
+        units = [unit for unit, gone in pairs if not gone and _number(unit.items[-1]) > start and not _stands_in(unit)]
+        return [(tuple(item for item in unit.items if _number(item) > start), unit) for unit in units]
 
     def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """What stands behind the first stub in its own unit: a reply may think again between its calls."""
@@ -91,3 +104,12 @@ class BoundThinking:
 
 def _is_held(item: Item) -> bool:
     return item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
+
+
+def _number(item: Item) -> int:
+    return int(item.id[1:])
+
+
+def _stands_in(unit: Unit) -> bool:
+    """Whether it was written for what left: its number says nothing of its place."""
+    return unit.is_trace or unit.is_summary

@@ -162,3 +162,30 @@ def test_a_second_collection_takes_no_more_thinking():
     with session() as made:
         made.collect_now(target_percent=0)
         assert not made.plan(target_percent=0).result.changed
+
+
+class DropsEnrichment:
+    """Takes out what was placed at the end of a request."""
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        for unit in context.collectable:
+            if unit.items[0].kind is ItemKind.ENRICHMENT:
+                yield GCRemovalItem.drop(unit, reason="old")
+
+
+def test_thinking_of_a_reply_that_goes_on_behind_a_block_goes_with_the_block():
+    config = GCConfig(context_limit=100_000, output_reservation=0, auto_trigger=False)
+    thought = {"type": "thinking", "thinking": "Think. " * 20, "signature": "c2ln"}
+    with GCSession(config, format="anthropic", model=BINDS, strategy=DropsEnrichment()) as made:
+        made.append(user("Do it."))
+        made.append({"role": "assistant", "content": [{"type": "text", "text": "I begin."}]})
+        made.enrich(weather="mild " * 80)
+        made.pre_send()
+        made.append({"role": "assistant", "content": [thought, {"type": "text", "text": "I go on."}]})
+        made.append(user("And then?"))
+        made.pre_send()
+        made.append({"role": "assistant", "content": [thought, {"type": "text", "text": "Done."}]})
+        result = made.collect_now(target_percent=0)
+        assert result.removals
+        assert_valid(made)
+        assert thinking_turns(made) == []

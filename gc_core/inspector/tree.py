@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
@@ -15,6 +15,9 @@ from gc_core.inspector.printing import fitted
 from gc_core.inspector.rows import Path, Row, Rows
 from gc_core.inspector.texts import bar
 from gc_core.policy import GCPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BARS = ((100, 20), (60, 8))
 """Columns of a tree from which its bars are so long; below there is no room for one."""
@@ -133,10 +136,21 @@ class RowTree(Tree[Row]):
                 child.remove()
         there = [child.data.path for child in node.children if child.data is not None]
         known = set(there)
+        opened: frozenset[Path] = frozenset()
         if there != [row.path for row in rows if row.path in known]:
+            opened = frozenset(_opened_below(node))
             node.remove_children()
         for place, row in enumerate(rows):
             self._put(node, place, row)
+        self._open_again(node, opened)
+
+    def _open_again(self, node: TreeNode[Row], opened: frozenset[Path]) -> None:
+        """Open the lines that were made anew because they changed places, as far down as they stood open."""
+        for child in node.children if opened else ():
+            if child.data is not None and child.data.path in opened:
+                child.expand()
+                self._reconcile(child, child.data.path)
+                self._open_again(child, opened)
 
     def _put(self, node: TreeNode[Row], place: int, row: Row) -> None:
         child = node.children[place] if place < len(node.children) else None
@@ -202,3 +216,10 @@ class RowTree(Tree[Row]):
             (icon, style), (mark, colour + style), (label, dim + style), (figures, dim + style),
             (bar(row.share, bars) if bars else "", colour + style),
         )  # fmt: skip
+
+
+def _opened_below(node: TreeNode[Row]) -> Iterator[Path]:
+    for child in node.children:
+        if child.data is not None and child.is_expanded:
+            yield child.data.path
+            yield from _opened_below(child)

@@ -493,8 +493,8 @@ STRENGTHS = [
     ("From now on never write the report in anything but Markdown.", Strength.RULE),
     ("The audit stays with finance, nobody else may see it.", Strength.RULE),
     ("I only want the invoice to be made with the new template.", Strength.RULE),
-    ("I'd prefer the second cheapest flight.", Strength.PASSING),
-    ("I hope I won't have to do this again.", Strength.PASSING),
+    ("I'd prefer the second cheapest flight.", Strength.STRONG),
+    ("I hope I won't have to do this again.", Strength.SAID),
     ("I want to change the address of my order.", Strength.SAID),
 ]
 

@@ -149,10 +149,10 @@ def test_demands_leave_a_share_of_the_room_to_the_rest_and_take_what_that_leaves
 
 def test_what_is_stale_soon_fills_no_more_than_a_quarter_of_the_room():
     files = {f"f{n}.py": EntityState(name=f"f{n}.py", kind="file", state="read", item="i9", turn=1) for n in range(900)}
-    wishes = tuple(Constraint(text=f"I want to see table {n}.", item=f"i{n}", turn=n) for n in range(1, 200))
-    told = state_text(TaskState(constraints=wishes, entities=files), 8_000, COUNT)
+    yeses = tuple(Decision(text=f"Yes, go ahead with {n}.", item=f"i{n}", turn=n, by="user") for n in range(1, 200))
+    told = state_text(TaskState(decisions_made=yeses, entities=files), 8_000, COUNT)
     assert 0.2 * 8_000 < told.tokens <= 0.25 * 8_000 + 100
-    assert set(told.left_out) == {"constraints", "entities"}
+    assert set(told.left_out) == {"decisions", "entities"}
     rules = tuple(Constraint(text=f"Never touch the file number {n}.", item=f"i{n}", turn=n) for n in range(1, 900))
     assert state_text(TaskState(constraints=rules, entities=files), 8_000, COUNT).tokens > 0.9 * 8_000
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import attrs
 
 from gc_core.task import values
 from gc_core.task.strength import is_strong, strength_of
-from gc_core.task.subjects import Subject, subject_of, supersedes
+from gc_core.task.subjects import Subject, subject_of, supersedes, topic_among
 from gc_core.task.values import (
     COMPLETED,
     Constraint,
@@ -140,6 +140,8 @@ class Draft:
         certain = [entry for score, entry in found if score >= 1]
         if not certain and found:
             certain = [max(found, key=lambda pair: (pair[0], number_of(pair[1].item)))[1]]
+        if not found and demands and subject.corrects:
+            certain = _meant(subject, [entry for entry in self.constraints if entry.in_force and entry.item != item])
         for entry in certain:
             _mark(self.constraints, entry, item)
             _mark(self.decisions, entry, item)
@@ -277,6 +279,13 @@ def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> lis
         if entry.in_force and entry.item != item
     )
     return [(score, entry) for score, entry in scored if score]
+
+
+def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
+    """The one demand that a correction speaks of: it shares words with it that hardly another demand has."""
+    words = [subject_of(demand.text).words for demand in demands]
+    found = topic_among(subject.words, words)
+    return [] if found is None else [demands[found]]
 
 
 def _mark(entries: list[D], gone: Demand, item: str) -> None:

@@ -90,11 +90,12 @@ class _Walk:
     def _user(self, item: Item) -> None:
         if item.turn != self.draft.cursor.turn or not self.draft.cursor.request:
             self._note(turn=item.turn, request=item.id, failing="")
+        asked = any(question.by == "assistant" and question.in_force for question in self.draft.questions)
         self._answered("assistant", item)
         text = said.own_words(item)
         if not text.strip():
             return
-        heard = said.by_user(text)
+        heard = said.by_user(text, asked=asked)
         for demand in heard.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
         self._settled(heard, item, "user")

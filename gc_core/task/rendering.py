@@ -63,6 +63,9 @@ _HEADS: Final = {
 }
 _TEXT_CHARS = 600
 _REASON_CHARS = 160
+_SHORT_CHARS = 120
+"""What a user says at such a length is put so as to be remembered; longer sentences tell of the matter at hand."""
+
 _MOST_SHOWN_REASONS = 2
 _MOST_SHOWN_RELATIONS = 3
 _MOST_MISSES = 12
@@ -146,6 +149,7 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
     rules = [line for kind in BINDING for line in by_kind[kind] if line.rank[0] == Strength.RULE]
     for kind in BINDING:
         filling.take([line for line in rules if line.kind == kind], filling.left - int(room * OTHERS_SHARE))
+    filling.take(by_kind[CONSTRAINTS], filling.left - int(room * OTHERS_SHARE))
     rest = filling.left
     for kind, share in LASTING.items():
         filling.take(by_kind[kind], min(filling.left, int(rest * share)))
@@ -239,9 +243,8 @@ def _top(state: TaskState) -> str:
 def _lines(state: TaskState) -> Iterator[_Line]:
     for place, demand in enumerate(state.constraints):
         if demand.in_force:
-            yield _Line(
-                CONSTRAINTS, place, functools.partial(_constraint, demand), (strength_of(demand), -_newest(demand))
-            )
+            rank = (strength_of(demand), len(demand.text) > _SHORT_CHARS, -_newest(demand))
+            yield _Line(CONSTRAINTS, place, functools.partial(_constraint, demand), rank)
     for place, decision in enumerate(state.decisions_made):
         if decision.in_force:
             rank = (strength_of(decision), decision.by != "user", -_newest(decision))

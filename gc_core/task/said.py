@@ -11,6 +11,7 @@ import attrs
 from gc_core.items import Item
 from gc_core.summaries.finding import PASTE_TOKENS
 from gc_core.task import wording
+from gc_core.task.stated import Form, Sentence, sentences_in
 from gc_core.task.subjects import meaning
 from gc_core.task.values import Decision, Reason
 
@@ -76,29 +77,38 @@ def without_code(text: str) -> str:
     return _FENCED.sub("\n", text) if "```" in text else text
 
 
-def by_user(text: str) -> Said:
-    """What a user says: a choice is a decision, unless it says so in words that allow nothing else."""
-    demands, decisions, corrections, failures = [], [], [], []
-    sentences = wording.sentences_of(text)
+def by_user(text: str, *, asked: bool = False) -> Said:
+    """
+    What a user says, ``asked`` by the agent or not: a choice is a decision, unless it lays down a norm, or orders how
+    to work.
+    """
+    demands: list[Sentence] = []
+    decisions, corrections, failures = [], [], []
+    sentences = sentences_in(text, asked=asked)
     for sentence in sentences:
-        plain = wording.straight(sentence)
-        demanded, chosen = wording.demands(plain), wording.user_chooses(plain)
-        if chosen and not (demanded and wording.binds(plain)):
+        plain, form = wording.straight(sentence.text), sentence.form
+        if wording.user_chooses(plain) and form not in {Form.NORM, Form.ORDER}:
             if len(meaning(plain)) >= _FEW_WORDS:
-                decisions.append(sentence)
-        elif demanded:
+                decisions.append(sentence.text)
+        elif form is not None:
             demands.append(sentence)
         elif wording.corrects(plain):
-            corrections.append(sentence)
+            corrections.append(sentence.text)
         elif wording.user_tells_failure(plain):
-            failures.append(sentence)
+            failures.append(sentence.text)
     return Said(
-        demands=tuple(demands[:MOST_OF_A_KIND]),
+        demands=_most_binding(demands),
         decisions=tuple(decisions[:MOST_OF_A_KIND]),
         corrections=tuple(corrections),
-        reasons=tuple(_reasons(sentences, decisions)),
+        reasons=tuple(_reasons([sentence.text for sentence in sentences], decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
     )
+
+
+def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
+    """As many as one text may yield, in their order."""
+    kept = sorted(range(len(demands)), key=lambda place: (demands[place].form, place))[:MOST_OF_A_KIND]
+    return tuple(demands[place].text for place in sorted(kept))
 
 
 def by_assistant(text: str) -> Said:

@@ -7,23 +7,8 @@ import functools
 import re
 from typing import Final
 
+from gc_core.task.stated import Form, form_of
 from gc_core.task.values import Constraint, Decision
-
-_RULE: Final = re.compile(
-    r"\b(?:must(?:n['’]?t)?|never|always|from now on|no matter|whatever|whenever|every time|forbidden|not allowed"
-    r"|no(?:body|[ -]one)(?: else)?|at least|at most|no more than|only|do not|don['’]t|avoid|make sure|ensure"
-    r"|required?|requires|no longer|should(?: not|n['’]t)|ha(?:s|ve) to"
-    r"|keep\b.{2,60}\b(?:below|above|under|within|at|to))\b",
-    re.IGNORECASE,
-)
-_OF_MYSELF: Final = re.compile(
-    r"\bI(?:['’](?:m|ve|ll|d))? (?:(?:just|really|also|actually|still|would|can|will|am|do|did|have|had|currently) )*"
-    r"(?:not |don['’]t |won['’]t |can['’]t |didn['’]t |never |always )?(?:\w+ )?"
-    r"(?:have|had|hope|appreciate|prefer|love|like|understand|remember|know|keep|heard|find|think|feel|fly|make|mean"
-    r"|prepare|recall|see|sure|use|work)\b",
-    re.IGNORECASE,
-)
-_WANTS: Final = re.compile(r"\bI (?:\w+ )?(?:want|need|require|expect|insist|demand|ask)\b", re.IGNORECASE)
 
 _STRONG: Final = re.compile(
     r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
@@ -76,14 +61,11 @@ def strength_of(entry: Constraint | Decision) -> Strength:
     return _of_decision(entry.text, entry.by, bool(entry.reasons))
 
 
-@functools.lru_cache(maxsize=1_024)
 def _of_demand(text: str) -> Strength:
-    """Remembered, for every collection asks it of all that is in force."""
-    if _OF_MYSELF.search(text) and not _WANTS.search(text):
-        return Strength.PASSING
-    if _RULE.search(text):
+    form = form_of(text)
+    if form in {Form.NORM, Form.ORDER}:
         return Strength.RULE
-    return Strength.STRONG if is_strong(text) else Strength.SAID
+    return Strength.STRONG if form in {Form.PREFERENCE, Form.CORRECTION} else Strength.SAID
 
 
 @functools.lru_cache(maxsize=1_024)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-_WORD = re.compile(r"[A-Za-z0-9_](?:[\w./:+@#-]*\w)?")
+from gc_core.task import phrases
+
+_WORD = re.compile(r"[^\W\u3040-\u9fff\uac00-\ud7af](?:[\w./:+@#-]*\w)?")
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _NUMBER = re.compile(r"(?<![\w.#/-])\d[\d,]*(?:\.\d+)?(?=\s*(%|[A-Za-z]+)?)")
 _STOP = frozenset(
     (
@@ -94,7 +99,8 @@ _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
 
-_CLOSE, _NEAR, _HALF = 0.75, 0.6, 0.5
+_CLOSE, _NEAR, _HALF, _THIRD = 0.75, 0.6, 0.5, 0.3
+_CLEARLY = 1.5
 
 
 @attrs.frozen(kw_only=True)
@@ -148,7 +154,7 @@ def subject_of(text: str) -> Subject:
         topic=meaning(topic["topic"]) if topic and _is_about_words(plain, topic) else frozenset(),
         no_longer=bool(_NO_LONGER.search(plain)),
         permits=bool(_PERMITTED.search(plain)),
-        corrects=bool(_CORRECTS.search(plain)),
+        corrects=bool(_CORRECTS.search(plain) or phrases.LASTING.search(plain) or phrases.CORRECTS.search(plain)),
         skeleton=skeleton,
         numbers=numbers,
     )
@@ -158,7 +164,13 @@ def subject_of(text: str) -> Subject:
 def meaning(text: str) -> frozenset[str]:
     """The words of a text that carry meaning, in small letters, without a plural's ending."""
     words = (word.strip("./:-").lower() for word in _WORD.findall(text))
-    return frozenset(_stem(word) for word in words if word and word not in _STOP)
+    known = {_stem(word) for word in words if word and word not in _STOP}
+    return frozenset(known.union(*map(_pairs, _DENSE.findall(text))))
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """What stands without blanks, in pairs of letters that overlap: those of two sentences about one thing agree."""
+    return map("".join, itertools.pairwise(run))
 
 
 def supersedes(new: Subject, old: Subject) -> float:
@@ -170,6 +182,21 @@ def supersedes(new: Subject, old: Subject) -> float:
     if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old):
         return 1.0
     return max(_takes_back(new, old), _turns_round(new, old), _corrects(new, old))
+
+
+def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int | None:
+    """
+    Which of several sentences is about the same thing as these words, by their words; None where none clearly is.
+
+    A word counts the less the more of the sentences have it, so that one of a kind is worth several common ones.
+    """
+    common = Counter(word for other in others for word in other & words)
+    worth = [sum(1 / common[word] ** 2 for word in other & words) for other in others]
+    best = max(range(len(others)), key=lambda place: (worth[place], place), default=None)
+    if best is None or worth[best] < 1 or len(others[best] & words) < _THIRD * len(others[best]):
+        return None
+    second = max((worth[place] for place in range(len(others)) if place != best), default=0.0)
+    return best if worth[best] >= _CLEARLY * second else None
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,10 @@ MOST_SENTENCES: Final = 120
 
 _ONLY_A_HEAD = 50
 _ONLY_WORDS = 15
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|(?=\n)|\Z)")
+_DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
+"""What stands behind the number of a day or of a row, and not at the beginning of a sentence."""
+
+_SENTENCE = re.compile(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
@@ -44,17 +47,7 @@ def straight(sentence: str) -> str:
 
 def asks(sentence: str) -> bool:
     """Whether a sentence is a question."""
-    return sentence.rstrip("\"'”*_) ").endswith("?")
-
-
-def demands(sentence: str) -> bool:
-    """Whether a user's sentence demands something that holds for more than the next step."""
-    if asks(sentence):
-        return False
-    if _DEMANDS.search(sentence) or _LASTING.search(sentence):
-        told = _NO_DEMAND.search(sentence) is not None
-        return not told or (_BINDING.search(sentence) is not None and " you " in f" {sentence.lower()} ")
-    return False
+    return sentence.rstrip("\"'”*_) ").endswith(("?", "？"))
 
 
 def user_chooses(sentence: str) -> bool:
@@ -64,11 +57,6 @@ def user_chooses(sentence: str) -> bool:
     if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
         return True
     return _has(sentence, _CHOICE_STEMS) and _USER_CHOOSES.search(sentence) is not None
-
-
-def binds(sentence: str) -> bool:
-    """Whether it says so in words that allow nothing else: a choice in such words is a demand."""
-    return _BINDING.search(sentence) is not None
 
 
 def corrects(sentence: str) -> bool:
@@ -181,40 +169,6 @@ _FAILURE_STEMS = (
 )
 _SUCCESS_STEMS = ("pass", "work", "fixed", "resolved", "solved", "succe", "compile", "clean", "green", "no more")
 
-_DEMANDS = _any(
-    "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "prefer", "make sure", "ensure",
-    "instead of", "rather than", "should(?:n't)?", "cannot", "can't", "ha(?:ve|s) to", "needs? to", "requires?",
-    "required", "not allowed", "forbidden", "no longer", "please stop", "at least", "at most", "no more than",
-    "want", "wanted", "without", "i'?d (?:like|love|prefer|suggest)", "(?:i |we )would (?:like|prefer|suggest|love)",
-    "no need (?:to|for)", "nothing less", "no(?:body|[ -]one)(?: else)? (?:may|can|should|must|is to|gets? to)",
-    "i need (?:you|it|this|them|the|a|an|my)",
-    r"please (?:also |just |then )?(?:keep|use|remove|add|do|make|refund|cancel|return|change|replace|put|charge|stop"
-    r"|include|exclude|leave|follow|write|limit|update|upgrade|downgrade|exchange|modify|book|rename|move|create)",
-)  # fmt: skip
-_LASTING = re.compile(
-    r"^\W*(?:(?:please|actually|also|and|then|instead|ok(?:ay)?|so|but|correction|on second thought|change of plans?"
-    r"|from now on|wait|no|sorry|let'?s)\b\W*)*"
-    r"(?:use|keep|stick (?:with|to)|set(?! up)|limit|cap|name|call|store|target|follow|leave|stay|switch|prefer"
-    r"|default to|assume|treat)\b"
-    r"|\bfrom now on\b",
-    re.IGNORECASE,
-)
-_NO_DEMAND = re.compile(
-    r"^(?:but |and |so |well,? )?i (?:don'?t|do not|can'?t|cannot|couldn'?t|didn'?t|should|always|must"
-    r"|have to|had to|never)\b(?!.*\bwant\b)"
-    r"|\bi (?:\w+ )?(?:don'?t|do not|can'?t|cannot) (?:remember|know|have|recall|see|understand|think|find)\b"
-    r"|^(?:but |and |so |well,? )?i need to\b(?! (?:also )?(?:change|cancel|modify|add|upgrade|update|return|exchange"
-    r"|book|remove|move|switch|make|get)\b)"
-    r"|\bi (?:just |really )?always\b|\bi (?:just |really |only )*(?:don'?t )?want to (?:make sure|be sure"
-    r"|get (?:it|this)|mess"
-    r"|know)\b|^(?:hint|fatal|error|warning|info|debug|usage|note):",
-    re.IGNORECASE,
-)
-_BINDING = _any(
-    "must(?:n't)?", "never", "always", "do not", "don'?t", "only", "avoid", "make sure", "ensure", "required?",
-    "requires", "not allowed", "forbidden", "no longer", "at least", "at most", "no more than", "instead of",
-    "rather than", "ha(?:ve|s) to", "should(?: not|n't)", "from now on", "no(?:body|[ -]one)(?: else)? (?:may|can)",
-)  # fmt: skip
 _CORRECTING = _any(
     "forget", "ignore", "drop", "scrap", "disregard", "discard", "lift", "never ?mind", "scratch", "no longer",
     "any ?more", "may", "can now", "feel free", "(?:is|it's) (?:fine|ok)", "allowed", "do(?:es not|esn't) apply",

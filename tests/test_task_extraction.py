@@ -492,7 +492,7 @@ def test_a_file_imports_the_known_file_that_its_lines_name(known, name, text):
 STRENGTHS = [
     ("From now on never write the report in anything but Markdown.", Strength.RULE),
     ("The audit stays with finance, nobody else may see it.", Strength.RULE),
-    ("I only want the invoice to be made with the new template.", Strength.RULE),
+    ("I only want the invoice to be made with the new template.", Strength.STRONG),
     ("I'd prefer the second cheapest flight.", Strength.STRONG),
     ("I hope I won't have to do this again.", Strength.SAID),
     ("I want to change the address of my order.", Strength.SAID),
@@ -523,12 +523,15 @@ def test_an_error_is_overcome_by_the_next_success_and_tells_what_was_done_betwee
     talk.user("Build it.")
     failed = talk.call("bash", "Error: Cannot find module 'left-pad'", failed=True, command="npm run build")
     install = talk.call("bash", "added 1 package", command="npm install left-pad")
+    assert [error.in_force for error in talk.state().error_patterns] == [True]
+    built = talk.call("bash", "built in 3 s", command="npm run build -- --silent")
     talk.call("bash", "Error: Cannot find module 'right-pad'", failed=True, command="make all")
     state = talk.state()
     assert [error.in_force for error in state.error_patterns] == [False, True]
     assert state.error_patterns[0].item == failed.id
-    assert state.error_patterns[0].resolution.item == install.id
-    assert state.tool_usage_stats["bash"] == values.ToolStats(calls=3, failures=2)
+    assert state.error_patterns[0].resolution.item == built.id
+    assert state.error_patterns[0].resolution.after_item == install.call
+    assert state.tool_usage_stats["bash"] == values.ToolStats(calls=4, failures=2)
 
 
 def test_the_assistants_word_of_how_it_was_overcome_stands_with_the_error():

@@ -14,6 +14,7 @@ from gc_core.summaries.happened import NO_RESULT
 from gc_core.task import named, plans, said, touched, wording
 from gc_core.task.draft import Draft, with_reasons
 from gc_core.task.failures import failure_of
+from gc_core.task.reruns import does_again
 from gc_core.task.subjects import meaning
 from gc_core.task.touched import Names
 from gc_core.task.values import (
@@ -295,7 +296,7 @@ class _Walk:
     # -- errors ----------------------------------------------------------------------------------------------------
 
     def _resolve(self, item: Item, waiting: WaitingCall) -> None:
-        """Errors of the same tool on overlapping arguments are overcome by this success."""
+        """Errors of the same command, or of the same tool on the same files, are overcome by this success."""
         failed = [
             (key, error) for key, error in self.draft.errors.items() if error.tool == waiting.tool and error.in_force
         ]
@@ -304,7 +305,9 @@ class _Walk:
         call = ToolCall(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
         told = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
         for key, error in failed:
-            if ToolCall(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words)).overlaps(call):
+            failing = ToolCall(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words))
+            runs = waiting.kind == CallKind.RUN.name
+            if does_again(waiting.asked, error.asked) if runs else failing.overlaps(call):
                 other = waiting.asked != error.asked
                 itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
                 self.draft.resolve(key, told[0] or "it succeeded", item.id, itself)

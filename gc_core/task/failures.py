@@ -30,6 +30,7 @@ _TOLD = re.compile(
     r"|500 internal server error|502 bad gateway|503 service unavailable|504 gateway)"
     r"|\"error\"\s*:\s*(?:\"[^\"]|\{\s*\"|true)|^Traceback \(most recent call last\)"
     r"|^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b: .{0,200}$|^(?:assertion failed|panic:)"
+    r"|^\S{1,200}(?:\(\d+,\d+\)|:\d+(?::\d+)?):? (?:fatal )?error\b|: command not found$"
     r"|\b(?:user|order|item|file|record|reservation|resource|page|flight|product|line|customer|account) not found\b",
     re.IGNORECASE | re.MULTILINE,
 )

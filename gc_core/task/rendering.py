@@ -38,6 +38,9 @@ BINDING: Final = (CONSTRAINTS, DECISIONS)
 OTHERS_SHARE: Final = 0.4
 """Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
 
+PLAIN_SHARE: Final = 0.25
+"""Share of the room that what users said in plainer words leaves to the rest: it stands nowhere else any more."""
+
 LASTING: Final = {LESSONS: 0.32, CHANGED: 0.54}
 """Shares of what rules leave: what overcame an error, and where something was changed, serve for long."""
 
@@ -149,7 +152,7 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
     rules = [line for kind in BINDING for line in by_kind[kind] if line.rank[0] == Strength.RULE]
     for kind in BINDING:
         filling.take([line for line in rules if line.kind == kind], filling.left - int(room * OTHERS_SHARE))
-    filling.take(by_kind[CONSTRAINTS], filling.left - int(room * OTHERS_SHARE))
+    filling.take(by_kind[CONSTRAINTS], filling.left - int(room * PLAIN_SHARE))
     rest = filling.left
     for kind, share in LASTING.items():
         filling.take(by_kind[kind], min(filling.left, int(rest * share)))

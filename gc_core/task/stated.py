@@ -38,24 +38,29 @@ _PASSAGE = re.compile(
 )
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MACHINE = re.compile(
-    r"\s*(?:>|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?"
-    r"|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR|[:\[(!])|Traceback\b|File \"|at [\w.$<>]+\(|[+-]{3} |@@ |\$ )",
+    r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
+    r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
+    r"|[:\[(!])"
+    r"|Traceback\b|File \"|at [\w.$<>]+\(|[+-]{3} |@@ |\$ )",
     re.IGNORECASE,
 )
 _LABEL = re.compile(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
 _SMILE = re.compile(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
 _CLAUSE = re.compile(r"[:;]\s+|\s[—–]\s+")
-_ADDRESS = re.compile(
-    r"^\W*(?:(?:please|pls|now|then|next|first|also|and|so|but|ok(?:ay)?|well|just|kindly|hm+|look|listen|hey|again|sorry"
-    r"|bitte|jetzt|dann|also|und|aber|s'il te plaît|maintenant|ensuite|et|mais|alors|por favor|ahora|luego|y|pero"
-    r"|per favore|adesso|poi|e|ma|agora|depois|mas|graag|nu|dan|en|maar|proszę|teraz|potem|i|ale"
-    r"|пожалуйста|теперь|потом|и|но|а|lütfen|şimdi|sonra|ve|ama)\b\W*)+",
+_SETTING = re.compile(
+    r"^(?:with|given|considering|based|after|once|if|when|since|as|while|before)\b[^,]{2,60},\s+", re.IGNORECASE
+)
+_WISH = re.compile(
+    r"^(?:i|we)(?:'d| would)?(?: (?:really|just|also|only|still|do|now))* (?:want|need|like|love|ask|expect) (?:you"
+    r" )?to ",
     re.IGNORECASE,
 )
-_SETTING = re.compile(r"^(?:with|given|considering|based|after|once|if|when|since|as|while|before)\b[^,]{2,60},\s+", re.IGNORECASE)
-_WISH = re.compile(r"^(?:i|we)(?:'d| would)? (?:want|need|like|ask|expect) you to ", re.IGNORECASE)
 _FIRST = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_HAS_VERB = re.compile(r"^(?:(?!to\b)[\w.'’/-]+ ){0,3}(?:is|are|has|have|must|can|may|should|will|needs?|goes|runs|gets?|stays?)\b", re.IGNORECASE)
+_HAS_VERB = re.compile(
+    r"^(?!(?:the|a|an|all|any|each|every|my|our|your|this|that|these|those|me|it)\b)(?:(?!to\b)[\w.'’/-]+ ){0,3}"
+    r"(?:is|are|has|have|must|can|may|should|will|needs?|goes|runs|gets?|stays?)\b",
+    re.IGNORECASE,
+)
 """What stands before the verb is what the sentence is about: "port 8443 is taken"."""
 
 _DEFINITE = re.compile(
@@ -108,18 +113,22 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 def form_of(sentence: str) -> Form | None:
     """The form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
     plain = wording.straight(sentence).strip()
-    if not _is_whole(plain) or plain.endswith((":", "：")) or wording.asks(plain) or phrases.ASKS.search(plain):
-        return None
-    if phrases.DOCUMENT.search(plain):
+    if not _is_said(plain):
         return None
     form = _marked(plain)
-    if phrases.YES.match(plain) or phrases.UNKNOWING.search(plain):
-        return form if form in {Form.NORM, Form.ORDER} and not phrases.MYSELF.search(plain) else None
-    if not sets_task(plain) or phrases.CHATS.search(plain) or _SMILE.search(plain):
+    if phrases.UNKNOWING.search(plain):
         return None
+    agreed = phrases.YES.match(plain)
+    if agreed:
+        rest = form_of(plain[agreed.end() :].lstrip(" ,.!;:-"))
+        return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} else None
+    if phrases.CORRECTS.match(plain):
+        return Form.CORRECTION
     if form is not Form.CORRECTION and _is_news(plain, form):
         return None
     found = _ordered(plain, form)
+    if found is Form.ORDER and _WISH.match(plain):
+        return Form.PREFERENCE
     return None if found is Form.STATEMENT and plain.endswith(("!", "！")) else found  # people exclaim in small talk
 
 
@@ -169,15 +178,25 @@ def _sentence(text: str) -> Sentence:
     return Sentence(text, form)
 
 
-def _is_whole(plain: str) -> bool:
-    return len(_FIRST.findall(plain)) >= _FEWEST_WORDS or len(_DENSE.findall(plain)) >= _FEWEST_LETTERS
+def _is_said(plain: str) -> bool:
+    """It is a whole sentence of somebody who speaks of a task: no question, heading, document or small talk."""
+    if len(_FIRST.findall(plain)) < _FEWEST_WORDS and len(_DENSE.findall(plain)) < _FEWEST_LETTERS:
+        return False
+    if (
+        plain.endswith((":", "："))
+        or wording.asks(plain)
+        or phrases.ASKS.search(plain)
+        or phrases.DOCUMENT.search(plain)
+    ):
+        return False
+    return sets_task(plain) and not phrases.CHATS.search(plain) and not _SMILE.search(plain)
 
 
 def _marked(plain: str) -> Form | None:
     """The form that its words name; None where they name none."""
     if phrases.CORRECTS.search(plain):
         return Form.CORRECTION
-    if phrases.PREFERS.search(plain):
+    if phrases.REFUSES.search(plain) or phrases.PREFERS.search(plain):
         return Form.PREFERENCE
     return Form.NORM if phrases.NORM.search(plain) else None
 
@@ -186,33 +205,34 @@ def _is_news(plain: str, form: Form | None) -> bool:
     """It tells what somebody did or what just happened, or that something is wrong, and lays nothing down."""
     if phrases.RECENT.search(plain):
         return phrases.LASTING.search(plain) is None
+    if phrases.WANTS.match(phrases.ADDRESS.sub("", plain)):
+        return False
     if form is not None:
-        return form is Form.NORM and phrases.ONESELF.search(plain) is not None
-    told = any(pattern.search(plain) for pattern in (phrases.MYSELF, phrases.PAST, phrases.LEANS))
+        return form is not Form.PREFERENCE and phrases.ONESELF.search(phrases.ADDRESS.sub("", plain)) is not None
+    told = any(pattern.search(plain) for pattern in (phrases.MYSELF, phrases.PAST, phrases.LEANS, phrases.FEELS))
     return told or wording.user_tells_failure(plain)
 
 
 def _ordered(plain: str, form: Form | None) -> Form | None:
     """Its form, unless it orders one step."""
-    if phrases.REQUESTS.search(plain) and not phrases.LASTING.search(plain):
+    order = _SETTING.sub("", phrases.ADDRESS.sub("", plain))
+    if (phrases.REQUESTS.search(plain) or phrases.REQUESTS.search(order)) and not phrases.LASTING.search(plain):
         return None
-    order = _WISH.sub("", _SETTING.sub("", _ADDRESS.sub("", plain)))
-    verb = _FIRST.match(order)
-    if verb is None:
-        return form or (Form.STATEMENT if not phrases.STEP_DENSE.search(plain) else None)
-    word, rest = verb[0].lower(), order[verb.end() :].strip()
+    verb = _FIRST.match(_WISH.sub("", order))
+    word, rest = (verb[0].lower(), verb.string[verb.end() :].strip()) if verb else ("", "")
     if word in phrases.LASTING_VERBS:
         return None if phrases.THIS_ONE.search(rest) and form is None else _at_least(form, Form.ORDER)
-    if _HAS_VERB.match(rest):
+    is_step = phrases.STEP_DENSE.search(plain) is not None
+    if not is_step and (word not in phrases.STEP_VERBS | phrases.EITHER_VERBS or _HAS_VERB.match(rest)):
         return Form.STATEMENT if form is None else form
-    if word in phrases.STEP_VERBS or phrases.STEP_DENSE.search(plain):
-        general = form is not None or (phrases.GENERAL.search(plain) and not phrases.DEICTIC.search(rest))
-        return _at_least(form, Form.ORDER) if general and not phrases.THIS_ONE.search(rest) else None
-    if word in phrases.EITHER_VERBS:
-        if phrases.THIS_ONE.search(rest) or (form is None and _DEFINITE.match(rest)):
-            return Form.ORDER if phrases.GENERAL.search(rest) else None
+    if (
+        word in phrases.EITHER_VERBS
+        and not phrases.THIS_ONE.search(rest)
+        and (form is not None or not _DEFINITE.match(rest))
+    ):
         return _at_least(form, Form.ORDER)
-    return form if form is not None else Form.STATEMENT
+    again = phrases.GENERAL.search(plain) and not phrases.THIS_ONE.search(rest) and not phrases.DEICTIC.search(rest)
+    return _at_least(form, Form.ORDER) if again else None
 
 
 def _at_least(form: Form | None, other: Form) -> Form:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gc_core.task import phrases
+
 SENTENCE_CHARS: Final = 560
 """Characters of a sentence at most: a longer one is cut at a blank."""
 
@@ -66,8 +68,10 @@ def corrects(sentence: str) -> bool:
 
 def assistant_decides(sentence: str) -> bool:
     """Whether a sentence of an assistant settles how something is done; what it looks at next does not."""
-    if asks(sentence):
+    if asks(sentence) or phrases.HEARSAY.search(sentence):
         return False
+    if phrases.DECIDES.search(sentence) or (phrases.BECAUSE.search(sentence) and phrases.RESOLVES.search(sentence)):
+        return _TO_SOMEBODY.search(sentence) is None
     chooses = any(_has(sentence, stems) and pattern.search(sentence) for stems, pattern in _ASSISTANT_CHOOSES)
     if not chooses:
         reason = _has(sentence, _REASON_STEMS) and _FOR_A_REASON.search(sentence)
@@ -77,7 +81,8 @@ def assistant_decides(sentence: str) -> bool:
 
 def says_why(sentence: str) -> bool:
     """Whether a sentence gives a reason."""
-    return _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
+    told = _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
+    return told or phrases.BECAUSE.search(sentence) is not None
 
 
 def goes_on(sentence: str) -> bool:

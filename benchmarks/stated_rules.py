@@ -1,0 +1,185 @@
+"""
+What of the rules that users state stands in the window later, and what else stands there as one.
+
+``tests/data/rule_wordings.jsonl`` holds rules, what supersedes them, and what is none, in thirteen languages, written
+by somebody who had not read the code; one half was looked at while it was made ("tune"), the other one ("unseen") was
+only counted. ``python -m benchmarks.stated_rules`` prints both, from sentences alone and from long recorded sessions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from benchmarks.long_session import long_session, session_files
+from gc_core import GCConfig, GCSession, Item, ItemKind
+from gc_core.policy import GCPolicy
+from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task.values import TaskState
+
+WORDINGS = Path(__file__).parents[1] / "tests" / "data" / "rule_wordings.jsonl"
+RULES, OTHERS = 20, 12
+"""Rules and other things that are said in a session, as many of each as in the wordings."""
+
+LONG = 774
+"""Calls of the longest recorded session."""
+
+LONGEST = 0.9
+"""Share of a session after which nothing is said any more."""
+
+
+@attrs.frozen
+class Wording:
+    """What a user says: a rule, or something that lays nothing down; ``marker`` is a part that stands nowhere else."""
+
+    text: str
+    marker: str
+    kind: str
+    is_rule: bool
+
+
+@attrs.frozen
+class Standing:
+    """Of what was said, how much stands in the request, and in the state's text there."""
+
+    rules: int
+    in_request: int
+    in_state: int
+    others: int
+    others_in_state: int
+
+    def plus(self, other: Standing) -> Standing:
+        """Of two sessions together."""
+        return Standing(*(a + b for a, b in zip(attrs.astuple(self), attrs.astuple(other), strict=True)))
+
+
+def rows(half: str) -> Iterator[dict[str, Any]]:
+    """The lines of one half: "tune" or "unseen"."""
+    for line in WORDINGS.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row.get("split") == half:
+            yield row
+
+
+def wordings(half: str) -> list[Wording]:
+    """The rules and the other things of one half."""
+    return [
+        Wording(row["text"], row["marker"], row["kind"], row["id"].startswith("r"))
+        for row in rows(half)
+        if row["id"][0] in "rn"
+    ]
+
+
+def stated(texts: Sequence[str]) -> list[str]:
+    """What is known, and in force, of what a user said in so many messages."""
+    items = [
+        Item(
+            id=f"i{place}", kind=ItemKind.USER_TEXT, source="conversation", policy=GCPolicy.PRESERVABLE, text=text,
+            tokens=len(text) // 4, original_tokens=len(text) // 4, unit=place, turn=place,
+        )
+        for place, text in enumerate(texts, 1)
+    ]  # fmt: skip
+    state = DeterministicExtractor().extract(TaskState(), items, "")
+    demanded = [entry.text for entry in state.constraints if entry.in_force]
+    return demanded + [entry.text for entry in state.decisions_made if entry.by == "user" and entry.in_force]
+
+
+def is_known(marker: str, entries: Sequence[str]) -> bool:
+    """Whether one of the entries holds the marker."""
+    return any(marker.lower() in entry.lower() for entry in entries)
+
+
+def standing(said: Sequence[Wording], strategy: str, window: int, steps: int, names: Sequence[str] = ()) -> Standing:
+    """What stands in the last request of a recorded session of so many calls into which this was said."""
+    lot = random.Random(f"rules {len(said)} {steps}")  # noqa: S311 - no secret hangs on it
+    at = sorted(lot.sample(range(5, int(steps * LONGEST)), len(said)))
+    waiting = list(zip(at, said, strict=True))
+    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0)
+    pending: set[str] = set()
+    with GCSession(config, format="openai") as session:
+        for one in long_session(steps, session_files(names)):
+            if one.is_reply:
+                while waiting and not pending and waiting[0][0] <= one.step:
+                    session.append({"role": "user", "content": waiting.pop(0)[1].text})
+                request = session.pre_send()
+                session.post_turn(one.message)
+                pending = {call["id"] for call in one.message.get("tool_calls") or ()}
+            else:
+                session.append(one.message)
+                pending.discard(one.message.get("tool_call_id", ""))
+        sent = json.dumps(request.messages, ensure_ascii=False).replace('\\"', '"')
+        told = "\n".join(item.text for item in session.items() if item.source == "task_state")
+    rules, others = [one for one in said if one.is_rule], [one for one in said if not one.is_rule]
+    return Standing(
+        rules=len(rules),
+        in_request=sum(rule.marker in sent for rule in rules),
+        in_state=sum(rule.marker in told for rule in rules),
+        others=len(others),
+        others_in_state=sum(other.marker in told for other in others),
+    )
+
+
+def sessions_of(half: str) -> Iterator[list[Wording]]:
+    """What is said in one session after the other, until there is nothing left to say."""
+    lot = random.Random(half)  # noqa: S311 - no secret hangs on it
+    said = wordings(half)
+    lot.shuffle(said)
+    rules, others = [one for one in said if one.is_rule], [one for one in said if not one.is_rule]
+    for place in range(len(rules) // RULES):
+        both = rules[place * RULES : (place + 1) * RULES] + others[place * OTHERS : (place + 1) * OTHERS]
+        lot.shuffle(both)
+        yield both
+
+
+def print_wordings(half: str) -> None:
+    """What of single messages is taken for a rule, and what supersedes what among all of them."""
+    said = wordings(half)
+    found = [stated([one.text]) for one in said]
+    for kind in dict.fromkeys(one.kind for one in said):
+        own = [
+            bool(entries) and (not one.is_rule or is_known(one.marker, entries))
+            for one, entries in zip(said, found, strict=True)
+            if one.kind == kind
+        ]
+        print(f"{half:8} {kind:18} {sum(own):4} of {len(own)} taken")
+    rules = [is_known(one.marker, entries) for one, entries in zip(said, found, strict=True) if one.is_rule]
+    others = sum(bool(entries) for one, entries in zip(said, found, strict=True) if not one.is_rule)
+    print(f"{half:8} rules known {sum(rules) / len(rules):.1%}, lines taken that are rules "
+          f"{sum(rules) / (sum(rules) + others):.1%}")  # fmt: skip
+
+
+def print_standing(half: str, steps: int, window: int, most: int, strategy: str) -> None:
+    """What of several sessions' rules stands at their end; a short one is a single recorded session."""
+    names = () if steps > LONG else ("concat-entire-336605",)
+    total = Standing(0, 0, 0, 0, 0)
+    for said in itertools.islice(sessions_of(half), most):
+        total = total.plus(standing(said, strategy, window, steps, names))
+    shown = total.in_state + total.others_in_state
+    print(
+        f"{half:8} {strategy} {steps:,} calls at {window:,}: {total.in_request} of {total.rules} rules in the request"
+    )
+    print(f"{half:8} of {shown} that its state shows {total.in_state / max(1, shown):.1%} are rules", flush=True)
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--strategy", default="gc_progressive")
+    parser.add_argument("--long", action="store_true", help="also sessions of 10,000 calls, a minute each")
+    arguments = parser.parse_args()
+    for half in ("tune", "unseen"):
+        print_wordings(half)
+        print_standing(half, 774, 32_000, 8, arguments.strategy)
+    if arguments.long:
+        print_standing("unseen", 10_000, 100_000, 4, arguments.strategy)
+
+
+if __name__ == "__main__":
+    main()

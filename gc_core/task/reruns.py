@@ -1,0 +1,143 @@
+"""Whether a command that went well did again what had failed: the same one, or one that runs all of it and more."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+_SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_SHOWN = re.compile(r"\s*(?:\d?>&\d|\d?>\s*\S+|&>\s*\S+|\|\s*(?:tail|head|grep|tee|cat|less|sed|awk)\b.*)$")
+_ASSIGNMENT = re.compile(r"^\w+=")
+_QUIET: Final = frozenset({"cd", "echo", "export", "set", "source", "sleep", "mkdir", "true", "pwd"})
+_PREFIXES: Final = frozenset(
+    {"sudo", "env", "time", "nohup", "timeout", "npx", "poetry", "uv", "bundle", "exec", "run", "pnpx"}
+)
+_LOUDNESS: Final = re.compile(
+    r"-(?:v+|q+|s|x|l|r\w|n\d*|vv|sv|vs)|--(?:verbose|quiet|tb(?:=\w+)?|no-header|color(?:=\w+)?|durations(?:=\d+)?"
+    r"|maxfail(?:=\d+)?|lf|ff|exitfirst|no-cov|nocapture|stacktrace|info|watch(?:All)?=false|ci|runInBand|silent)"
+)
+"""Options that change what is shown, or in which order; not what is run."""
+
+_WHOLE: Final = frozenset(
+    {
+        "pytest",
+        "py.test",
+        "unittest",
+        "tox",
+        "nox",
+        "mypy",
+        "pyright",
+        "ruff",
+        "flake8",
+        "jest",
+        "vitest",
+        "mocha",
+        "rspec",
+    }
+    | {"test", "tests", "check", "lint", "tsc", "eslint", "clippy", "vet", "phpunit", "ctest"}
+)
+"""What runs over everything where nothing is named."""
+
+
+@attrs.frozen
+class _Run:
+    """A command's program with its subcommands, what it runs them on, and the options that choose of that."""
+
+    program: str
+    operands: tuple[str, ...]
+    options: frozenset[str]
+
+
+def does_again(command: str, failed: str) -> bool:
+    """Whether a command does what another one did; what it does beside that does not matter. Linear in both."""
+    wanted = _runs(failed)
+    if not wanted:
+        return _plain(command) == _plain(failed)
+    done = _runs(command)
+    return all(any(_covers(run, want) for run in done) for want in wanted)
+
+
+def _plain(command: str) -> str:
+    return " ".join(command.split())
+
+
+def _runs(command: str) -> list[_Run]:
+    found = (_run(part) for part in _SEPARATOR.split(command) if part.strip())
+    return [run for run in found if run is not None]
+
+
+def _run(part: str) -> _Run | None:
+    words = _words(_SHOWN.sub("", part))
+    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _PREFIXES or words[0].isdigit()):
+        words = words[1:]
+    if not words or words[0] in _QUIET:
+        return None
+    if words[0].rpartition("/")[2].startswith("python") and words[1:2] == ["-m"]:
+        words = words[2:]
+    options = frozenset(_options(words[1:]))
+    operands = tuple(word for word in _operands(words[1:], options))
+    return _Run(program=words[0].rpartition("/")[2], operands=operands, options=options)
+
+
+def _words(part: str) -> list[str]:
+    try:
+        return shlex.split(part)
+    except ValueError:  # a quotation that does not end
+        return part.split()
+
+
+def _options(words: Sequence[str]) -> list[str]:
+    """Options with their values; a value that stands apart is taken along where it can be none of the operands."""
+    found = []
+    for place, word in enumerate(words):
+        if not word.startswith("-") or word == "--" or _LOUDNESS.fullmatch(word):
+            continue
+        value = words[place + 1] if place + 1 < len(words) else ""
+        takes = "=" not in word and value and not value.startswith("-") and not _is_place(value)
+        found.append(f"{word} {value}" if takes else word)
+    return found
+
+
+def _operands(words: Sequence[str], options: frozenset[str]) -> list[str]:
+    values = {option.partition(" ")[2] for option in options}
+    return [word for word in words if not word.startswith("-") and word not in values]
+
+
+def _is_place(word: str) -> bool:
+    return "/" in word or "::" in word or word in {".", "./..."}
+
+
+def _covers(run: _Run, want: _Run) -> bool:
+    if run.program != want.program or not run.options <= want.options:
+        return False
+    if want.options != run.options and not _runs_all(run):
+        return False
+    whole = _runs_all(run)
+    return all(
+        any(_holds(there, one, whole=whole) for there in run.operands) or _names_none(run, one) for one in want.operands
+    )
+
+
+def _runs_all(run: _Run) -> bool:
+    """It runs more than one that chooses by an option."""
+    return run.program in _WHOLE or bool(_WHOLE.intersection(run.operands))
+
+
+def _names_none(run: _Run, operand: str) -> bool:
+    """The command names no place at all, and so means every one."""
+    named = [one for one in run.operands if one not in _WHOLE]
+    return operand not in _WHOLE and not named and _runs_all(run)
+
+
+def _holds(there: str, one: str, *, whole: bool) -> bool:
+    """Whether a place holds another one: a folder its files, a file its tests, a module what is in it."""
+    if there == one or (whole and there in {".", "./..."}):
+        return True
+    if not whole:
+        return False
+    root = there.removesuffix("/...").removesuffix("/")
+    return one.startswith((f"{root}/", f"{root}::", f"{root}.", f"{root}:")) if root else False

@@ -1,0 +1,148 @@
+"""What users state that holds beyond the next step: rules in any words, what supersedes them, and what is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
+from gc_core.task.reruns import does_again
+from gc_core.task.stated import Form, form_of, sentences_in
+from tests.support.corpus import require_corpus
+
+DATA = Path(__file__).parent / "data"
+WORDINGS = [json.loads(line) for line in (DATA / "rule_wordings.jsonl").read_text("utf-8").splitlines()]
+SENTENCES = [json.loads(line) for line in (DATA / "user_sentences.jsonl").read_text("utf-8").splitlines()]
+
+
+def share(values):
+    values = list(values)
+    return sum(map(bool, values)) / len(values)
+
+
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.88)])
+def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
+    rules = [said for said in wordings(half) if said.is_rule]
+    assert share(is_known(said.marker, stated([said.text])) for said in rules) >= floor
+
+
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.87)])
+def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
+    said = [one for one in wordings(half) if stated([one.text])]
+    assert share(one.is_rule for one in said) >= floor
+
+
+@pytest.mark.parametrize("kind", ["one-time request", "pasted", "small talk", "status"])
+def test_what_lays_nothing_down_is_mostly_left_out(kind):
+    texts = [row["text"] for row in SENTENCES if row["kind"] == kind]
+    assert share(stated([text]) for text in texts) <= 0.35
+
+
+@pytest.mark.parametrize("half", ["tune", "unseen"])
+def test_rules_about_two_things_both_stand_however_alike_they_are(half):
+    for row in rows(half):
+        if row["id"].startswith("p"):
+            entries = stated([row["first"]["text"], row["second"]["text"]])
+            assert all(is_known(row[which]["marker"], entries) for which in ("first", "second"))
+
+
+@pytest.mark.parametrize("half", ["tune", "unseen"])
+def test_no_rule_takes_back_another_one_that_is_about_something_else(half):
+    texts = [said.text for said in wordings(half) if said.is_rule]
+    together, alone = stated(texts), [entry for text in texts for entry in stated([text])]
+    assert len(set(alone) - set(together)) <= 0.02 * len(alone)
+
+
+def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
+    others = ["Feature branches are cut from develop.", "The staging host is at stage-a.internal."]
+    old, new = "Cards show the price in dollars.", "Change of plan, card prices are in euros."
+    assert stated([*others, old, new]) == [*others, new]
+
+
+@pytest.mark.parametrize("half", ["unseen"])
+def test_nine_of_ten_rules_stand_in_the_request_after_774_calls(half):
+    require_corpus()
+    found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
+    assert found.in_request >= 0.85 * found.rules
+    assert found.others_in_state <= 0.2 * found.in_state
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+FORMS = [
+    ("Every migration has a way back.", Form.NORM),
+    ("Use tabs in the Makefiles!", Form.ORDER),
+    ("hands off the billing cron", Form.ORDER),
+    ("ask me before you install anything", Form.ORDER),
+    ("I'd rather have plain SQL.", Form.PREFERENCE),
+    ("No, the tenant id comes first in the key.", Form.CORRECTION),
+    ("port 8443 is taken by the monitoring agent", Form.STATEMENT),
+    ("Could you run the slow tests?", None),
+    ("run the slow tests now", None),
+    ("Find all airlines that have flights from Rome.", None),
+    ("Good morning!", None),
+    ("I pushed two small commits.", None),
+    ("The build finished a moment ago.", None),
+    ("Yes, that's the file I meant.", None),
+    ("Art. 4 The Tenant shall never sublet.", None),
+]
+
+
+@pytest.mark.parametrize(("text", "form"), FORMS)
+def test_a_sentence_shows_by_its_form_what_it_is(text, form):
+    assert form_of(text) is form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'From their manual:\n"Always wear gloves. Never open the lid."',
+        "> Contributors must sign off each commit.",
+        "The old README had:\n## Style\n- Always use Hungarian notation",
+        "License excerpt: Redistributions must reproduce the notice.",
+    ],
+)
+def test_the_words_of_others_are_no_rules_of_the_user(text):
+    assert [each for each in sentences_in(text) if each.form is not None] == []
+
+
+def test_a_rule_behind_news_and_a_colon_is_taken_alone():
+    (rule,) = [
+        each for each in sentences_in("We had trouble last month, so: a PR needs two approvals.") if each.form == 0
+    ]
+    assert rule.text == "a PR needs two approvals."
+
+
+def test_a_short_answer_to_a_question_of_the_agent_states_nothing():
+    assert [each.form for each in sentences_in("the one in the drawer", asked=True)] == [None]
+    assert [each.form for each in sentences_in("Never touch that one.", asked=True)] == [Form.NORM]
+
+
+RERUNS = [
+    ("pytest -q", "pytest tests/test_a.py::test_b -x", True),
+    ("cd app && pytest tests/test_a.py 2>&1 | tail -5", "pytest tests/test_a.py::test_b", True),
+    ("pytest tests/test_a.py::test_c", "pytest tests/test_a.py::test_b", False),
+    ("pytest tests/test_a.py -k 'not b'", "pytest tests/test_a.py", False),
+    ("go test ./...", "go test ./net/...", True),
+    ("go test ./net/codec", "go test ./net/...", False),
+    ("make clean", "make docs", False),
+    ("docker build -t gull/web .", "docker build -t gull/api .", False),
+    ("mypy src", "mypy src/ledger", True),
+    ("ls", "", False),
+]
+
+
+@pytest.mark.parametrize(("command", "failed", "covers"), RERUNS)
+def test_only_a_run_of_the_same_or_of_more_overcomes_a_failure(command, failed, covers):
+    assert does_again(command, failed) is covers
+
+
+def test_most_commands_of_the_unseen_set_overcome_what_they_should():
+    cases = [
+        (does_again(later["command"], row["command"]), later)
+        for row in WORDINGS
+        if row["id"].startswith("e")
+        for later in row["later"]
+        if "error" not in later["output"] and "not found" not in later["output"]
+    ]
+    assert share(found is later["resolves"] for found, later in cases) >= 0.85

@@ -26,7 +26,7 @@ from gc_core.task.values import TaskState
 
 FILE_NAME: Final = "task_state.json"
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the file, and of what the extractor finds: one of another version is passed over, and made anew."""
 
 _MARK_BYTES = 4_096

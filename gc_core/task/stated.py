@@ -113,23 +113,23 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 def form_of(sentence: str) -> Form | None:
     """The form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
     plain = wording.straight(sentence).strip()
-    if not _is_said(plain):
+    if not _is_said(plain) or phrases.UNKNOWING.search(plain):
         return None
     form = _marked(plain)
-    if phrases.UNKNOWING.search(plain):
-        return None
     agreed = phrases.YES.match(plain)
     if agreed:
         rest = form_of(plain[agreed.end() :].lstrip(" ,.!;:-"))
         return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} else None
     if phrases.CORRECTS.match(plain):
         return Form.CORRECTION
-    if form is not Form.CORRECTION and _is_news(plain, form):
+    return None if form is not Form.CORRECTION and _is_news(plain, form) else _in_kind(plain, _ordered(plain, form))
+
+
+def _in_kind(plain: str, form: Form | None) -> Form | None:
+    """People exclaim in small talk, and what somebody wants done is no way to work."""
+    if form is Form.STATEMENT and plain.endswith(("!", "！")):
         return None
-    found = _ordered(plain, form)
-    if found is Form.ORDER and _WISH.match(plain):
-        return Form.PREFERENCE
-    return None if found is Form.STATEMENT and plain.endswith(("!", "！")) else found  # people exclaim in small talk
+    return Form.PREFERENCE if form is Form.ORDER and _WISH.match(plain) else form
 
 
 # -- whose words -----------------------------------------------------------------------------------------------------

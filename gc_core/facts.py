@@ -6,17 +6,20 @@ import bisect
 import contextlib
 import enum
 import functools
+import itertools
 import json
+import math
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from filelock import FileLock
 
+from gc_core.bm25 import rarity
 from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
 from gc_core.protocols import TokenCounter
@@ -26,6 +29,9 @@ FILE_NAME: Final = "facts.jsonl"
 
 LOCK_SECONDS: Final = 30
 """Seconds that a promotion waits for another one into the same file; each takes some milliseconds."""
+
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|\w{2,}")
+"""What free words are: a letter of Chinese is one, for nothing stands between its words."""
 
 _HEAD: Final = "Known from earlier sessions, as (fact, item of that session):"
 
@@ -65,6 +71,33 @@ _an_item = attrs.validators.matches_re(r"i[0-9]+")
 
 
 @attrs.frozen(kw_only=True)
+class Statement:
+    """
+    What a fact says, taken apart.
+
+    Attributes:
+        subject: What it is about, for instance "user" or "staging database".
+        relation: How the object belongs to it, for instance "lives in".
+        object: The value, as it was said.
+        as_of: Seconds since 1970 at which it was said: the fact holds from then on.
+        turn: The turn of its session in which it was said.
+
+    """
+
+    subject: str = attrs.field(converter=_as_read, validator=_a_text)
+    relation: str = attrs.field(converter=_as_read, validator=_a_text)
+    object: str = attrs.field(converter=_as_read, validator=_a_text)
+    as_of: float = attrs.field(converter=float)
+    turn: int = attrs.field(converter=int)
+
+
+def _statement(saved: Statement | Mapping[str, Any] | None) -> Statement | None:
+    if saved is None or isinstance(saved, Statement):
+        return saved
+    return Statement(**{field.name: saved[field.name] for field in attrs.fields(Statement)})
+
+
+@attrs.frozen(kw_only=True)
 class Fact:
     """
     What a session learnt, and where it stands there.
@@ -78,6 +111,7 @@ class Fact:
         bytes: Where the item's line stands in that session's master log, or None.
         time: Seconds since 1970 at which it was promoted.
         replaces: Id of the fact that it replaced, or "".
+        states: Subject, relation and object, and when it was said; None where nobody took it apart.
 
     """
 
@@ -89,6 +123,12 @@ class Fact:
     bytes: ByteRange | None = attrs.field(default=None, converter=_place)
     time: float = attrs.field(default=0.0, converter=float)
     replaces: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    states: Statement | None = attrs.field(default=None, converter=_statement)
+
+    @property
+    def since(self) -> float:
+        """Seconds since 1970 from which it holds: when it was said, or when it was promoted if nobody knows."""
+        return self.time if self.states is None else self.states.as_of
 
     @property
     def line(self) -> str:
@@ -116,21 +156,23 @@ class Promotion:
     )
     kind: FactKind | None = None
     fact_id: str = ""
+    states: Statement | None = None
+    as_of: float | None = attrs.field(default=None, converter=attrs.converters.optional(float))
 
     @classmethod
-    def add(cls, text: str, kind: FactKind, item: str) -> Promotion:
+    def add(cls, text: str, kind: FactKind, item: str, states: Statement | None = None) -> Promotion:
         """Something new; left alone when a living fact of whatever kind says the same."""
-        return cls(op=FactOp.ADD, text=text, kind=FactKind(kind), item=item)
+        return cls(op=FactOp.ADD, text=text, kind=FactKind(kind), item=item, states=states)
 
     @classmethod
-    def update(cls, fact_id: str, text: str, item: str) -> Promotion:
+    def update(cls, fact_id: str, text: str, item: str, states: Statement | None = None) -> Promotion:
         """Another text in place of a living fact, whose kind stays; left alone when that fact says the same."""
-        return cls(op=FactOp.UPDATE, fact_id=fact_id, text=text, item=item)
+        return cls(op=FactOp.UPDATE, fact_id=fact_id, text=text, item=item, states=states)
 
     @classmethod
-    def delete(cls, fact_id: str, item: str) -> Promotion:
-        """A living fact that holds no longer."""
-        return cls(op=FactOp.DELETE, fact_id=fact_id, item=item)
+    def delete(cls, fact_id: str, item: str, as_of: float | None = None) -> Promotion:
+        """A living fact that holds no longer, since ``as_of`` (seconds since 1970) where that is known."""
+        return cls(op=FactOp.DELETE, fact_id=fact_id, item=item, as_of=as_of)
 
 
 @attrs.frozen
@@ -158,7 +200,9 @@ class FactChange:
         """The change of a line; fields of a later version are ignored. Raises LogError for a line of another form."""
         try:
             saved = json.loads(line)
-            fact = Fact(**{field.name: saved[field.name] for field in attrs.fields(Fact)})
+            # Files of before facts were taken apart have no "states".
+            known = [field.name for field in attrs.fields(Fact) if field.name != "states"]
+            fact = Fact(**{name: saved[name] for name in known}, states=saved.get("states"))
             return cls(_WRITTEN[saved["op"]], fact)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise LogError(f"no line of a facts file: {line[:200]!r}; {type(error).__name__}: {error}") from error
@@ -202,6 +246,39 @@ class FactStore:
             raise LogError(f"{self.path}: no fact {fact_id!r} was ever there")
         return tuple(self._memory.chains[fact_id])
 
+    def find(
+        self, words: str = "", *, subject: str = "", relation: str = "", at: float | None = None
+    ) -> tuple[Fact, ...]:
+        """
+        The facts that hold now, or held at a time: those that have most of the words first, then the newest.
+
+        Args:
+            words: Free words, whatever their case. A fact has to have one of them, in its text or its parts.
+            subject: Only what is about this, whatever the case.
+            relation: Only what has this relation, whatever the case.
+            at: Seconds since 1970: what held then, by the times at which it was said.
+
+        """
+        held = self.facts.values() if at is None else self._memory.held(at)
+        wanted = [
+            fact
+            for fact in held
+            if _is(subject, "" if fact.states is None else fact.states.subject)
+            and _is(relation, "" if fact.states is None else fact.states.relation)
+        ]
+        scores = _scores(wanted, words)
+        found = [pair for pair in zip(wanted, scores, strict=True) if pair[1] > 0 or not words.strip()]
+        found.sort(key=lambda pair: (-pair[1], -pair[0].since))
+        return tuple(fact for fact, _ in found)
+
+    def has_taken(self, session: str, item: str, text: str) -> bool:
+        """Whether this text of this item was ever a fact, or ended one."""
+        return any(
+            (change.fact.session, change.fact.item) == (session, item) and change.fact.says(text)
+            for chain in self._memory.chains.values()
+            for change in chain
+        )
+
     def promote(
         self, promotions: Iterable[Promotion], *, session: str, locate: Callable[[str], ByteRange | None]
     ) -> tuple[FactChange, ...]:
@@ -238,21 +315,25 @@ class FactStore:
             self._memory = draft
         return changes
 
-    def text(self, counter: TokenCounter, cap: int) -> str:
+    def text(self, counter: TokenCounter, cap: int, about: str = "") -> str:
         """
         The living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
 
         Constraints stand first, then decisions, then facts, each the newest last. What is too much is left out, the
-        oldest of the last kind first (before them what is too long to fit even alone), and a last line says how many.
-        The frame that a block gets in the window is not counted.
+        oldest of the last kind first (before them what is too long to fit even alone, and what shares no word with
+        ``about``, constraints excepted), and a last line says how many. The frame that a block gets in the window is
+        not counted.
         """
         facts = sorted(self.facts.values(), key=_rank)
         if counter.count(whole := self._block(facts, 0)) <= cap:
             return whole
 
-        def left_out(fact: Fact) -> tuple[bool, int]:
+        scores = dict(zip((fact.id for fact in facts), _scores(facts, about), strict=True))
+
+        def left_out(fact: Fact) -> tuple[bool, bool, int]:
             alone = self._block([fact], len(facts) - 1)
-            return counter.count(alone) <= cap, -_rank(fact)
+            matters = fact.kind is FactKind.CONSTRAINT or scores[fact.id] > 0
+            return counter.count(alone) <= cap, matters, -_rank(fact)
 
         def without(number: int) -> str:
             return self._block(sorted(leaving[number:], key=_rank), number)
@@ -315,19 +396,26 @@ class _Memory:
         self.chains[fact.id] = chain
         self._last = max(self._last, int(fact.id[1:]))
 
+    def held(self, at: float) -> list[Fact]:
+        """The facts that held at a time: said by then, and neither replaced nor ended."""
+        chains = {id(chain): chain for chain in self.chains.values()}
+        return [fact for chain in chains.values() for fact in _held(chain, at)]
+
     def _answer(self, promotion: Promotion, made: Callable[..., Fact]) -> FactChange:
         text, new = promotion.text, f"f{self._last + 1}"
         twin = None if text is None else next((fact for fact in self.living.values() if fact.says(text)), None)
         if promotion.op is FactOp.ADD:
             if twin is not None:
                 return FactChange(FactOp.LEAVE, twin)
-            return FactChange(FactOp.ADD, made(id=new, kind=promotion.kind, text=text))
+            return FactChange(FactOp.ADD, made(id=new, kind=promotion.kind, text=text, states=promotion.states))
         old = self._living(promotion.fact_id)
         if twin is old:
             return FactChange(FactOp.LEAVE, old)
         if text is None or twin is not None:
-            return FactChange(FactOp.DELETE, made(id=old.id, kind=old.kind, text=old.text, replaces=old.replaces))
-        return FactChange(FactOp.UPDATE, made(id=new, kind=old.kind, text=text, replaces=old.id))
+            end = made(id=old.id, kind=old.kind, text=old.text, replaces=old.replaces)
+            return FactChange(FactOp.DELETE, attrs.evolve(end, states=_ended(old, promotion)))
+        states = promotion.states
+        return FactChange(FactOp.UPDATE, made(id=new, kind=old.kind, text=text, replaces=old.id, states=states))
 
     def _living(self, fact_id: str) -> Fact:
         if fact_id not in self.living:
@@ -343,6 +431,37 @@ def _folded(journal: Journal) -> _Memory:
         except LogError as error:
             raise LogError(f"{journal.path}, byte {place.start:,}: {error}") from error
     return memory
+
+
+def _held(chain: Sequence[FactChange], at: float) -> Iterator[Fact]:
+    """What of a chain held at a time: it ends with the change that comes behind it."""
+    for change, after in itertools.zip_longest(chain, chain[1:]):
+        end = math.inf if after is None else after.fact.since
+        if change.op is not FactOp.DELETE and change.fact.since <= at < end:
+            yield change.fact
+
+
+def _is(wanted: str, value: str) -> bool:
+    return not wanted or wanted.casefold() == value.casefold()
+
+
+def _scores(facts: Sequence[Fact], words: str) -> list[float]:
+    """How much each fact has of the words: a word that few facts have says more, one that all have next to nothing."""
+    wanted = list(dict.fromkeys(_WORD.findall(words.casefold())))
+    texts = [_searched(fact) for fact in facts]
+    weights = {word: rarity(sum(word in text for text in texts), len(texts)) for word in wanted}
+    return [sum(weight for word, weight in weights.items() if word in text) for text in texts]
+
+
+def _searched(fact: Fact) -> str:
+    parts = () if fact.states is None else (fact.states.subject, fact.states.relation, fact.states.object)
+    return " ".join((fact.text, *parts)).casefold()
+
+
+def _ended(old: Fact, promotion: Promotion) -> Statement | None:
+    """What an ended fact said, with the time of its end; None where nobody said when."""
+    said = promotion.as_of if promotion.states is None else promotion.states.as_of
+    return None if old.states is None or said is None else attrs.evolve(old.states, as_of=said)
 
 
 def _on_one_line(text: str) -> str:

@@ -23,15 +23,20 @@ from gc_core.facts import FactChange, FactStore, Promotion
 from gc_core.fold import is_behind_every_rewind
 from gc_core.index_file import FILE_NAME
 from gc_core.indexer import Indexer
-from gc_core.items import ItemKind
+from gc_core.items import Item, ItemKind
+from gc_core.learning.contract import FactExtractor
+from gc_core.learning.extraction import WordedExtractor
+from gc_core.learning.proposals import Proposal, Said, proposals_for
 from gc_core.ledger import Collected, Purged, Rewound, Undone
 from gc_core.log import text_of
+from gc_core.messages import Role
+from gc_core.originals import TakenBack, items_of
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.recorder import Recorder
 from gc_core.references import ByteRange
 from gc_core.search import Filters, Hit, SearchIndex
-from gc_core.sources import InstructionSource
+from gc_core.sources import CONVERSATION, InstructionSource
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.store import Store
 from gc_core.watching import UNWATCHED, Watch
@@ -172,24 +177,55 @@ class Past(abc.ABC):
         does not live, or they cannot be written.
         """
         if self.plugins.redacts:
-            promotions = [
-                attrs.evolve(each, text=self.plugins.redact(each.text)) if each.text else each for each in promotions
-            ]
+            promotions = [self._redacted(each) for each in promotions]
         return facts.promote(promotions, session=self._store.session, locate=self._line_of)
+
+    @serialised
+    def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
+        """
+        What this session's users said that is worth knowing later, compared with what is known: additions, updates,
+        deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
+
+        Reads the whole log. What was accepted before, or said before a fact was, is not proposed again; what you
+        passed over is. Raises LogError when the log cannot be read, SourceError when the extractor names an item that
+        no user said.
+
+        Args:
+            facts: What is known; read anew with ``FactStore(path)`` where another session may have promoted.
+            extractor: Finds the statements, for instance by a model; by default ``WordedExtractor``.
+
+        """
+        said = dict(self._user_items())
+        items = tuple(item for item, _ in said.values())
+        stated = (WordedExtractor() if extractor is None else extractor).extract(items)
+        for each in stated:
+            if each.item not in said:
+                raise SourceError(f"{each.text!r:.100} is of item {each.item!r}, which is no text of a user's here")
+        moments = {key: moment for key, (_, moment) in said.items()}
+        return proposals_for(stated, facts, moments, self._store.session)
+
+    @serialised
+    def accept(self, facts: FactStore, proposals: Iterable[Proposal]) -> tuple[FactChange, ...]:
+        """
+        Carry out what ``propose`` proposed, as ``promote`` does: all or none, and in their order.
+
+        Raises LogError, with nothing written, when another session has changed one of the facts since; propose anew.
+        """
+        return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
     @serialised
     def load_facts(self, facts: FactStore, *, cap: int = 1_000) -> None:
         """
         Put what earlier sessions promoted at the end of the next request, as the memory block ``known`` of the source
-        ``facts``, in at most ``cap`` tokens; what does not fit is named by number. Raises SourceError for another cap
-        than before.
+        ``facts``, in at most ``cap`` tokens; what does not fit is named by number, what has to do with the objective,
+        where there is one, and what is newest stays. Raises SourceError for another cap than before.
         """
         self._recorder.register(
             InstructionSource(name=_FACTS, policy=GCPolicy.PRESERVABLE, layer=_FACTS_LAYER, cap=cap)
         )
         counter = self._recorder.state.counter
         frame = counter.count(Block(source=_FACTS, name=_KNOWN, text="", kind=ItemKind.MEMORY_BLOCK).framed)
-        text = facts.text(counter, max(0, cap - frame - _SEAM))
+        text = facts.text(counter, max(0, cap - frame - _SEAM), self._recorder.state.objective.text)
         self._recorder.state.give(_FACTS, {_KNOWN: text})
 
     # -- undoing -------------------------------------------------------------------------------------------------
@@ -359,6 +395,23 @@ class Past(abc.ABC):
         if found is None:
             raise SourceError(f"no item {item!r} was ever logged; a fact needs one that tells it")
         return found[0]
+
+    def _redacted(self, promotion: Promotion) -> Promotion:
+        redact, states = self.plugins.redact, promotion.states
+        if states is not None:
+            states = attrs.evolve(states, subject=redact(states.subject), object=redact(states.object))
+        return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
+
+    def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
+        """What users said, as far as nobody went back behind it, with the time at which it was said."""
+        state, log = self._recorder.state, self._store.log
+        taken_back = TakenBack.of(self._store.ledger)
+        for place, record in log.records(0, log.size):
+            if record.role != Role.USER.value or record.source != CONVERSATION.name or taken_back.holds(place):
+                continue
+            for item in items_of([record], state.format, state.counter):
+                if item.kind is ItemKind.USER_TEXT:
+                    yield item.id, (item, Said(time=record.time, turn=record.turn))
 
     def _newest_checkpoint(self) -> Checkpoint:
         newest = self._store.newest_checkpoint()

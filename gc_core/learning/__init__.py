@@ -1,0 +1,1 @@
+"""What sessions learn of users and their surroundings, found in what users say and compared with what is known."""

@@ -1,0 +1,68 @@
+"""What users state, and who finds it: the values and the protocol of fact extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import attrs
+
+from gc_core.facts import FactKind
+from gc_core.items import Item
+
+_a_text = attrs.validators.matches_re(r"(?s)\s*\S.*")
+
+
+@attrs.frozen(kw_only=True)
+class Stated:
+    """
+    What a user states in one clause: that something holds, holds no longer, or has another value now.
+
+    Attributes:
+        item: Id of the item that says so.
+        text: The clause, word for word.
+        subject: What it is about, or "" where it only ends something.
+        relation: How the object belongs to the subject, or "".
+        object: The value, or "" where it only ends something.
+        kind: A constraint where it tells the assistant how to work, else a fact.
+        changes: It says that something was otherwise before.
+        about: The words by which what it ends or changes is known; the clause where it is "".
+        several: The subject may have more than one such object: a second pet does not replace the first.
+
+    """
+
+    item: str = attrs.field(validator=attrs.validators.matches_re(r"i[0-9]+"))
+    text: str = attrs.field(validator=_a_text)
+    subject: str = ""
+    relation: str = ""
+    object: str = ""
+    kind: FactKind = attrs.field(default=FactKind.FACT, converter=FactKind)
+    changes: bool = False
+    about: str = ""
+    several: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a triple that is neither whole nor empty."""
+        named = [bool(part.strip()) for part in (self.subject, self.relation, self.object)]
+        if any(named) and not all(named):
+            raise ValueError(f"{self.text!r:.100}: expected subject, relation and object, or none of them")
+        if not any(named) and not self.changes:
+            raise ValueError(f"{self.text!r:.100}: it states nothing and ends nothing")
+
+
+@runtime_checkable
+class FactExtractor(Protocol):
+    """
+    Finds what users state. ``WordedExtractor`` does it by fixed words; one that asks a model is the host's.
+
+    What it returns is only proposed: it is compared with what is known, and the host confirms.
+    """
+
+    def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
+        """
+        What these items state, in their order; each names one of them.
+
+        Args:
+            items: The texts of users in a session, as they stand in its log.
+
+        """

@@ -1,0 +1,163 @@
+"""Statements found by fixed words: what users say of themselves, their surroundings and how to work, in any message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from gc_core.facts import FactKind
+from gc_core.items import Item, ItemKind
+from gc_core.learning import wording
+from gc_core.learning.contract import Stated
+from gc_core.learning.wording import Shape
+from gc_core.task.said import own_words
+from gc_core.task.wording import sentences_of, straight
+
+MOST_CHARS: Final = 300
+"""Characters of a sentence that is looked at: users state facts in short ones."""
+
+_RULE_CHARS: Final = 12
+"""Letters that a rule has at least: "always" alone is an answer."""
+
+_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
+_ENDS: Final = re.compile(r"(?<=[。！？；])")
+_CLAUSES: Final = re.compile(
+    r"\s*[,;，；、](?!\d)\s*|\s+[-–—]+\s+|(?<=\w): +"
+    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(r"[?？]\W*$|(?:吗|呢|来着|是不是)\W*$|^\W*[¿]")
+_DECLINED: Final = frozenset({"it", "that", "this", "them", "those", "him", "her", "eso", "ça", "das", "es", "这个", "那个"})
+
+
+@attrs.frozen
+class WordedExtractor:
+    """
+    Finds statements by fixed words, in English, German, French, Spanish and Chinese; asks no model.
+
+    Questions, quotes, guesses, what others said, requests for one answer and what passes by itself state nothing; nor
+    does what speaks of a password or key.
+    """
+
+    def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
+        """What these items state, in their order. O(their text)."""
+        return [stated for item in items if item.kind is ItemKind.USER_TEXT for stated in _in_text(item)]
+
+
+def _in_text(item: Item) -> Iterator[Stated]:
+    for line in sentences_of(own_words(item)):
+        for sentence in _ENDS.split(line):
+            plain = straight(sentence).strip()
+            if plain and len(plain) <= MOST_CHARS and not _is_no_statement(plain):
+                yield from _in_sentence(plain, item.id)
+
+
+def _is_no_statement(sentence: str) -> bool:
+    if _ASKS.search(sentence) or wording.LOGGED.search(sentence) or wording.QUOTED.search(sentence):
+        return True
+    chinese = _CHINESE.search(sentence) is not None
+    refused = (
+        (wording.UNSURE_ZH, wording.PASSING_ZH, wording.REPORTED_ZH, wording.PRIVATE_ZH)
+        if chinese
+        else (wording.UNSURE, wording.PASSING, wording.REPORTED, wording.PRIVATE)
+    )
+    if any(pattern.search(sentence) for pattern in refused):
+        return True
+    head, colon, _ = sentence.replace("：", ":").partition(":")
+    if colon and " " in sentence and not wording.NOTED.search(head) and not re.search(r":\S", sentence):
+        return True
+    asked = wording.ASKED_FOR_ZH if chinese else wording.ASKED_FOR
+    bare = _without_lead(sentence)
+    return asked.match(bare) is not None and not _is_rule(bare) and not _ends(bare)
+
+
+def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
+    if _is_rule(sentence) and not _ends(sentence):
+        yield _rule(sentence, item)
+        return
+    ends = _ends(sentence)
+    changes = ends or _changes(sentence)
+    found = [(clause, shape) for clause in _clauses(sentence) if (shape := _shaped(clause, sentence)) is not None]
+    # Of what ends, its own words are no statement: "we don't use it any more".
+    told = [(clause, stated) for clause, stated in found if not (_ends(clause) and not _names_new(clause))]
+    for clause, (shape, subject, relation, object_) in told:
+        yield Stated(
+            item=item,
+            text=sentence if len(told) == 1 else clause,
+            subject=subject,
+            relation=relation,
+            object=object_,
+            changes=changes or shape.changes,
+            about=sentence if changes or shape.changes else "",
+            several=shape.several,
+        )
+    if ends and not told:
+        yield Stated(item=item, text=sentence, changes=True, about=sentence)
+
+
+def _rule(sentence: str, item: str) -> Stated:
+    return Stated(
+        item=item,
+        text=sentence,
+        subject="assistant",
+        relation="follows",
+        object=sentence,
+        kind=FactKind.CONSTRAINT,
+        changes=_changes(sentence),
+        about=sentence,
+        several=True,
+    )
+
+
+def _is_rule(sentence: str) -> bool:
+    bare = _without_lead(sentence)
+    if wording.OF_MYSELF.match(bare) or wording.OF_THINGS.match(bare):
+        return False
+    if wording.LASTING_FIRST.match(bare):
+        return len(bare) >= _RULE_CHARS
+    if _CHINESE.search(sentence):
+        return wording.LASTING_ZH.search(sentence) is not None
+    return len(bare) >= _RULE_CHARS and wording.LASTING.search(sentence) is not None
+
+
+def _ends(text: str) -> bool:
+    return (wording.ENDS_ZH if _CHINESE.search(text) else wording.ENDS).search(text) is not None
+
+
+def _changes(text: str) -> bool:
+    return (wording.CHANGED_ZH if _CHINESE.search(text) else wording.CHANGED).search(text) is not None
+
+
+def _names_new(clause: str) -> bool:
+    """It ends one thing and names another: "switched from R to Python"."""
+    return any(shape.changes and shape.pattern.match(clause) for shape in wording.SHAPES)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    whole = sentence.strip(" .!。！…")
+    yield from filter(None, (_without_lead(part).strip(" .!。！…") for part in _CLAUSES.split(whole)))
+
+
+def _without_lead(text: str) -> str:
+    return wording.LEAD_ZH.sub("", wording.LEAD.sub("", text))
+
+
+def _shaped(clause: str, sentence: str) -> tuple[Shape, str, str, str] | None:
+    """The first shape that fits a clause, with subject, relation and object."""
+    greeted = wording.GREETED.match(sentence)
+    if greeted and clause.endswith(greeted["o"]):
+        return wording.SHAPES[0], "user", "is called", greeted["o"]
+    plain = wording.TAIL.sub("", clause)
+    for shape in wording.SHAPES:
+        found = shape.pattern.match(plain) or (shape.pattern.match(clause) if plain != clause else None)
+        if found is None:
+            continue
+        parts = found.groupdict()
+        object_ = wording.TAIL.sub("", parts["o"]).strip(" `'.")
+        if object_ and object_.lower() not in _DECLINED:
+            subject = " ".join((parts.get("s") or shape.subject).lower().split())
+            return shape, subject, shape.relation or str(parts.get("r") or "does"), object_
+    return None

@@ -1,0 +1,298 @@
+"""What is proposed for the facts that sessions share: statements compared with what is known, each with its reason."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import attrs
+
+from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
+from gc_core.learning.contract import Stated
+
+_STEM: Final = 5
+"""Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
+
+_ENOUGH: Final = 0.3
+"""Share of the words of an object that have to be named where it ends."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
+
+_OF_RULES_ZH: Final = re.compile("那条|这条|规则|规定|要求|不用了|忘掉|可以用了|之前|以后|一律|不要|现在|已经|[吧了的们我你]")
+
+_SAYS_NOTHING: Final = frozenset(
+    """
+    a an the and or but of to in on at for from with by is are was were be been it its this that these those there here
+    i im ive we you he she they me us my our your his her their what which who not no any all more now just only also
+    use uses used using forget ignore drop dropped rule rules thing stuff about said again back anymore longer gone fine
+    always never every time please everything moved move switched switch new have has had do does don dont go goes get
+    gets can need needed want over off out up so as well if these days today update whatever last month keep
+    der die das den dem des ein eine einen einem und oder aber von zu im am auf bei mit fur ist sind war ich wir sie du
+    es er mir mich uns mein meine unser unsere nicht mehr kein keine jetzt immer nie bitte neue neuer wieder regel gilt
+    vergiss vergessen sondern seit haben hat bin
+    le la les l un une des du de d et ou mais a au aux en dans sur chez avec pour est sont je j nous on tu vous il elle
+    mon ma mes notre ne n pas plus regle oublie maintenant toujours jamais c ce cette que qui s desormais finalement
+    el los las lo una unos unas y o pero del al con por para es son soy yo nosotros mi mis nuestro nuestra no ya ahora
+    siempre nunca que se me olvida regla puedes usamos usar
+    """.split()
+)
+
+
+@attrs.frozen(kw_only=True)
+class Proposal:
+    """
+    One thing that a session has to say about the facts; nothing of it is done before the host accepts it.
+
+    Attributes:
+        op: ADD, UPDATE, DELETE or LEAVE.
+        reason: Why, in a few words.
+        stated: What the user said.
+        fact: The fact that it replaces, ends, or leaves as it is; None for ADD.
+        promotion: What accepting it carries out; None for LEAVE.
+
+    """
+
+    op: FactOp
+    reason: str
+    stated: Stated
+    fact: Fact | None = None
+    promotion: Promotion | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Said:
+    """
+    When an item was said.
+
+    Attributes:
+        time: Seconds since 1970.
+        turn: The turn of its session.
+
+    """
+
+    time: float
+    turn: int
+
+
+def proposals_for(
+    stated: Iterable[Stated], facts: FactStore, said: Mapping[str, Said], session: str
+) -> tuple[Proposal, ...]:
+    """
+    What to do about each statement, in their order: added, in place of a fact, its end, or nothing.
+
+    What a session says twice is proposed once, as it was said last. Nothing that was said before a fact changes it.
+
+    Args:
+        stated: The statements of one session, each of an item in ``said``.
+        facts: What is known.
+        said: When each item was said.
+        session: Id of that session.
+
+    """
+    draft = _Draft(facts=facts, session=session, living=dict(facts.facts))
+    for each in stated:
+        draft.take(each, said[each.item])
+    return tuple(draft.proposals.values())
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.define(kw_only=True)
+class _Draft:
+    """The facts as they would be if all were accepted, with the proposals by the id under which they stand there."""
+
+    facts: FactStore
+    session: str
+    living: dict[str, Fact]
+    proposals: dict[str, Proposal] = attrs.field(factory=dict)
+    _made: int = 0
+
+    def take(self, stated: Stated, said: Said) -> None:
+        states = _states(stated, said)
+        if self.facts.has_taken(self.session, stated.item, stated.text):
+            return
+        old, reason = self._meant(stated)
+        if states is None:
+            if old is not None and old.since <= said.time:
+                self._end(old, stated, said, reason)
+        elif old is None:
+            self._add(stated, states)
+        elif _says(old, stated):
+            self._leave(old, stated, "it is known already")
+        elif old.since > said.time:
+            self._leave(old, stated, "a later statement stands")
+        else:
+            self._replace(old, stated, states, reason)
+
+    def _add(self, stated: Stated, states: Statement) -> None:
+        ended = self._just_ended(stated)
+        if ended is not None:
+            del self.proposals[ended.id]
+            self._replace(ended, stated, states, f"in place of {ended.text!r:.80}, which ended with it")
+            return
+        promotion = Promotion.add(stated.text, stated.kind, stated.item, states)
+        new = self._fact(stated, states)
+        self.living[new.id] = new
+        self.proposals[new.id] = Proposal(
+            op=FactOp.ADD, reason="nothing known is about it", stated=stated, promotion=promotion
+        )
+
+    def _replace(self, old: Fact, stated: Stated, states: Statement, reason: str) -> None:
+        earlier = self.proposals.pop(old.id, None)
+        self.living.pop(old.id, None)
+        if earlier is not None and earlier.op is FactOp.ADD:
+            self._add(stated, states)
+            return
+        known = old if earlier is None or earlier.fact is None else earlier.fact
+        new = self._fact(stated, states)
+        self.living[new.id] = new
+        if _says(known, stated):
+            self._leave(known, stated, "it is known already")
+            return
+        promotion = Promotion.update(known.id, stated.text, stated.item, states)
+        self.proposals[new.id] = Proposal(
+            op=FactOp.UPDATE, reason=reason, stated=stated, fact=known, promotion=promotion
+        )
+
+    def _end(self, old: Fact, stated: Stated, said: Said, reason: str) -> None:
+        earlier = self.proposals.pop(old.id, None)
+        self.living.pop(old.id, None)
+        if earlier is not None and earlier.op is FactOp.ADD:
+            return
+        known = old if earlier is None or earlier.fact is None else earlier.fact
+        promotion = Promotion.delete(known.id, stated.item, said.time)
+        self.proposals[known.id] = Proposal(
+            op=FactOp.DELETE, reason=reason, stated=stated, fact=known, promotion=promotion
+        )
+
+    def _leave(self, old: Fact, stated: Stated, reason: str) -> None:
+        key = f"left {stated.item} {stated.text}"
+        self.proposals[key] = Proposal(op=FactOp.LEAVE, reason=reason, stated=stated, fact=old)
+
+    def _just_ended(self, stated: Stated) -> Fact | None:
+        """A fact about the same that this very item has ended: "Ann left. My boss is Bea now."."""
+        return next(
+            (
+                each.fact
+                for each in self.proposals.values()
+                if each.op is FactOp.DELETE
+                and each.fact is not None
+                and each.stated.item == stated.item
+                and _is_same_slot(each.fact, stated)
+            ),
+            None,
+        )
+
+    def _fact(self, stated: Stated, states: Statement) -> Fact:
+        self._made += 1
+        # No fact of a file has so many digits.
+        number = f"f9{self._made:017}"
+        return Fact(
+            id=number, kind=stated.kind, text=stated.text, session=self.session, item=stated.item, states=states
+        )
+
+    def _meant(self, stated: Stated) -> tuple[Fact | None, str]:
+        """The living fact that a statement is about, the newest of several, with how that is known."""
+        newest = sorted(self.living.values(), key=lambda fact: fact.since, reverse=True)
+        for fact in newest:
+            if _says(fact, stated):
+                return fact, "it says the same"
+        if stated.object and not stated.several:
+            for fact in newest:
+                if _is_same_slot(fact, stated):
+                    return fact, "the same had another value"
+        if stated.changes:
+            return self._named_in(stated, newest)
+        return None, ""
+
+    def _named_in(self, stated: Stated, newest: list[Fact]) -> tuple[Fact | None, str]:
+        named = _words(stated.about or stated.text) - _words(stated.object if not _is_rule(stated) else "")
+        scored = [(_share(fact, named, stated), fact) for fact in newest]
+        best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+        if best[0] < _ENOUGH or best[1] is None:
+            return None, ""
+        return best[1], f"it names {_value(best[1])!r:.60} as what is no longer so"
+
+
+def _states(stated: Stated, said: Said) -> Statement | None:
+    if not stated.object:
+        return None
+    return Statement(
+        subject=stated.subject,
+        relation=stated.relation,
+        object=stated.object,
+        as_of=said.time,
+        turn=said.turn,
+    )
+
+
+def _says(fact: Fact, stated: Stated) -> bool:
+    """It states the same of the same, in whatever words."""
+    if fact.says(stated.text) and stated.object:
+        return True
+    states = fact.states
+    if states is None or not stated.object:
+        return False
+    objects = _words(states.object), _words(stated.object)
+    alike = states.relation == stated.relation or _is_same_slot(fact, stated)
+    return alike and bool(objects[0]) and objects[0] == objects[1]
+
+
+def _is_same_slot(fact: Fact, stated: Stated) -> bool:
+    states = fact.states
+    if states is None or not stated.object or _is_rule(stated) or fact.kind is FactKind.CONSTRAINT:
+        return False
+    if states.relation.partition(" ")[0] != stated.relation.partition(" ")[0]:
+        return False
+    if {"user", "we"} >= {states.subject, stated.subject}:
+        return states.relation == stated.relation and not stated.several
+    one, other = _words(states.subject), _words(stated.subject)
+    return one == other or (stated.changes and bool(one & other) and (one <= other or other <= one or len(one) > 1))
+
+
+def _is_rule(stated: Stated) -> bool:
+    return stated.kind is FactKind.CONSTRAINT
+
+
+def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
+    """How much of what a fact is known by is named, from 0 to 1; what is named most besides decides among equals."""
+    value, text = _words(_value(fact)), _words(fact.text)
+    if not value:
+        return 0.0
+    if fact.kind is FactKind.CONSTRAINT or fact.states is None:
+        if stated.object and not _is_rule(stated):
+            return 0.0
+        return len(text & named) / max(1, min(len(named), len(text)))
+    if stated.object and (_is_rule(stated) or not _is_compatible(fact.states, stated)):
+        return 0.0
+    share = len(value & named) / len(value)
+    return share + 0.1 * len(text & named) / len(text) if share else 0.0
+
+
+def _is_compatible(states: Statement, stated: Stated) -> bool:
+    """What ends and what begins are of one sort: where somebody works does not end where they live."""
+    places = {"lives in", "is from"}
+    if states.relation in places or stated.relation in places:
+        return states.relation in places and stated.relation in places
+    return True
+
+
+def _value(fact: Fact) -> str:
+    return fact.text if fact.states is None else fact.states.object
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text that say something, each by its first letters; of Chinese, each two letters in a row."""
+    plain = unicodedata.normalize("NFKD", text)
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    words = set[str]()
+    for found in _WORD.findall(_OF_RULES_ZH.sub(" ", plain)):
+        if _CHINESE.search(found):
+            words.update(found[place : place + 2] for place in range(max(1, len(found) - 1)))
+        elif (word := found.lower().partition("'")[0]) not in _SAYS_NOTHING:
+            words.add(word[:_STEM].rstrip("s") if len(word) > 3 else word)  # noqa: PLR2004 - "bus" is no plural
+    return frozenset(words)

@@ -26,7 +26,7 @@ _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _ENDS: Final = re.compile(r"(?<=[。！？；])")
 _CLAUSES: Final = re.compile(
     r"\s*[,;，；、](?!\d)\s*|\s+[-–—]+\s+|(?<=\w): +"
-    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
+    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
     re.IGNORECASE,
 )
 _ASKS: Final = re.compile(r"[?？]\W*$|(?:吗|呢|来着|是不是)\W*$|^\W*[¿]")
@@ -120,7 +120,8 @@ def _is_rule(sentence: str) -> bool:
         return len(bare) >= _RULE_CHARS
     if _CHINESE.search(sentence):
         return wording.LASTING_ZH.search(sentence) is not None
-    return len(bare) >= _RULE_CHARS and wording.LASTING.search(sentence) is not None
+    told = wording.EVERY.match(bare) or wording.MANNER.search(bare) or wording.LASTING.search(sentence)
+    return len(bare) >= _RULE_CHARS and told is not None
 
 
 def _ends(text: str) -> bool:

@@ -11,6 +11,7 @@ import attrs
 
 from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 from gc_core.learning.contract import Stated
+from gc_core.learning.wording import VALUES
 
 _STEM: Final = 5
 """Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
@@ -18,7 +19,10 @@ _STEM: Final = 5
 _ENOUGH: Final = 0.3
 """Share of the words of an object that have to be named where it ends."""
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_LOOSE: Final = frozenset({"uses", "is", "runs on", "is on", "does"})
+"""Relations between which people change: "our warehouse is Snowflake" is "we use Snowflake"."""
+
+_WORD: Final = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_]+)?")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 
 _OF_RULES_ZH: Final = re.compile("那条|这条|规则|规定|要求|不用了|忘掉|可以用了|之前|以后|一律|不要|现在|已经|[吧了的们我你]")
@@ -28,7 +32,7 @@ _SAYS_NOTHING: Final = frozenset(
     a an the and or but of to in on at for from with by is are was were be been it its this that these those there here
     i im ive we you he she they me us my our your his her their what which who not no any all more now just only also
     use uses used using forget ignore drop dropped rule rules thing stuff about said again back anymore longer gone fine
-    always never every time please everything moved move switched switch new have has had do does don dont go goes get
+    always never every time please everything moved move switched switch new have has had do does don dont get
     gets can need needed want over off out up so as well if these days today update whatever last month keep
     der die das den dem des ein eine einen einem und oder aber von zu im am auf bei mit fur ist sind war ich wir sie du
     es er mir mich uns mein meine unser unsere nicht mehr kein keine jetzt immer nie bitte neue neuer wieder regel gilt
@@ -118,7 +122,7 @@ class _Draft:
         old, reason = self._meant(stated)
         if states is None:
             if old is not None and old.since <= said.time:
-                self._end(old, stated, said, reason)
+                self._end_or_replace(old, stated, said, reason)
         elif old is None:
             self._add(stated, states)
         elif _says(old, stated):
@@ -158,7 +162,24 @@ class _Draft:
             op=FactOp.UPDATE, reason=reason, stated=stated, fact=known, promotion=promotion
         )
 
+    def _end_or_replace(self, old: Fact, stated: Stated, said: Said, reason: str) -> None:
+        """Where what ends is a value and the sentence names one other, that takes its place."""
+        value = _other_value(old, stated.about or stated.text)
+        if value is None or old.states is None or old.kind is FactKind.CONSTRAINT:
+            self._end(old, stated, said, reason)
+            return
+        known = old.states
+        stated = attrs.evolve(stated, subject=known.subject, relation=known.relation, object=value, kind=old.kind)
+        states = attrs.evolve(known, object=value, as_of=said.time, turn=said.turn)
+        self._replace(old, stated, states, reason)
+
     def _end(self, old: Fact, stated: Stated, said: Said, reason: str) -> None:
+        for key, begun in self.proposals.items():
+            if begun.op is FactOp.ADD and begun.stated.item == stated.item and _are_alike(old, begun.stated):
+                del self.proposals[key], self.living[key]
+                new = begun.stated
+                self._replace(old, new, _made(new, said), reason)
+                return
         earlier = self.proposals.pop(old.id, None)
         self.living.pop(old.id, None)
         if earlier is not None and earlier.op is FactOp.ADD:
@@ -182,7 +203,7 @@ class _Draft:
                 if each.op is FactOp.DELETE
                 and each.fact is not None
                 and each.stated.item == stated.item
-                and _is_same_slot(each.fact, stated)
+                and _are_alike(each.fact, stated)
             ),
             None,
         )
@@ -219,8 +240,10 @@ class _Draft:
 
 
 def _states(stated: Stated, said: Said) -> Statement | None:
-    if not stated.object:
-        return None
+    return _made(stated, said) if stated.object else None
+
+
+def _made(stated: Stated, said: Said) -> Statement:
     return Statement(
         subject=stated.subject,
         relation=stated.relation,
@@ -238,7 +261,8 @@ def _says(fact: Fact, stated: Stated) -> bool:
     if states is None or not stated.object:
         return False
     objects = _words(states.object), _words(stated.object)
-    alike = states.relation == stated.relation or _is_same_slot(fact, stated)
+    loose = {states.relation, stated.relation} <= _LOOSE
+    alike = loose or states.relation == stated.relation or _is_same_slot(fact, stated)
     return alike and bool(objects[0]) and objects[0] == objects[1]
 
 
@@ -254,6 +278,20 @@ def _is_same_slot(fact: Fact, stated: Stated) -> bool:
     return one == other or (stated.changes and bool(one & other) and (one <= other or other <= one or len(one) > 1))
 
 
+def _are_alike(fact: Fact, stated: Stated) -> bool:
+    """What ends with what begins in one message: of one subject, or of relations between which people change."""
+    if fact.states is None or _is_rule(stated):
+        return False
+    return _is_same_slot(fact, stated) or {fact.states.relation, stated.relation} <= _LOOSE
+
+
+def _other_value(old: Fact, sentence: str) -> str | None:
+    """The one name, number or address in a sentence that the fact does not have; None where there is none or more."""
+    known = _words(old.text)
+    found = [value for value in VALUES.findall(sentence) if not _words(value) <= known]
+    return found[0].strip("`.,") if len(found) == 1 else None
+
+
 def _is_rule(stated: Stated) -> bool:
     return stated.kind is FactKind.CONSTRAINT
 
@@ -263,6 +301,10 @@ def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
     value, text = _words(_value(fact)), _words(fact.text)
     if not value:
         return 0.0
+    if fact.states is None and stated.object and not _is_rule(stated):
+        named |= _words(stated.object)
+        shared = len(text & named)
+        return shared / len(text) if shared > 1 else 0.0
     if fact.kind is FactKind.CONSTRAINT or fact.states is None:
         if stated.object and not _is_rule(stated):
             return 0.0

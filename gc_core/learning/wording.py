@@ -19,6 +19,9 @@ _NAME = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’-]*(?: (?:(?:de|van|von|le|la|del|der)? ?)?
 _CODE = r"(?:https?://\S+|`[^`]+`|[\w./:@-]*(?:\d|\w[./:@]\w|/\w)[\w./:@-]*)"
 _VALUE = rf"(?:{_CODE}|{_NAME})"
 
+VALUES: Final = re.compile(rf"(?<=[^.!?\s] ){_NAME}(?: {_CODE})?|(?<![\w/]){_CODE}|(?<=[\u3400-\u9fff])[A-Za-z][\w.+#-]*")
+"""What looks like a value anywhere but at the beginning of a sentence, where every word has a capital."""
+
 
 @attrs.frozen(kw_only=True)
 class Shape:
@@ -123,13 +126,13 @@ PRIVATE_ZH: Final = re.compile("密码|密钥|口令")
 
 ENDS: Final = _any(
     "no longer", "(?:not|n't|n’t)(?: \\w+){0,6} any ?more", "any ?more(?= |$)", "stopped", "(?:got )?rid of", "ripped out",
-    "dropped", "abandoned", "gave up", "(?:migrated|moved|switched|got|went|changed)(?: \\w+)? (?:off|away|over|from)",
+    "dropped", "abandoned", "is (?:out|history|dead)", "are (?:out|history)", "no more", "gave up", "(?:migrated|moved|switched|got|went|changed)(?: \\w+)? (?:off|away|over|from)",
     "replaced", "sold", "retired", "left", "quit", "resigned", "instead of", "forget", "ignore what", "scrap", "scratch",
     "disregard", "never ?mind", "is gone", "are gone", "not needed", "is fine now", "are fine now", "moved on from", "and no",
     "nicht mehr", "kein\\w* \\w+ mehr", "vergiss", "vergessen sie", "abgeschafft", "von [\\w.+-]+ (?:zu|auf|nach)", "statt(?= )", "in rente", "gekündigt",
-    "hinfällig", "verkauft", "gewechselt", "abgelöst", "ersetzt",
+    "hinfällig", "passé", "ausgelernt", "verkauft", "gewechselt", "abgelöst", "ersetzt",
     "ne [\\w ]+ plus", "n'(?:est|a|ai|utilis\\w+|habit\\w+|enseign\\w+|\\w+) plus", "oublie[zr]?", "abandonné\\w*", "quitté\\w*",
-    "laissé tomber", "ne tient plus", "remplacé\\w*", "vendu", "parti\\w* à la retraite", "fini",
+    "laissé tomber", "ne tient plus", "c'est (?:terminé|fini)", "remplacé\\w*", "vendu", "parti\\w* à la retraite", "fini",
     "ya no", "olvida(?:te)?", "olvid[ae]", "dejamos", "dejé", "abandonamos", "renunció", "se fue", "se jubiló", "vendí",
     "cambiamos", "reemplaz\\w+", "en lugar de", "en vez de",
 )  # fmt: skip
@@ -157,7 +160,24 @@ LASTING: Final = _any(
     "toujours", "jamais", "à partir de maintenant", "désormais", "à l'avenir", "systématiquement", "dans ce (?:dépôt|projet)",
     "siempre", "nunca", "jamás", "a partir de ahora", "de ahora en adelante", "en este (?:repo|repositorio|proyecto)",
 )  # fmt: skip
-LASTING_ZH: Final = re.compile("以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都")
+LASTING_ZH: Final = re.compile("(?:注释|代码|回答|文档|回复|邮件|报告).{0,4}(?:必须|都要|只能|都用)|以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都")
+
+EVERY: Final = re.compile(
+    r"^(?:every|each|all|any(?:thing)?|whatever you|tous|toutes|tout ce que|jede[rs]?|alle|alles|tod[oa]s?|cada)(?!\w).{0,60}(?<!\w)"
+    r"(?:must|has to|have to|needs?(?! (?:a |to be )?(?:fix|rebas|updat))|should|ought to|doit|doivent|muss|müssen|soll|sollen"
+    r"|braucht|brauchen|deben?|tienen? que|necesitan?)(?!\w)",
+    _I,
+)
+"""What holds for all of something: a rule without "always"."""
+
+MANNER: Final = _any(
+    "when you (?:answer|reply|respond|talk|write)", "(?:in|with) your (?:answers|replies|responses)", "(?:your|all) (?:answers|replies)",
+    "talk to me", "address me", "speak to me", "answer me", "reply to me",
+    "duz(?:e|en)?(?: wir| sie)? (?:mich|uns|bitte)", "siez(?:e|en)?(?: sie)? mich", "antworte(?:n sie)?(?: mir)?(?: bitte)? (?:nur |auf |in |kurz|knapp)", "sprich mit mir",
+    "tutoie[sz]?[- ]moi", "vouvoie[sz]?[- ]moi", "réponds?[- ]moi (?:en|toujours|sans|par)", "parle[- ]moi",
+    "trátame", "tutéame", "háblame", "respóndeme (?:en|sin|solo)", "contéstame (?:en|sin|solo)", "en tus respuestas",
+)  # fmt: skip
+"""How the user wants to be talked to: a rule without "always"."""
 
 LASTING_FIRST: Final = re.compile(r"^(?:please )?(?:always|never)(?= \w)", _I)
 """With which a rule begins; elsewhere in a sentence "always" mostly tells how somebody or something is."""
@@ -180,6 +200,9 @@ OF_MYSELF: Final = re.compile(
 
 LEAD: Final = re.compile(
     r"^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"
+    r"|hallo|guten tag|moin|also|und|ach|übrigens|bitte|aber|bonjour|salut|et|alors|au fait|mais|hola|buenas|y|bueno|pero"
+    r"|por cierto|morning|thanks|danke|merci|gracias)(?![\w'’])[\s,!.:]*){0,4}(?:for|in|pour|dans|para|für) (?:the |our |my |les |le |la |nos |mes |los |las |mis |el )?[\w-]+ (?:(?=(?:i|we|je|on|nous)\s)|(?=j'))"
+    r"|^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"
     r"|hallo|guten tag|moin|also|und|ach|übrigens|bitte|aber|bonjour|salut|et|alors|au fait|mais|hola|buenas|y|bueno|pero"
     r"|por cierto|morning|thanks|danke|merci|gracias)(?![\w'’])[\s,!.:]*){0,4}",
     _I,
@@ -209,6 +232,10 @@ _KIN = (
     r"|boss|manager|supervisor|lead|teacher|doctor|team|company|name|job|email|timezone|time zone|birthday|phone|address"
     r"|editor|stack|language|shell|browser|laptop|pronouns)"
 )
+
+_NO_TASK = r"(?!(?:reservation|order|booking|ticket|confirmation|case|tracking|flight|next|last|first|question|problem|issue|guess|point|bad|plan|goal|idea)\b)"
+_NO_TASK_DE = r"(?!(?:frage|problem|ziel|idee|plan|fehler|vorschlag)\b)"
+_DAYS_DE = r"(?:montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|jeden \w+|jede woche)"
 
 _ENGLISH = (
     _shape("is called", rf"(?:my name(?:'s| is)|(?:you can |please |just )?call me|i'm called|i go by) (?P<o>{_NAME})"),
@@ -250,6 +277,26 @@ _ENGLISH = (
     _shape("is", rf"(?P<s>{_NAME}) (?:just )?turned (?P<o>\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)(?!\w).{{0,20}}$", changes=True),
 )  # fmt: skip
 
+_MORE_ENGLISH = (
+    _shape("is called", rf"(?P<o>{_NAME}) (?:here|speaking)$"),
+    _shape("is", rf"(?P<o>{_NAME})(?:'s| is) (?:my|our) (?:new |current )?(?P<s>[a-z][\w -]{{2,40}})$"),
+    _shape("is", rf"(?:my|our) (?:new |current )?{_NO_TASK}(?P<s>(?:[\w-]+ ){{0,3}}[\w-]+) (?:is|are) (?:now )?(?:called|named|set to) (?P<o>[\w./-]{{1,40}})$"),
+    _shape("is", rf"(?:my|our) (?:new |current )?{_NO_TASK}(?P<s>(?:[\w-]+ ){{0,3}}[\w-]+)(?: is|'s| are) (?:now )?(?:an? |the )?(?P<o>{_VALUE}(?: ?\S+){{0,3}})$"),
+    _shape("is at", rf"(?:all )?(?:my|our) (?P<s>(?:[\w-]+ ){{0,2}}[\w-]+)(?: is| are)? (?:sits?|lives?|runs?|stored|kept|hosted|located|based) (?:at|in|on|under|with) (?:the )?(?P<o>(?:\w+ ){{0,2}}{_VALUE}.{{0,30}})$"),
+    _shape("is on", rf"(?P<s>{_PLACES}) (?:is|are|runs?) (?:still |now )?(?:on|in) (?P<o>{_VALUE}.{{0,30}})$"),
+    _shape("uses", rf"(?:we|i)(?:'re|'m| are| am) (?:still |stuck |standardi[sz]ed |all |now ){{0,2}}on (?P<o>{_VALUE}.{{0,40}})$", several=True),
+    _shape("uses", r"(?:we|i) (?:swear by|rely on|depend on|stick (?:to|with)|work (?:with|in)|code in|write (?:everything|it all) in|go with|standardi[sz]ed on) (?!it\b|this|that|them)" + _O, several=True),
+    _shape("uses", rf"(?:we|i)(?:'ve| have)? (?:just |recently |finally )?(?:adopted|gone (?:back )?to|went back to|had to go back to|chose|picked) (?P<o>{_VALUE}.{{0,20}})$", several=True, changes=True),
+    _shape("uses", rf"had to go back to (?P<o>{_VALUE})$", several=True, changes=True),
+    _shape("runs on", r"(?:the |our )?whole (?:thing|stack|app|site|system|lot) (?:runs?|lives?|is)(?: hosted| built)? (?:on|in|with) " + _O, subject="we"),
+    _shape("", r"(?P<s>(?:all |our |my )?(?:[\w-]+ ){0,3}[\w-]+s) are (?:always |all )?(?P<r>written|kept|stored|hosted|deployed|named|formatted|built|tested|tracked|sent|billed|invoiced|published) (?:in|on|with|at|via|to|by) " + _O),
+    _shape("is", r"we(?:'re| are) an? (?!(?:bit|little|lot|few|while|long)\b)(?P<o>.{5,60})$", subject="we", several=True),
+    _shape("has", r"(?:i|we) have (?P<o>(?:\w+ )?(?:diabetes|asthma|adhd|arthritis|migraines|celiac|an? (?:dog|cat|son|daughter|nut allergy|allergy)\b).{0,30})$", several=True),
+    _shape("is", r"i(?:'m| am) (?P<o>(?:dyslexic|autistic|colou?rblind|deaf|blind|bilingual|self-employed|freelance|left handed|right-handed|a student))$", several=True),
+    _shape("studies", r"i(?:'m| am)? (?:study|studying) (?P<o>\w.{2,40})$"),
+    _shape("works at", r"(?:i|we)(?:'ve| have)? (?:just )?(?:joined|started (?:at|working (?:at|for))|been transferred to|transferred to) " + _O, changes=True),
+)  # fmt: skip
+
 _GERMAN = (
     _shape("is called", rf"(?:ich hei(?:ß|ss)e|ich bin (?:der|die)|mein name ist|nenn(?:en sie|t)? mich) (?:übrigens )?(?P<o>{_NAME})"),
     _shape("lives in", rf"(?:ich|wir) (?:bin|sind) .{{0,30}}?nach (?P<o>{_NAME}) (?:um)?gezogen$", changes=True),
@@ -273,6 +320,17 @@ _GERMAN = (
     _shape("", r"wir (?P<r>hosten|deployen|betreiben|speichern|bauen|testen|verwalten)(?: \w+){0,2}? (?:bei|auf|in|mit) " + _O, subject="we"),
     _shape("is", rf"(?:mein|meine|unser|unsere|mein neuer|meine neue) (?P<s>(?:neuer? )?[\w-]+) (?:ist|heißt|sind) (?:jetzt |nun )?(?P<o>{_NAME})$"),
     _shape("is at", rf"(?:der|die|das|unser|unsere|mein|meine) (?P<s>[\w-]*(?:server|datenbank|instanz|seite|umgebung|cluster|api|dienst|repo|wiki|stand-?up|meeting)\w*) (?:läuft|liegt|ist|findet|lebt|steht)(?: (?:jetzt|nun|inzwischen))?(?: (?:auf|unter|in|bei|um))? (?P<o>(?:port )?{_CODE}.{{0,20}})$"),
+)  # fmt: skip
+_MORE_GERMAN = (
+    _shape("is called", rf"(?P<o>{_NAME}) (?:mein name|hier|mein name ist das)$"),
+    _shape("runs", r"(?:ich|wir) (?:führen?|leiten?|betreiben?|verantworten?) (?P<o>(?:eine?n?|das|die|den|unser\w*) .{3,50})$", several=True),
+    _shape("has", r"ich (?:habe|leide an|leide unter) (?P<o>(?:eine )?(?:diabetes|asthma|migräne|rheuma|zöliakie|adhs|heuschnupfen|\w+allergie|\w+intoleranz)\b.{0,20})$", several=True),
+    _shape("has weekly", rf"{_DAYS_DE} (?:haben|habe|ist|bin|sind|arbeite|arbeiten|gibt)(?: (?:wir|ich|es|bei uns))* " + r"(?P<o>.{3,40})$", several=True),
+    _shape("is", rf"(?:mein|meine|unser|unsere|der|die|das) neue[rs]? (?P<s>[\w-]+) (?:ist|heißt) (?:jetzt |nun )?(?:der |die |das )?(?P<o>{_NAME})$", changes=True),
+    _shape("is", rf"(?:mein|meine|unser|unsere) {_NO_TASK_DE}(?P<s>[\w-]+) (?:ist|heißt|sind) (?:jetzt |nun |immer )?(?:der |die |das |am |ein |eine )?(?P<o>{_VALUE}(?: \w+)?)$"),
+    _shape("uses", rf"(?:für )?(?:die|den|das|unsere?n?|meine?n?)? ?(?:[\w-]+ )?(?:mache|machen|erledige|erledigen|schreibe|schreiben|verwalte|verwalten|nehme|nehmen|nutze|nutzen|benutze|benutzen|verwende|verwenden) (?:ich|wir) (?:mit|in|über)? ?(?P<o>{_VALUE})$", several=True),
+    _shape("uses", rf"(?:ich|wir) (?:schwöre|schwören|setze|setzen|verlasse mich) (?:auf|voll auf) (?P<o>{_VALUE})$", several=True),
+    _shape("works at", r"(?:ich|wir) (?:bin|habe) .{0,30}?(?:zu|zur|zum|bei|in die) (?P<o>.{3,40}) (?:gewechselt|angefangen|versetzt)(?: worden)?$", changes=True),
 )  # fmt: skip
 
 _FRENCH = (
@@ -299,6 +357,18 @@ _FRENCH = (
     _shape("is at", rf"(?:le|la|notre|mon|ma) (?P<s>(?:serveur|base|site|api|dépôt|recette|instance|environnement|réunion|port)[\w' -]{{0,30}}?) (?:est|tourne|se trouve|écoute)(?: (?:maintenant|désormais|hébergée?))? (?:à l'adresse|sur|à|au|dans|sous)(?: le port)? (?P<o>{_CODE}.{{0,20}})$"),
     _shape("is at", rf"c'est (?P<o>{_CODE}).{{0,15}}$", changes=True),
 )  # fmt: skip
+_MORE_FRENCH = (
+    _shape("is called", rf"(?:ici )?(?P<o>{_NAME})(?: à l'appareil)?, enchantée?$"),
+    _shape("is", r"(?:je suis|on est|nous sommes) (?:une? )?(?P<o>(?:\w+(?:i[eè]re?|eure?|euse|iste|rice|ien|ienne|cteur|ctrice|ant|ante)|médecin|prof|avocate?|chef)(?: (?:à|de|en|dans|chez|au)\b.{0,50})?)$", several=True),
+    _shape("is", r"je suis (?P<o>gauch(?:er|ère)|droiti(?:er|ère)|végan\w*|végétari\w+|daltonien\w*|dyslexique|diabétique|asthmatique|intolérante? .{3,30})$", several=True),
+    _shape("uses only", r"(?:je|on|nous) n[e'] ?(?:\w+) (?:plus )?qu[e'] ?(?:du |de la |des |le |la |l')?(?P<o>.{3,30})$", several=True),
+    _shape("uses", r"(?:j'utilise|on utilise|nous utilisons|je me sers d[e']|on se sert d[e']|je ne jure que par|je bosse sur) (?!ça|ce |cette)" + _O, several=True),
+    _shape("is on", rf"(?:mon|ma|notre|mes|nos) (?P<s>[\w-]+(?: [\w-]+)?) (?:tourne|tournent|est|sont) (?:maintenant )?(?:sous|sur|en|chez) (?P<o>{_VALUE}.{{0,20}})$"),
+    _shape("is", rf"(?:mon|ma|notre) (?!(?:question|problème|but|idée)\b)(?P<s>[\w-]+(?: [\w-]+)?) (?:est|s'appelle) (?:maintenant |désormais )?(?:le |la |l'|une? )?(?P<o>{_VALUE}(?: \w+)?)$"),
+    _shape("is closed", r"(?:l'|le |la |notre )[\w-]+ (?:est|sont) fermée?s? (?P<o>(?:le|tous les|chaque) \w+.{0,20})$"),
+    _shape("runs", r"(?:je dirige|je gère|je tiens|on tient|nous tenons) (?P<o>(?:une?|la|le|l') ?.{3,50})$", several=True),
+    _shape("works at", r"(?:j'ai été mutée?|j'ai rejoint|j'ai commencé) (?:à|chez|au|dans)? ?" + _O, changes=True),
+)  # fmt: skip
 
 _SPANISH = (
     _shape("is called", rf"(?:me llamo|mi nombre es|soy(?= (?-i:[A-ZÁÉÍÓÚÑ]))|llámame|puedes llamarme) (?P<o>{_NAME})$"),
@@ -320,6 +390,18 @@ _SPANISH = (
     _shape("is", rf"(?:mi|nuestr[oa]) (?P<s>[\w-]+)(?: ahora)? (?:se llama|es|ahora es) (?P<o>{_NAME})$"),
     _shape("is", rf"mi (?P<s>herman[oa]|hij[oa]|espos[oa]|marido|mujer|novi[oa]|madre|padre) (?P<o>{_NAME} (?:vive|trabaja|tiene|estudia)\b.{{1,40}})$"),
     _shape("is at", rf"(?:el|la|nuestr[oa]|mi) (?P<s>(?:base|servidor|sitio|api|repositorio|reunión|puerto|entorno|clúster)[\w ]{{0,25}}?)(?: ahora)? (?:está|corre|vive|es|escucha)(?: ahora)? (?:en|a|bajo)(?: el puerto)? (?P<o>{_CODE}.{{0,20}})$"),
+)  # fmt: skip
+_MORE_SPANISH = (
+    _shape("is called", rf"(?:aquí|habla) (?P<o>{_NAME})$"),
+    _shape("is", r"soy (?:una? )?(?P<o>(?:médic[oa]|enfermer[oa]|maestr[oa]|profesora?|abogad[oa]|estudiante|autónom[oa]|diabétic[oa]|zurd[oa]|dalt[oó]nic[oa]|\w+ist[a])(?: (?:en|de)\b.{0,40})?)$", several=True),
+    _shape("works in", r"trabajo (?:siempre )?(?:en|de) (?P<o>(?:el |la |un |una )?.{3,40})$"),
+    _shape("works in", r"(?:ahora )?estoy en el (?P<o>turno .{3,20})$", changes=True),
+    _shape("works at", r"me han (?:trasladado|destinado|cambiado) a " + _O, changes=True),
+    _shape("cannot have", r"(?:el |la |los |las )?(?P<o>[\w ]{3,25}) me (?:sientan?|caen?|hacen?) (?:muy )?mal$", several=True),
+    _shape("speaks", r"hablo (?P<o>(?:euskera|catalán|gallego|italiano|ruso|árabe|\w+és)(?: .{0,30})?)$", several=True),
+    _shape("uses", rf"(?:cambié|cambiamos|cambio) (?:el |la |los |las )?[^,]{{1,25}} por (?:una? |el |la )?(?P<o>.{{2,30}})$", several=True, changes=True),
+    _shape("is", rf"(?:mi|nuestr[oa]) (?!(?:pregunta|problema|idea|plan)\b)(?P<s>[\w-]+(?: [\w-]+)?) (?:es|se llama)(?: ahora)? (?:una? |el |la )?(?P<o>{_VALUE}(?: \w+)?)$"),
+    _shape("runs", r"(?:llevo|dirijo|tengo|tenemos) (?P<o>una? (?:\w+ )?(?:tienda|panadería|empresa|agencia|taller|restaurante|bar|equipo|estudio|negocio)\b.{0,30})$", several=True),
 )  # fmt: skip
 
 _CHINESE = (
@@ -344,7 +426,22 @@ _CHINESE = (
     _shape("does", r"我每(?P<o>(?:周|个星期|天|月).{2,15})$", several=True),
 )  # fmt: skip
 
-SHAPES: Final = (*_ENGLISH, *_GERMAN, *_FRENCH, *_SPANISH, *_CHINESE)
+_MORE_CHINESE = (
+    _shape("is called", r"(?:叫我|喊我|我是)(?P<o>[\u4e00-\u9fff]{2,4}?)(?:就行|就好|吧)$"),
+    _shape("is responsible for", r"我(?:在公司|主要)?(?:负责|管)(?P<o>.{2,20})$", several=True),
+    _shape("uses", r"(?:我们?的?)?(?P<s>[\u4e00-\u9fff]{2,6}?)(?:都|全|全部|全都)?是?用(?P<o>[\w+#.]{1,15}?)(?:写|做|开发|搭建|管理)的$", several=True),
+    _shape("uses", r"(?P<s>[\u4e00-\u9fff]{2,6}?)用(?P<o>[\w+#.]{1,15}?)(?:重写|重做)了$", several=True, changes=True),
+    _shape("lives in", r"我(?:们)?(?:人|家)?(?:现在|目前)?在(?P<o>[\u4e00-\u9fff]{2,4})$"),
+    _shape("lives in", r"(?:我们?)?现在住(?:在|到)?(?P<o>.{2,10})$", changes=True),
+    _shape("is at", r"(?:我们的?)?(?P<s>[\u4e00-\u9fff]{0,4}(?:服务器|数据库|网站|仓库|接口))(?:已经)?(?:搬到|迁到|换到|改到|在)了?(?P<o>[\w.:/-]{2,40}?)了?$", changes=True),
+    _shape("does", r"我们?每(?P<o>(?:天|周|个?月|个?星期).{3,20})$", several=True),
+    _shape("has", r"我有(?P<o>(?:糖尿病|哮喘|高血压|近视|色盲|一?[只条个]\S{1,6}))$", several=True),
+)  # fmt: skip
+
+SHAPES: Final = (
+    *(*_ENGLISH, *_MORE_ENGLISH, *_GERMAN, *_MORE_GERMAN, *_FRENCH, *_MORE_FRENCH, *_SPANISH, *_MORE_SPANISH),
+    *(*_CHINESE, *_MORE_CHINESE),
+)
 """In the order in which they are tried; the first that fits a clause counts."""
 
 GREETED: Final = re.compile(

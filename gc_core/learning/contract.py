@@ -26,6 +26,7 @@ class Stated:
         object: The value, or "" where it only ends something.
         kind: A constraint where it tells the assistant how to work, else a fact.
         changes: It says that something was otherwise before.
+        ends: It says that something holds no longer.
         about: The words by which what it ends or changes is known; the clause where it is "".
         several: The subject may have more than one such object: a second pet does not replace the first.
 
@@ -38,6 +39,7 @@ class Stated:
     object: str = ""
     kind: FactKind = attrs.field(default=FactKind.FACT, converter=FactKind)
     changes: bool = False
+    ends: bool = False
     about: str = ""
     several: bool = False
 
@@ -46,8 +48,8 @@ class Stated:
         named = [bool(part.strip()) for part in (self.subject, self.relation, self.object)]
         if any(named) and not all(named):
             raise ValueError(f"{self.text!r:.100}: expected subject, relation and object, or none of them")
-        if not any(named) and not self.changes:
-            raise ValueError(f"{self.text!r:.100}: it states nothing and ends nothing")
+        if not any(named) and not (self.changes or self.ends):
+            raise ValueError(f"{self.text!r:.100}: it states nothing and changes nothing")
 
 
 @runtime_checkable

@@ -91,11 +91,12 @@ def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
             relation=relation,
             object=object_,
             changes=changes or shape.changes,
+            ends=ends,
             about=sentence if changes or shape.changes else "",
             several=shape.several,
         )
-    if ends and not told:
-        yield Stated(item=item, text=sentence, changes=True, about=sentence)
+    if changes and not told:
+        yield Stated(item=item, text=sentence, changes=True, ends=ends, about=sentence)
 
 
 def _rule(sentence: str, item: str) -> Stated:

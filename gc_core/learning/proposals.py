@@ -165,10 +165,13 @@ class _Draft:
     def _end_or_replace(self, old: Fact, stated: Stated, said: Said, reason: str) -> None:
         """Where what ends is a value and the sentence names one other, that takes its place."""
         value = _other_value(old, stated.about or stated.text)
-        if value is None or old.states is None or old.kind is FactKind.CONSTRAINT:
-            self._end(old, stated, said, reason)
+        if value is None or old.kind is FactKind.CONSTRAINT:
+            if stated.ends:
+                self._end(old, stated, said, reason)
             return
-        known = old.states
+        known = old.states or Statement(
+            subject="user", relation="states", object=value, as_of=said.time, turn=said.turn
+        )
         stated = attrs.evolve(stated, subject=known.subject, relation=known.relation, object=value, kind=old.kind)
         states = attrs.evolve(known, object=value, as_of=said.time, turn=said.turn)
         self._replace(old, stated, states, reason)

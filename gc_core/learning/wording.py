@@ -126,25 +126,25 @@ PRIVATE_ZH: Final = re.compile("密码|密钥|口令")
 
 ENDS: Final = _any(
     "no longer", "(?:not|n't|n’t)(?: \\w+){0,6} any ?more", "any ?more(?= |$)", "stopped", "(?:got )?rid of", "ripped out",
-    "dropped", "abandoned", "is (?:out|history|dead)", "are (?:out|history)", "no more", "gave up", "(?:migrated|moved|switched|got|went|changed)(?: \\w+)? (?:off|away|over|from)",
+    "dropped", "abandoned", "is (?:out|history|dead)", "are (?:out|history)", "no more", "gave up on", "no need (?:to|for)", "no longer needed", "has taken over from", "took over from", "traded", "gave up", "(?:migrated|moved|switched|got|went|changed)(?: \\w+)? (?:off|away|over|from)",
     "replaced", "sold", "retired", "left", "quit", "resigned", "instead of", "forget", "ignore what", "scrap", "scratch",
     "disregard", "never ?mind", "is gone", "are gone", "not needed", "is fine now", "are fine now", "moved on from", "and no",
     "nicht mehr", "kein\\w* \\w+ mehr", "vergiss", "vergessen sie", "abgeschafft", "von [\\w.+-]+ (?:zu|auf|nach)", "statt(?= )", "in rente", "gekündigt",
-    "hinfällig", "passé", "ausgelernt", "verkauft", "gewechselt", "abgelöst", "ersetzt",
+    "hinfällig", "passé", "nicht mehr nötig", "ausgelernt", "verkauft", "gewechselt", "abgelöst", "ersetzt",
     "ne [\\w ]+ plus", "n'(?:est|a|ai|utilis\\w+|habit\\w+|enseign\\w+|\\w+) plus", "oublie[zr]?", "abandonné\\w*", "quitté\\w*",
-    "laissé tomber", "ne tient plus", "c'est (?:terminé|fini)", "remplacé\\w*", "vendu", "parti\\w* à la retraite", "fini",
-    "ya no", "olvida(?:te)?", "olvid[ae]", "dejamos", "dejé", "abandonamos", "renunció", "se fue", "se jubiló", "vendí",
+    "laissé tomber", "ne tient plus", "plus besoin", "nous a quittés?", "n'est plus", "ne sont plus", "c'est (?:terminé|fini)", "remplacé\\w*", "vendu", "parti\\w* à la retraite", "fini",
+    "ya no", "migramos", "cambió de", "olvida(?:te)?", "olvid[ae]", "dejamos", "dejé", "abandonamos", "renunció", "se fue", "se jubiló", "vendí",
     "cambiamos", "reemplaz\\w+", "en lugar de", "en vez de",
 )  # fmt: skip
-ENDS_ZH: Final = re.compile("不用了|不再|不是.{1,8}了|不用.{1,8}了|忘掉|忘了吧|作废|取消|从.{1,10}(?:换|改|迁|搬)|走了|离职|退休|卖了|可以用了")
+ENDS_ZH: Final = re.compile("不用管|不用了|不再|不是.{1,8}了|不用.{1,8}了|忘掉|忘了吧|作废|取消|从.{1,10}(?:换|改|迁|搬)|走了|离职|退休|卖了|可以用了")
 
 CHANGED: Final = _any(
-    "now", "these days", "nowadays", "has (?:been )?moved", "(?:got|was|were|been) (?:moved|changed|renamed)", "we(?:'ve| have) moved",
+    "changed", "now", "these days", "nowadays", "has (?:been )?moved", "(?:got|was|were|been) (?:moved|changed|renamed)", "we(?:'ve| have) moved",
     "since (?:january|february|march|april|may|june|july|august|september|october|november|december)", "new", "from now on",
     "(?:have |'ve )?(?:moved|switched|migrated|relocated|changed) to", "turned", "going forward",
-    "jetzt", "inzwischen", "mittlerweile", "neue[rsn]?", "neuerdings", "nun", "umgestellt", "umgezogen", "gezogen", "seit",
-    "maintenant", "désormais", "nouve(?:au|lle|l)", "déménagé", "passée?s?", "changé", "finalement",
-    "ahora", "actualmente", "nuev[oa]", "mudado", "mudé", "cambió", "pasamos",
+    "umgebaut", "jetzt", "inzwischen", "mittlerweile", "neue[rsn]?", "neuerdings", "nun", "umgestellt", "umgezogen", "gezogen", "seit",
+    "maintenant", "désormais", "à présent", "passe (?:à|au)", "nouve(?:au|lle|l)", "déménagé", "passée?s?", "changé", "finalement",
+    "ahora", "actualmente", "pasó a", "pasa a", "nuev[oa]", "mudado", "mudé", "cambió", "pasamos",
 )  # fmt: skip
 CHANGED_ZH: Final = re.compile("现在|改成|改为|换成|换到|搬到|变成|新的|已经")
 
@@ -152,7 +152,8 @@ CHANGED_ZH: Final = re.compile("现在|改成|改为|换成|换到|搬到|变成
 
 LASTING: Final = _any(
     "from now on", "every (?:single )?time(?=[.! ]*$)", "going forward",
-    "in this (?:repo|repository|project|codebase)", "at all times", "without asking(?: me)?", "(?:always|never|ever)(?=[.! ]*$)",
+    "only(?=(?:,? (?:please|thanks?|thank you))?[.! ]*$)", "follow [\\w -]{3,40} here", "(?:don't|do not|dont) ever", "without exception", "throughout(?=[.! ]*$)",
+    "durchgehend", "ausnahmslos", "sans exception", "sin excepción", "in this (?:repo|repository|project|codebase)", "at all times", "without asking(?: me)?", "(?:always|never|ever)(?=[.! ]*$)",
     "(?:we|please|should|must|shall|and|but|to|be|repo|here|replies|answers|code) (?:always|never)", "always,? please",
     "(?<=[,;] )(?:always|never)", "i want you to (?:always|never)",
     "immer(?! (?:noch|wieder|mehr))", "nie(?= .*(?<!\\w)(?:ohne|mit|in|im|auf|de[rnm]|die|das|eine?n?|direkt)(?!\\w))", "niemals", "stets", "grundsätzlich", "ab (?:jetzt|sofort)", "künftig", "in zukunft", "ohne mich zu fragen",
@@ -160,7 +161,7 @@ LASTING: Final = _any(
     "toujours", "jamais", "à partir de maintenant", "désormais", "à l'avenir", "systématiquement", "dans ce (?:dépôt|projet)",
     "siempre", "nunca", "jamás", "a partir de ahora", "de ahora en adelante", "en este (?:repo|repositorio|proyecto)",
 )  # fmt: skip
-LASTING_ZH: Final = re.compile("(?:注释|代码|回答|文档|回复|邮件|报告).{0,4}(?:必须|都要|只能|都用)|以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都")
+LASTING_ZH: Final = re.compile("(?:注释|代码|回答|文档|回复|邮件|报告|金额|日期|数字).{0,4}(?:必须|都要|只能|都用|都保留|都写)|以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都")
 
 EVERY: Final = re.compile(
     r"^(?:every|each|all|any(?:thing)?|whatever you|tous|toutes|tout ce que|jede[rs]?|alle|alles|tod[oa]s?|cada)(?!\w).{0,60}(?<!\w)"
@@ -185,7 +186,7 @@ LASTING_FIRST: Final = re.compile(r"^(?:please )?(?:always|never)(?= \w)", _I)
 OF_THINGS: Final = re.compile(
     r"^(?:the|these|some|many|you(?! (?:must|should|always|never|can))|der|die|das|ein|eine|le|la|les|l'|un|une|el|los|las|una)"
     r"(?![\w])(?!.*(?<!\w)(?:please|must|should|shall|bitte|muss|müssen|soll|sollen|doit|doivent|s'il te|s'il vous|por favor"
-    r"|deben?|always be|never be)(?!\w))",
+    r"|deben?|always be|never be)(?!\w))(?!.*, (?:toujours|immer|siempre|always|never|jamais|nie|nunca))",
     _I,
 )
 """Behind which "always" tells how something is, where nobody is asked for it."""
@@ -438,9 +439,60 @@ _MORE_CHINESE = (
     _shape("has", r"我有(?P<o>(?:糖尿病|哮喘|高血压|近视|色盲|一?[只条个]\S{1,6}))$", several=True),
 )  # fmt: skip
 
+_KIN_OF = (
+    r"(?:my|our) (?:new |older |younger |little |big )?(?P<s>son|daughter|kid|wife|husband|partner|girlfriend|boyfriend|fianc\w+|brother|sister"
+    r"|mother|mom|mum|father|dad|grandson|granddaughter|aunt|uncle|dog|cat|boss|manager|flatmate|roommate|colleague|assistant)"
+)
+_LASTS = (
+    r"(?:wear|play|teach|grow|collect|keep|ride|raise|sell|bake|brew|paint|coach|practi[cs]e|breed|knit|sew|volunteer|rent|host|speak|sing"
+    r"|drink|smoke|commute|cycle|live|work|study|type|sign|bill|invoice|charge|print|pair|take (?=\w+ (?:for|daily))|carry|foster|tutor)"
+)
+_FORMS = (
+    _shape("is", rf"{_KIN_OF} (?P<o>(?-i:[A-Z]\w+)(?: \S.{{1,50}})?)$"),
+    # In English the simple present of what one does tells of a habit.
+    _shape("", rf"i (?P<r>{_LASTS}) (?!(?:you|it|this|that|these|those|him|her|them|to|what|how|why|if|so|myself|your)\b)" + _O, several=True),
+    _shape("", rf"we (?P<r>{_LASTS}) (?!(?:you|it|this|that|these|those|him|her|them|to|what|how|why|if|so|myself|your)\b)" + _O, subject="we", several=True),
+    _shape("is", r"i(?:'m| am) the (?P<o>(?:\w+[ -]){0,3}(?:lead|manager|owner|founder|head|director|admin|maintainer|architect|engineer|developer|designer|cto|ceo|editor)\b.{0,40})$", several=True),
+    _shape("lives in", rf"(?:we|i)(?:'ve| have) lived (?:in|near) (?P<o>{_NAME}).{{0,30}}$"),
+    _shape("lives in", rf"(?:we|i)(?:'re|'m) (?:\w+ )?in (?P<o>{_NAME})(?: now)?$"),
+    _shape("is called", rf"(?P<o>{_NAME}), (?:pleased|nice|good|great) to meet you"),
+    _shape("is", rf"(?:the )?(?P<s>[a-z]\w+ (?:i|we)) (?:use|drive|run|have|work with|read|play) is (?P<o>.{{2,40}})$"),
+    _shape("is on", rf"(?:my|our) {_NO_TASK}(?P<s>(?:[\w-]+ ){{0,2}}[\w-]+) (?:is|are) (?:all )?(?:on|in|with|at) (?P<o>{_VALUE}.{{0,20}})$"),
+    _shape("listens on", r"(?:the |our |my )?(?P<s>(?:[\w-]+ ){0,3}[\w-]+) (?:listens|is listening|is reachable|answers) (?:on|at) (?:port )?(?P<o>[\w.:/-]*\d[\w.:/-]*)$"),
+    _shape("meets", r"(?:the |our |my )?(?P<s>(?:[\w-]+ ){0,3}[\w-]+) (?:meets|takes place|happens|opens|closes|is held|is closed|is open) (?P<o>(?:on |at |every )?(?:\w+days?\b|\d|\w+ (?:morning|evening)).{0,40})$"),
+    _shape("is", rf"(?P<s>[a-z]\w+) is all (?P<o>{_VALUE})$"),
+    _shape("is kept in", rf"(?:the |our |my )?(?P<s>(?:[\w-]+ ){{0,2}}[a-z][\w-]+s) are (?:kept|stored|held|hosted|built|written|deployed) (?:in|on|with|at) (?P<o>.{{2,40}})$"),
+    _shape("is called", rf"ich bin(?: der| die)? (?P<o>{_NAME})(?= (?:aus|von|und)|$)"),
+    _shape("is", r"(?:ich )?bin (?P<o>(?-i:[A-ZÄÖÜ]\w+(?:er|in|ist|ent|or|ant|mann|frau|kraft))(?: (?:in|bei|von|und)\b.{0,40})?)$", several=True),
+    _shape("is", r"(?:mein|meine|unser|unsere) (?P<s>bruder|schwester|sohn|tochter|frau|mann|mutter|vater|freundin|freund|hund|katze|chefin?|kollegin|kollege|oma|opa|enkel\w*) (?P<o>(?-i:[A-ZÄÖÜ]\w+)(?: \S.{1,50})?)$"),
+    _shape("is in", rf"(?:mein|meine|unser|unsere) {_NO_TASK_DE}(?P<s>[\w-]+) (?:ist|steht|liegt|läuft|sind|stehen) (?:jetzt |nun )?(?:in|im|auf|bei|unter|am) (?P<o>(?:der |dem |den )?{_VALUE}(?: \w+)?)$"),
+    _shape("uses", rf"(?:[\w ]{{1,30}} )?(?:nehme|nutze|benutze|verwende|kaufe|trage|fahre|spiele|spreche|trinke|esse|lese|sammle|baue|züchte|unterrichte|studiere) ich (?:jetzt |nur |immer )*(?P<o>{_VALUE})$", several=True),
+    _shape("", r"ich (?P<r>trage|fahre|spiele|spreche|trinke|lese|sammle|baue|züchte|unterrichte|studiere|lerne|verkaufe|kaufe|produziere) (?!das|es|dich|die seite)(?:jetzt |nur )?" + _O, several=True),
+    _shape("is", r"(?:mon|ma|notre) (?P<s>frère|sœur|fils|fille|femme|mari|mère|père|copine|copain|chien|chat|chef|cheffe|collègue|associée?) (?P<o>(?-i:[A-ZÉÈ]\w+)(?: \S.{1,50})?)$"),
+    _shape("is", rf"(?:le|la|l'|les) ?(?P<s>(?:[\w-]+ ){{0,3}}[\w-]+) s'appelle(?:nt)? (?P<o>{_NAME})$"),
+    _shape("is closed", r"(?:on est|nous sommes|je suis) (?:fermée?s?|ouverte?s?|absente?s?) (?P<o>(?:le|les|tous les|chaque) \w+.{0,20})$", several=True),
+    _shape("lives in", rf"(?:je (?:vous |t')?écris|je suis installée?) (?:de|depuis|à) (?P<o>{_NAME})$"),
+    _shape("runs", r"je tiens (?P<o>une? .{3,50})$", several=True),
+    _shape("", r"je (?P<r>porte|conduis|joue|bois|lis|collectionne|enseigne|vends|élève|étudie|fabrique) (?!ça|ce )(?P<o>(?:du |de la |des |de |un |une |le |la |les |au |à ).{3,40})$", several=True),
+    _shape("is called", rf"mi nombre:? (?P<o>{_NAME})$"),
+    _shape("lives in", rf"estoy en (?P<o>{_NAME})$"),
+    _shape("is on", rf"(?:el|la|los|las) (?P<s>[\w-]+) (?:lo|la|los|las) (?:tenemos|tengo|hacemos|llevamos) (?:en|con) (?P<o>.{{2,30}})$"),
+    _shape("listens on", r"(?:el|la|nuestr[oa]|mi) (?P<s>[\w-]+(?: [\w-]+)?) (?:escucha|corre|está) en (?:el puerto )?(?P<o>[\w.:/-]*\d[\w.:/-]*)$"),
+    _shape("is", rf"(?P<o>{_NAME}) es (?:la|el) (?P<s>que .{{3,40}}|jef[ea]\b.{{0,20}}|encargad[oa]\b.{{0,20}})$"),
+    _shape("has", r"(?:tengo|tenemos) (?P<o>(?:una?|dos|tres|cuatro|cinco) (?!(?:duda|pregunta|problema|error|idea|reunión|cita|minutos?)s?\b)\w.{2,40})$", several=True),
+    _shape("", r"(?P<r>llevo gafas|conduzco|toco|colecciono|enseño|estudio|vendo|cultivo|bebo|leo) " + _O, several=True),
+    _shape("is called", r"本人(?:叫|是)?(?P<o>[\u4e00-\u9fff]{2,4})$"),
+    _shape("is", r"我在.{1,12}(?:当|做|任)(?P<o>.{2,10})$", several=True),
+    _shape("is", r"我?(?:现在)?(?:是|当上了)(?P<o>[\u4e00-\u9fff]{0,6}(?:经理|老师|医生|会计|主管|总监|工程师|程序员|设计师|律师|护士|学生|司机|厨师|教授))$", several=True),
+    _shape("is", r"(?:我们?的?)?(?P<s>[\u4e00-\u9fff]{1,4}(?:软件|系统|工具|框架|数据库|平台|语言))(?:用的)?是(?P<o>[\w\u4e00-\u9fff.+#]{1,12})$"),
+    _shape("is", r"我(?:的)?(?P<s>女儿|儿子|老婆|老公|妈妈|爸爸|哥哥|姐姐|弟弟|妹妹)(?P<o>(?:今年|在|叫|是|上).{1,12})$"),
+    _shape("cannot have", r"(?P<o>.{1,8})我(?:吃不了|喝不了|不能吃|不能喝|不吃|不喝)$", several=True),
+    _shape("lives in", r"我?家在(?P<o>[\u4e00-\u9fff]{2,8})$"),
+)  # fmt: skip
+
 SHAPES: Final = (
     *(*_ENGLISH, *_MORE_ENGLISH, *_GERMAN, *_MORE_GERMAN, *_FRENCH, *_MORE_FRENCH, *_SPANISH, *_MORE_SPANISH),
-    *(*_CHINESE, *_MORE_CHINESE),
+    *(*_CHINESE, *_MORE_CHINESE, *_FORMS),
 )
 """In the order in which they are tried; the first that fits a clause counts."""
 

@@ -20,6 +20,8 @@ import typer
 from gc_core.adoption import adopt_transcript
 from gc_core.audit import verify as verified
 from gc_core.errors import GCError, LogError, SourceError
+from gc_core.facts import FactStore
+from gc_core.learning.proposals import Proposal
 from gc_core.log import FILE_NAME
 from gc_core.messages import Request
 from gc_core.past import HistoryEntry
@@ -168,6 +170,58 @@ def export(
     _write_json(request.kwargs())
 
 
+# -- memory across sessions ------------------------------------------------------------------------------------------
+
+
+def facts(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of facts, facts.jsonl.")],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words of which a fact has to have one.")] = "",
+    *,
+    subject: Annotated[str, typer.Option(help="Only what is about this.")] = "",
+    relation: Annotated[str, typer.Option(help="Only what has this relation, for instance 'lives in'.")] = "",
+    at: Annotated[dt.datetime | None, typer.Option(help="What held at this time, in UTC.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what sessions have kept for later ones. What has most of the words first, then the newest."""
+    moment = None if at is None else at.replace(tzinfo=dt.UTC).timestamp()
+    with _told():
+        _check_file(file)
+        found = FactStore(file).find(words, subject=subject, relation=relation, at=moment)
+    if as_json:
+        _write_json(cattrs.unstructure([*found]))
+        return
+    for fact in found:
+        _write(_plain(f"{_time(fact.since)}  {fact.line.removeprefix('- ')}  {fact.session}") + "\n")
+    if not found:
+        typer.echo("no such fact", err=True)
+
+
+def propose(
+    session: Session,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of facts; made with the first accepted one.")],
+    *,
+    accept: Annotated[
+        list[int] | None, typer.Option(help="Number of a proposal to carry out; may be repeated.")
+    ] = None,
+) -> None:
+    """Propose facts that users stated in a session. Nothing is written but what --accept names."""
+    with _told():
+        _check_directory(session)
+        with GCSession.open_idle(session) as opened:
+            store = FactStore(file)
+            proposals = opened.propose(store)
+            unknown = sorted(set(accept or ()) - set(range(1, len(proposals) + 1)))
+            if unknown:
+                raise SourceError(f"no proposal {unknown[0]}; there are {len(proposals)}")
+            for number, each in enumerate(proposals, 1):
+                _write(_plain(_proposal_line(number, each)) + "\n")
+            done = opened.accept(store, [proposals[number - 1] for number in sorted(set(accept or ()))])
+    for change in done:
+        _write(_plain(f"{change.op.value}: {change.fact.line.removeprefix('- ')}") + "\n")
+    if not proposals:
+        typer.echo("no user of this session stated a fact", err=True)
+
+
 # -- changing the window ---------------------------------------------------------------------------------------------
 
 
@@ -250,7 +304,10 @@ def adopt(
     _write(f"adopted {adopted} into {session}; their times are lost\n")
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (recall, search, history, undo, release, export, verify, purge, adopt)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(recall, search, history, export, facts, propose),
+    *(undo, release, verify, purge, adopt),
+)
 """In the order in which ``ctxgc --help`` lists them."""
 
 
@@ -296,6 +353,11 @@ def _check_directory(path: Path) -> None:
         raise LogError(f"{path} does not exist; expected a session's directory")
     if not path.is_dir():
         raise LogError(f"{path} is a file, expected a session's directory; ctxgc adopt makes one of it")
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise LogError(f"{path} is no file; expected one that GCSession.promote or ctxgc propose has written")
 
 
 def _transcript(path: Path) -> Transcript:
@@ -362,6 +424,11 @@ def _hit_line(hit: Hit, where: Path | None) -> str:
 def _history_line(entry: HistoryEntry) -> str:
     undone = entry.record is not None and not entry.in_force
     return _plain(f"{_time(entry.time)}  {entry.what}  {entry.text}{'  (undone)' * undone}")
+
+
+def _proposal_line(number: int, proposal: Proposal) -> str:
+    old = "" if proposal.fact is None else f" ({proposal.fact.id}: {proposal.fact.text})"
+    return f"{number}. {proposal.op.value}: {proposal.stated.text} [{proposal.stated.item}]; {proposal.reason}{old}"
 
 
 def _document(entry: HistoryEntry) -> HistoryDocument:

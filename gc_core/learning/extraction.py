@@ -26,11 +26,14 @@ _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _ENDS: Final = re.compile(r"(?<=[。！？；])")
 _CLAUSES: Final = re.compile(
     r"\s*[,;，；、](?!\d)\s*|\s+[-–—]+\s+|(?<=\w): +"
-    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
+    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir"
+    r"|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
     re.IGNORECASE,
 )
 _ASKS: Final = re.compile(r"[?？]\W*$|(?:吗|呢|来着|是不是)\W*$|^\W*[¿]")
-_DECLINED: Final = frozenset({"it", "that", "this", "them", "those", "him", "her", "eso", "ça", "das", "es", "这个", "那个"})
+_DECLINED: Final = frozenset(
+    {"it", "that", "this", "them", "those", "him", "her", "eso", "ça", "das", "es", "这个", "那个"}
+)
 
 
 @attrs.frozen
@@ -74,26 +77,37 @@ def _is_no_statement(sentence: str) -> bool:
     return asked.match(bare) is not None and not _is_rule(bare) and not _ends(bare)
 
 
+@attrs.frozen
+class _Found:
+    """A clause that a shape fits, taken apart."""
+
+    clause: str
+    shape: Shape
+    subject: str
+    relation: str
+    object: str
+
+
 def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
-    if _is_rule(sentence) and not _ends(sentence):
+    ends = _ends(sentence)
+    if _is_rule(sentence) and not ends:
         yield _rule(sentence, item)
         return
-    ends = _ends(sentence)
     changes = ends or _changes(sentence)
-    found = [(clause, shape) for clause in _clauses(sentence) if (shape := _shaped(clause, sentence)) is not None]
-    # Of what ends, its own words are no statement: "we don't use it any more".
-    told = [(clause, stated) for clause, stated in found if not (_ends(clause) and not _names_new(clause))]
-    for clause, (shape, subject, relation, object_) in told:
+    # The words of what ends are no statement: "we don't use it any more".
+    told = [each for each in _found_in(sentence) if not _ends(each.clause) or _names_new(each.clause)]
+    for each in told:
+        otherwise = changes or each.shape.changes
         yield Stated(
             item=item,
-            text=sentence if len(told) == 1 else clause,
-            subject=subject,
-            relation=relation,
-            object=object_,
-            changes=changes or shape.changes,
+            text=sentence if len(told) == 1 else each.clause,
+            subject=each.subject,
+            relation=each.relation,
+            object=each.object,
+            changes=otherwise,
             ends=ends,
-            about=sentence if changes or shape.changes else "",
-            several=shape.several,
+            about=sentence if otherwise else "",
+            several=each.shape.several,
         )
     if changes and not told:
         yield Stated(item=item, text=sentence, changes=True, ends=ends, about=sentence)
@@ -147,19 +161,25 @@ def _without_lead(text: str) -> str:
     return wording.LEAD_ZH.sub("", wording.LEAD.sub("", text))
 
 
-def _shaped(clause: str, sentence: str) -> tuple[Shape, str, str, str] | None:
-    """The first shape that fits a clause, with subject, relation and object."""
+def _found_in(sentence: str) -> Iterator[_Found]:
+    """The clauses that a shape fits, each with the first one that does."""
     greeted = wording.GREETED.match(sentence)
-    if greeted and clause.endswith(greeted["o"]):
-        return wording.SHAPES[0], "user", "is called", greeted["o"]
+    for clause in _clauses(sentence):
+        if greeted and clause.endswith(greeted["o"]):
+            yield _Found(clause, wording.SHAPES[0], "user", "is called", greeted["o"])
+        elif (found := _shaped(clause)) is not None:
+            yield found
+
+
+def _shaped(clause: str) -> _Found | None:
     plain = wording.TAIL.sub("", clause)
     for shape in wording.SHAPES:
-        found = shape.pattern.match(plain) or (shape.pattern.match(clause) if plain != clause else None)
-        if found is None:
+        match = shape.pattern.match(plain) or (shape.pattern.match(clause) if plain != clause else None)
+        if match is None:
             continue
-        parts = found.groupdict()
+        parts = match.groupdict()
         object_ = wording.TAIL.sub("", parts["o"]).strip(" `'.")
         if object_ and object_.lower() not in _DECLINED:
             subject = " ".join((parts.get("s") or shape.subject).lower().split())
-            return shape, subject, shape.relation or str(parts.get("r") or "does"), object_
+            return _Found(clause, shape, subject, shape.relation or str(parts.get("r") or "does"), object_)
     return None

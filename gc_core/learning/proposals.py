@@ -11,7 +11,7 @@ import attrs
 
 from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 from gc_core.learning.contract import Stated
-from gc_core.learning.wording import VALUES
+from gc_core.learning.wording import OF_RULES_ZH, SAY_NOTHING, VALUES
 
 _STEM: Final = 5
 """Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
@@ -24,25 +24,6 @@ _LOOSE: Final = frozenset({"uses", "is", "runs on", "is on", "does"})
 
 _WORD: Final = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_]+)?")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
-
-_OF_RULES_ZH: Final = re.compile("那条|这条|规则|规定|要求|不用了|忘掉|可以用了|之前|以后|一律|不要|现在|已经|[吧了的们我你]")
-
-_SAYS_NOTHING: Final = frozenset(
-    """
-    a an the and or but of to in on at for from with by is are was were be been it its this that these those there here
-    i im ive we you he she they me us my our your his her their what which who not no any all more now just only also
-    use uses used using forget ignore drop dropped rule rules thing stuff about said again back anymore longer gone fine
-    always never every time please everything moved move switched switch new have has had do does don dont get
-    gets can need needed want over off out up so as well if these days today update whatever last month keep
-    der die das den dem des ein eine einen einem und oder aber von zu im am auf bei mit fur ist sind war ich wir sie du
-    es er mir mich uns mein meine unser unsere nicht mehr kein keine jetzt immer nie bitte neue neuer wieder regel gilt
-    vergiss vergessen sondern seit haben hat bin
-    le la les l un une des du de d et ou mais a au aux en dans sur chez avec pour est sont je j nous on tu vous il elle
-    mon ma mes notre ne n pas plus regle oublie maintenant toujours jamais c ce cette que qui s desormais finalement
-    el los las lo una unos unas y o pero del al con por para es son soy yo nosotros mi mis nuestro nuestra no ya ahora
-    siempre nunca que se me olvida regla puedes usamos usar
-    """.split()
-)
 
 
 @attrs.frozen(kw_only=True)
@@ -335,9 +316,9 @@ def _words(text: str) -> frozenset[str]:
     plain = unicodedata.normalize("NFKD", text)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     words = set[str]()
-    for found in _WORD.findall(_OF_RULES_ZH.sub(" ", plain)):
+    for found in _WORD.findall(OF_RULES_ZH.sub(" ", plain)):
         if _CHINESE.search(found):
             words.update(found[place : place + 2] for place in range(max(1, len(found) - 1)))
-        elif (word := found.lower().partition("'")[0]) not in _SAYS_NOTHING:
+        elif (word := found.lower().partition("'")[0]) not in SAY_NOTHING:
             words.add(word[:_STEM].rstrip("s") if len(word) > 3 else word)  # noqa: PLR2004 - "bus" is no plural
     return frozenset(words)

@@ -5,8 +5,11 @@ Every pattern is made of fixed words and bounded repeats and is asked about one 
 they are not sure of is no statement: a fact that is missed can be said again, a wrong one misleads later sessions.
 """
 
+# ruff: noqa: E501 - a shape is read as one line
+
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -19,8 +22,42 @@ _NAME = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’-]*(?: (?:(?:de|van|von|le|la|del|der)? ?)?
 _CODE = r"(?:https?://\S+|`[^`]+`|[\w./:@-]*(?:\d|\w[./:@]\w|/\w)[\w./:@-]*)"
 _VALUE = rf"(?:{_CODE}|{_NAME})"
 
-VALUES: Final = re.compile(rf"(?<=[^.!?\s] ){_NAME}(?: {_CODE})?|(?<![\w/]){_CODE}|(?<=[\u3400-\u9fff])[A-Za-z][\w.+#-]*")
-"""What looks like a value anywhere but at the beginning of a sentence, where every word has a capital."""
+
+@functools.cache
+def _compiled(text: str, flags: int) -> re.Pattern[str]:
+    return re.compile(text, flags)
+
+
+@attrs.frozen
+class Words:
+    """A pattern that is compiled when it is first asked: most programs that import the library never do."""
+
+    text: str
+    flags: int
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _compiled(self.text, self.flags)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place where it fits."""
+        return self._pattern.search(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Where it fits at the beginning."""
+        return self._pattern.match(text)
+
+    def findall(self, text: str) -> list[str]:
+        """All places where it fits; it has no groups then."""
+        return self._pattern.findall(text)
+
+    def sub(self, new: str, text: str) -> str:
+        """The text with something else wherever it fits."""
+        return self._pattern.sub(new, text)
+
+
+def _words(text: str, flags: int = _I) -> Words:
+    return Words(text, int(flags))
 
 
 @attrs.frozen(kw_only=True)
@@ -38,19 +75,24 @@ class Shape:
     """
 
     relation: str
-    pattern: re.Pattern[str]
+    pattern: Words
     subject: str = "user"
     several: bool = False
     changes: bool = False
 
 
 def _shape(relation: str, words: str, *, subject: str = "user", several: bool = False, changes: bool = False) -> Shape:
-    pattern = re.compile(words, _I)
-    return Shape(relation=relation, pattern=pattern, subject=subject, several=several, changes=changes)
+    return Shape(relation=relation, pattern=_words(words), subject=subject, several=several, changes=changes)
 
 
-def _any(*words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", _I)
+def _any(*words: str) -> Words:
+    return _words(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")
+
+
+VALUES: Final = _words(
+    rf"(?<=[^.!?\s] ){_NAME}(?: {_CODE})?|(?<![\w/]){_CODE}|(?<=[\u3400-\u9fff])[A-Za-z][\w.+#-]*", 0
+)
+"""What looks like a value anywhere but at the beginning of a sentence, where every word has a capital."""
 
 
 # -- what is no statement --------------------------------------------------------------------------------------------
@@ -71,7 +113,9 @@ UNSURE: Final = _any(
     "quizás?", "tal vez", "a lo mejor", "imagin(?:a|emos|e)", "supon(?:gamos|ga|te)?", "pongamos", "digamos",
     "(?:yo )?creo", "pienso", "podría", "sería", "viviera", "fuera", "probablemente", "por ejemplo",
 )  # fmt: skip
-UNSURE_ZH: Final = re.compile("如果|要是|假如|假设|假定|比方说|比如|也许|可能|大概|或许|我觉得|我想|我猜|打算|计划|想象|设想")
+UNSURE_ZH: Final = _words(
+    "如果|要是|假如|假设|假定|比方说|比如|也许|可能|大概|或许|我觉得|我想|我猜|打算|计划|想象|设想"
+)
 
 PASSING: Final = _any(
     "today", "tonight", "right now", "at the moment", "this (?:morning|afternoon|evening|week)", "tomorrow", "in a hurry",
@@ -80,19 +124,18 @@ PASSING: Final = _any(
     "aujourd'hui", "demain", "ce (?:matin|soir)", "cette fois",
     "hoy", "mañana(?! por)", "ahora mismo", "esta (?:vez|tarde|noche)", "este momento",
 )  # fmt: skip
-PASSING_ZH: Final = re.compile("今天|明天|刚才|今晚|这次|目前正在")
+PASSING_ZH: Final = _words("今天|明天|刚才|今晚|这次|目前正在")
 
-REPORTED: Final = re.compile(
+REPORTED: Final = _words(
     r"(?:^|(?<!\w))(?:(?:he|she|they|someone|somebody|(?:my|the|our|a) (?:\w+ ){0,2}?(?:colleague|customer|client|friend"
     r"|boss|user|docs?|documentation|paper|manual|readme|article|book|log|error|journal)s?)(?: on \w+)?"
     r" (?:\w+ )?(?:said|says|say|wrote|writes|states?|claims?|told|tells|reads?|asked|wants?)"
     r"|it says|according to|(?:er|sie|man|jemand|kunde|kundin|kollege|kollegin|chef|chefin|anleitung|doku|freund)"
     r" (?:\w+ )?(?:sagte?|schrieb|schreibt|meinte?|will|behauptet)|(?:in|laut) (?:der|dem) (?:anleitung|doku|handbuch)"
     r"|(?:il|elle|on|client|collègue|copine|copain|ami|amie|chef|manuel|doc) (?:m'a |a )?(?:dit|écrit|veut|affirme)"
-    r"|(?:él|ella|cliente|colega|amigo|amiga|jefe|jefa|manual|documento) (?:me )?(?:dice|dijo|escribió|quiere))(?!\w)",
-    _I,
+    r"|(?:él|ella|cliente|colega|amigo|amiga|jefe|jefa|manual|documento) (?:me )?(?:dice|dijo|escribió|quiere))(?!\w)"
 )
-REPORTED_ZH: Final = re.compile("(?:客户|同事|朋友|老板|文档|手册|他|她|他们|有人)(?:里|上)?(?:说|写|告诉|让|要|觉得)")
+REPORTED_ZH: Final = _words("(?:客户|同事|朋友|老板|文档|手册|他|她|他们|有人)(?:里|上)?(?:说|写|告诉|让|要|觉得)")
 
 ASKED_FOR: Final = _any(
     "write", "translate", "add", "make", "create", "give me", "fix", "rename", "open", "remove", "cut", "show", "tell me",
@@ -104,7 +147,7 @@ ASKED_FOR: Final = _any(
     "explica", "añade", "ayúdame",
 )  # fmt: skip
 """With which a request begins that is about this answer alone."""
-ASKED_FOR_ZH: Final = re.compile("^(?:请)?(?:帮我|写|翻译|把|生成|解释|给我(?!的)|删|改一下|告诉我|假)")
+ASKED_FOR_ZH: Final = _words("^(?:请)?(?:帮我|写|翻译|把|生成|解释|给我(?!的)|删|改一下|告诉我|假)")
 
 NOTED: Final = _any(
     "note", "fyi", "btw", "by the way", "important", "reminder", "unrelated", "ps", "one more thing", "info", "for the record",
@@ -113,14 +156,16 @@ NOTED: Final = _any(
 )  # fmt: skip
 """Before a colon, what leaves the rest a statement."""
 
-QUOTED: Final = re.compile(r"[\"“”«»„「」『]")
-LOGGED: Final = re.compile(r"^\s*(?:\d{4}-\d\d-\d\d|\[?[A-Z]{4,}\]?[: ](?!.*\b(?:I|we|my)\b)|[>$#%] |\w+Error\b|at \w+\()")
+QUOTED: Final = _words(r"[\"“”«»„「」『]")
+LOGGED: Final = _words(
+    r"^\s*(?:\d{4}-\d\d-\d\d|\[?[A-Z]{4,}\]?[: ](?!.*\b(?:I|we|my)\b)|[>$#%] |\w+Error\b|at \w+\()", 0
+)
 PRIVATE: Final = _any(
     "passwords?", "passphrase", "secrets?", "api[ _-]?keys?", "(?:access )?tokens?", "pin", "credit card", "passwort",
     "kennwort", "mot de passe", "contraseñas?", "clave",
 )  # fmt: skip
 """What nobody wants in a file of facts."""
-PRIVATE_ZH: Final = re.compile("密码|密钥|口令")
+PRIVATE_ZH: Final = _words("密码|密钥|口令")
 
 # -- what ends or changes something ----------------------------------------------------------------------------------
 
@@ -136,7 +181,9 @@ ENDS: Final = _any(
     "ya no", "migramos", "cambió de", "olvida(?:te)?", "olvid[ae]", "dejamos", "dejé", "abandonamos", "renunció", "se fue", "se jubiló", "vendí",
     "cambiamos", "reemplaz\\w+", "en lugar de", "en vez de",
 )  # fmt: skip
-ENDS_ZH: Final = re.compile("不用管|不用了|不再|不是.{1,8}了|不用.{1,8}了|忘掉|忘了吧|作废|取消|从.{1,10}(?:换|改|迁|搬)|走了|离职|退休|卖了|可以用了")
+ENDS_ZH: Final = _words(
+    "不用管|不用了|不再|不是.{1,8}了|不用.{1,8}了|忘掉|忘了吧|作废|取消|从.{1,10}(?:换|改|迁|搬)|走了|离职|退休|卖了|可以用了"
+)
 
 CHANGED: Final = _any(
     "changed", "now", "these days", "nowadays", "has (?:been )?moved", "(?:got|was|were|been) (?:moved|changed|renamed)", "we(?:'ve| have) moved",
@@ -146,7 +193,7 @@ CHANGED: Final = _any(
     "maintenant", "désormais", "à présent", "passe (?:à|au)", "nouve(?:au|lle|l)", "déménagé", "passée?s?", "changé", "finalement",
     "ahora", "actualmente", "pasó a", "pasa a", "nuev[oa]", "mudado", "mudé", "cambió", "pasamos",
 )  # fmt: skip
-CHANGED_ZH: Final = re.compile("现在|改成|改为|换成|换到|搬到|变成|新的|已经")
+CHANGED_ZH: Final = _words("现在|改成|改为|换成|换到|搬到|变成|新的|已经")
 
 # -- what tells the assistant how to work ----------------------------------------------------------------------------
 
@@ -161,13 +208,14 @@ LASTING: Final = _any(
     "toujours", "jamais", "à partir de maintenant", "désormais", "à l'avenir", "systématiquement", "dans ce (?:dépôt|projet)",
     "siempre", "nunca", "jamás", "a partir de ahora", "de ahora en adelante", "en este (?:repo|repositorio|proyecto)",
 )  # fmt: skip
-LASTING_ZH: Final = re.compile("(?:注释|代码|回答|文档|回复|邮件|报告|金额|日期|数字).{0,4}(?:必须|都要|只能|都用|都保留|都写)|以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都")
+LASTING_ZH: Final = _words(
+    "(?:注释|代码|回答|文档|回复|邮件|报告|金额|日期|数字).{0,4}(?:必须|都要|只能|都用|都保留|都写)|以后|一律|永远|总是|始终|一直用|从现在起|今后|绝不|从不|每次都"
+)
 
-EVERY: Final = re.compile(
+EVERY: Final = _words(
     r"^(?:every|each|all|any(?:thing)?|whatever you|tous|toutes|tout ce que|jede[rs]?|alle|alles|tod[oa]s?|cada)(?!\w).{0,60}(?<!\w)"
     r"(?:must|has to|have to|needs?(?! (?:a |to be )?(?:fix|rebas|updat))|should|ought to|doit|doivent|muss|müssen|soll|sollen"
-    r"|braucht|brauchen|deben?|tienen? que|necesitan?)(?!\w)",
-    _I,
+    r"|braucht|brauchen|deben?|tienen? que|necesitan?)(?!\w)"
 )
 """What holds for all of something: a rule without "always"."""
 
@@ -180,43 +228,39 @@ MANNER: Final = _any(
 )  # fmt: skip
 """How the user wants to be talked to: a rule without "always"."""
 
-LASTING_FIRST: Final = re.compile(r"^(?:please )?(?:always|never)(?= \w)", _I)
+LASTING_FIRST: Final = _words(r"^(?:please )?(?:always|never)(?= \w)")
 """With which a rule begins; elsewhere in a sentence "always" mostly tells how somebody or something is."""
 
-OF_THINGS: Final = re.compile(
+OF_THINGS: Final = _words(
     r"^(?:the|these|some|many|you(?! (?:must|should|always|never|can))|der|die|das|ein|eine|le|la|les|l'|un|une|el|los|las|una)"
     r"(?![\w])(?!.*(?<!\w)(?:please|must|should|shall|bitte|muss|müssen|soll|sollen|doit|doivent|s'il te|s'il vous|por favor"
-    r"|deben?|always be|never be)(?!\w))(?!.*, (?:toujours|immer|siempre|always|never|jamais|nie|nunca))",
-    _I,
+    r"|deben?|always be|never be)(?!\w))(?!.*, (?:toujours|immer|siempre|always|never|jamais|nie|nunca))"
 )
 """Behind which "always" tells how something is, where nobody is asked for it."""
 
-OF_MYSELF: Final = re.compile(
+OF_MYSELF: Final = _words(
     r"^(?:and |but |so |well |actually )?(?:i(?!'d (?:like|prefer|rather)| (?:want|prefer|would|expect))"
     r"|he|she|they|it|this|that|there|ich(?! (?:möchte|will|bevorzuge|hätte))|er|es|das|je(?! (?:veux|préfère|voudrais))"
-    r"|j'(?!aimerais)|il|elle|ça|c'est|yo|él|ella|he|ha|my|mein\w*|mon|ma|mi)(?![\w’])",
-    _I,
+    r"|j'(?!aimerais)|il|elle|ça|c'est|yo|él|ella|he|ha|my|mein\w*|mon|ma|mi)(?![\w’])"
 )
 """Behind which "always" and "never" tell of somebody and bind nobody."""
 
-LEAD: Final = re.compile(
+LEAD: Final = _words(
     r"^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"
     r"|hallo|guten tag|moin|also|und|ach|übrigens|bitte|aber|bonjour|salut|et|alors|au fait|mais|hola|buenas|y|bueno|pero"
     r"|por cierto|morning|thanks|danke|merci|gracias)(?![\w'’])[\s,!.:]*){0,4}(?:for|in|pour|dans|para|für) (?:the |our |my |les |le |la |nos |mes |los |las |mis |el )?[\w-]+ (?:(?=(?:i|we|je|on|nous)\s)|(?=j'))"
     r"|^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"
     r"|hallo|guten tag|moin|also|und|ach|übrigens|bitte|aber|bonjour|salut|et|alors|au fait|mais|hola|buenas|y|bueno|pero"
-    r"|por cierto|morning|thanks|danke|merci|gracias)(?![\w'’])[\s,!.:]*){0,4}",
-    _I,
+    r"|por cierto|morning|thanks|danke|merci|gracias)(?![\w'’])[\s,!.:]*){0,4}"
 )
-LEAD_ZH: Final = re.compile("^(?:你好|您好|嗨|对了|顺便说一下|另外|还有|请|那个)+[，,！! ]*")
+LEAD_ZH: Final = _words("^(?:你好|您好|嗨|对了|顺便说一下|另外|还有|请|那个)+[，,！! ]*")
 
-TAIL: Final = re.compile(
+TAIL: Final = _words(
     r"\s*(?:(?:,|by the way|btw|now|these days|nowadays|any ?more|too|though|as well|at the moment|currently|last \w+"
     r"|over the (?:summer|winter)|for (?:the|that)\b.*|since\b.*|because\b.*|so that\b.*|just so\b.*|every (?:day|week)"
     r"|with my\b.*|and (?:i|we|it|they)\b.*|but\b.*|eigentlich|jetzt|übrigens|seit\b.*|weil\b.*|und (?:ich|wir|brauche)\b.*"
     r"|auch dort|depuis\b.*|maintenant|désormais|avec (?:ma|mon)\b.*|cet (?:été|hiver)|parce\b.*|et (?:je|j'|nous|on)\b.*"
-    r"|desde\b.*|ahora|porque\b.*|y (?:yo|me|no)\b.*|el mes\b.*|s'il (?:te|vous) plaît|por favor|please|bitte)\s*)+$",
-    _I,
+    r"|desde\b.*|ahora|porque\b.*|y (?:yo|me|no)\b.*|el mes\b.*|s'il (?:te|vous) plaît|por favor|please|bitte)\s*)+$"
 )
 
 # -- the shapes ------------------------------------------------------------------------------------------------------
@@ -245,7 +289,7 @@ _ENGLISH = (
     _shape("lives in", r"(?:i|we)(?:'m|'re| am| are)? (?:all |both |currently )?(?:live|reside|based|living|located) (?:\w+ )?(?:in|near|outside|at) " + _O),
     _shape("is from", rf"i(?:'m| am) (?:originally )?from (?P<o>{_NAME})$"),
     _shape("works as", r"i(?: currently| now)? work as (?:an? )?" + _O),
-    _shape("works at", rf"i(?: currently| now)? work (?:at|for) (?P<o>(?:an? |the )?.{{2,60}})$"),
+    _shape("works at", r"i(?: currently| now)? work (?:at|for) (?P<o>(?:an? |the )?.{2,60})$"),
     _shape("cannot have", r"i(?:'m| am) (?:\w+ )?allergic to " + _O, several=True),
     _shape("cannot have", r"i (?:can't|cannot|can’t|don't|do not) (?:eat|drink|tolerate|stand) " + _O, several=True),
     _shape("runs", r"i (?:run|lead|manage|maintain|own|head) (?P<o>(?:the|a|an|our|my) .{3,60})$", several=True),
@@ -262,7 +306,7 @@ _ENGLISH = (
     _shape("likes", r"(?:i|we) (?:really |absolutely )?(?:love|hate|dislike) (?!to\b|it\b|this|that|the idea|how|your|when)" + _O, several=True),
     _shape("uses", r"(?:i|we)(?: (?:now|all|mostly|only|always|still))? use (?!the (?:same|wrong)|it\b|this|that|them)(?P<o>.{1,60})$", several=True),
     _shape("uses", r"we(?:'re| are) (?:now |all |still )?(?:using|on) (?!the (?:same|wrong)|it\b|this|that|them|track|time)" + _O, several=True),
-    _shape("uses", rf"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?(?:switched|migrated|changed)(?: over)?(?: from [^,]{{1,30}}?)? to (?P<o>.{{1,40}})$", several=True, changes=True),
+    _shape("uses", r"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?(?:switched|migrated|changed)(?: over)?(?: from [^,]{1,30}?)? to (?P<o>.{1,40})$", several=True, changes=True),
     _shape("uses", r"(?:i|we)(?:'ve| have)? (?:just |recently )?(?:ripped out|dropped|replaced|ditched) .{1,30} (?:with|for|by) " + _O, several=True, changes=True),
     _shape("does", r"(?:i|we) (?P<r>do|code|program|develop) (?:all |most of )?(?:my |our |the )?(?P<s>[\w ]{2,25}) (?:in|with|on) " + _O),
     _shape("", r"we (?:all )?(?P<r>deploy|ship|host|run|store|schedule|test|build|release|publish|document|log|monitor|track)(?: \w+){0,3}? (?:to|on|with|at|in|using|via) " + _O, subject="we"),
@@ -301,7 +345,7 @@ _MORE_ENGLISH = (
 _GERMAN = (
     _shape("is called", rf"(?:ich hei(?:ß|ss)e|ich bin (?:der|die)|mein name ist|nenn(?:en sie|t)? mich) (?:übrigens )?(?P<o>{_NAME})"),
     _shape("lives in", rf"(?:ich|wir) (?:bin|sind) .{{0,30}}?nach (?P<o>{_NAME}) (?:um)?gezogen$", changes=True),
-    _shape("lives in", rf"(?:ich|wir) (?:wohnen?|leben?)(?: (?:jetzt|in der nähe|zur zeit|seit \w+ \w+))* (?:in|bei|auf|nahe) (?P<o>.{{2,50}})$"),
+    _shape("lives in", r"(?:ich|wir) (?:wohnen?|leben?)(?: (?:jetzt|in der nähe|zur zeit|seit \w+ \w+))* (?:in|bei|auf|nahe) (?P<o>.{2,50})$"),
     _shape("is from", rf"ich komme (?:ursprünglich )?aus (?P<o>{_NAME})"),
     _shape("works as", r"ich arbeite (?:jetzt )?als " + _O),
     _shape("works as", rf"von beruf bin ich (?:eigentlich )?(?P<o>{_NAME})"),
@@ -309,7 +353,7 @@ _GERMAN = (
     _shape("works at", r"sondern (?:jetzt )?in (?P<o>.{3,50})$", changes=True),
     _shape("cannot have", r"ich (?:vertrage|esse|trinke|mag) (?:kein\w*) " + _O, several=True),
     _shape("cannot have", r"ich bin (?:\w+ )?allergisch (?:gegen|auf) " + _O, several=True),
-    _shape("is", rf"ich bin (?:von beruf |ein |eine )?(?P<o>(?-i:[A-ZÄÖÜ][\w-]+(?:in|er|ist|ent|or|ant|eur|arzt|frau|mann|kraft|arier|aner|wirt)))$", several=True),
+    _shape("is", r"ich bin (?:von beruf |ein |eine )?(?P<o>(?-i:[A-ZÄÖÜ][\w-]+(?:in|er|ist|ent|or|ant|eur|arzt|frau|mann|kraft|arier|aner|wirt)))$", several=True),
     _shape("has", r"(?:ich|wir) haben? (?P<o>(?:eine?n? |zwei |drei |vier )?(?:\w+ )?(?:hunde?|katzen?|kinder|kind|sohn|söhne|tochter|töchter|autos?|brüder|bruder|schwestern?|diabetes|asthma)\b.{0,50})$", several=True),
     _shape("has", r"(?:ich|wir) haben? (?P<o>(?:eine?n? |zwei |drei |vier )?(?:\w+ )?(?:hunde?|katzen?|kinder|kind))$", several=True),
     _shape("drives", rf"ich fahre (?:jetzt )?(?:eine?n? )(?P<o>{_NAME}.{{0,30}})$"),
@@ -337,7 +381,7 @@ _MORE_GERMAN = (
 _FRENCH = (
     _shape("is called", rf"(?:moi c'est|je m'appelle|mon nom est|appelle[- ]moi|appelez[- ]moi) (?P<o>{_NAME})"),
     _shape("lives in", rf"(?:j'ai|on a|nous avons|je suis|on s'est|nous sommes) (?:récemment )?(?:déménagée?s?|installée?s?) (?:à|en|dans|au) (?P<o>{_NAME}).{{0,20}}$", changes=True),
-    _shape("lives in", rf"(?:j'habite|je vis|je réside|on habite|nous habitons|on vit|je suis basée?)(?: (?:maintenant|désormais))? (?:à|en|dans|au|près de) (?P<o>.{{2,50}})$"),
+    _shape("lives in", r"(?:j'habite|je vis|je réside|on habite|nous habitons|on vit|je suis basée?)(?: (?:maintenant|désormais))? (?:à|en|dans|au|près de) (?P<o>.{2,50})$"),
     _shape("is from", rf"je viens (?:de|d') ?(?P<o>{_NAME})$"),
     _shape("works as", r"je travaille comme " + _O),
     _shape("works at", r"je travaille (?:chez|pour|à|dans) " + _O),
@@ -400,7 +444,7 @@ _MORE_SPANISH = (
     _shape("works at", r"me han (?:trasladado|destinado|cambiado) a " + _O, changes=True),
     _shape("cannot have", r"(?:el |la |los |las )?(?P<o>[\w ]{3,25}) me (?:sientan?|caen?|hacen?) (?:muy )?mal$", several=True),
     _shape("speaks", r"hablo (?P<o>(?:euskera|catalán|gallego|italiano|ruso|árabe|\w+és)(?: .{0,30})?)$", several=True),
-    _shape("uses", rf"(?:cambié|cambiamos|cambio) (?:el |la |los |las )?[^,]{{1,25}} por (?:una? |el |la )?(?P<o>.{{2,30}})$", several=True, changes=True),
+    _shape("uses", r"(?:cambié|cambiamos|cambio) (?:el |la |los |las )?[^,]{1,25} por (?:una? |el |la )?(?P<o>.{2,30})$", several=True, changes=True),
     _shape("is", rf"(?:mi|nuestr[oa]) (?!(?:pregunta|problema|idea|plan)\b)(?P<s>[\w-]+(?: [\w-]+)?) (?:es|se llama)(?: ahora)? (?:una? |el |la )?(?P<o>{_VALUE}(?: \w+)?)$"),
     _shape("runs", r"(?:llevo|dirijo|tengo|tenemos) (?P<o>una? (?:\w+ )?(?:tienda|panadería|empresa|agencia|taller|restaurante|bar|equipo|estudio|negocio)\b.{0,30})$", several=True),
 )  # fmt: skip
@@ -456,12 +500,12 @@ _FORMS = (
     _shape("lives in", rf"(?:we|i)(?:'ve| have) lived (?:in|near) (?P<o>{_NAME}).{{0,30}}$"),
     _shape("lives in", rf"(?:we|i)(?:'re|'m) (?:\w+ )?in (?P<o>{_NAME})(?: now)?$"),
     _shape("is called", rf"(?P<o>{_NAME}), (?:pleased|nice|good|great) to meet you"),
-    _shape("is", rf"(?:the )?(?P<s>[a-z]\w+ (?:i|we)) (?:use|drive|run|have|work with|read|play) is (?P<o>.{{2,40}})$"),
+    _shape("is", r"(?:the )?(?P<s>[a-z]\w+ (?:i|we)) (?:use|drive|run|have|work with|read|play) is (?P<o>.{2,40})$"),
     _shape("is on", rf"(?:my|our) {_NO_TASK}(?P<s>(?:[\w-]+ ){{0,2}}[\w-]+) (?:is|are) (?:all )?(?:on|in|with|at) (?P<o>{_VALUE}.{{0,20}})$"),
     _shape("listens on", r"(?:the |our |my )?(?P<s>(?:[\w-]+ ){0,3}[\w-]+) (?:listens|is listening|is reachable|answers) (?:on|at) (?:port )?(?P<o>[\w.:/-]*\d[\w.:/-]*)$"),
     _shape("meets", r"(?:the |our |my )?(?P<s>(?:[\w-]+ ){0,3}[\w-]+) (?:meets|takes place|happens|opens|closes|is held|is closed|is open) (?P<o>(?:on |at |every )?(?:\w+days?\b|\d|\w+ (?:morning|evening)).{0,40})$"),
     _shape("is", rf"(?P<s>[a-z]\w+) is all (?P<o>{_VALUE})$"),
-    _shape("is kept in", rf"(?:the |our |my )?(?P<s>(?:[\w-]+ ){{0,2}}[a-z][\w-]+s) are (?:kept|stored|held|hosted|built|written|deployed) (?:in|on|with|at) (?P<o>.{{2,40}})$"),
+    _shape("is kept in", r"(?:the |our |my )?(?P<s>(?:[\w-]+ ){0,2}[a-z][\w-]+s) are (?:kept|stored|held|hosted|built|written|deployed) (?:in|on|with|at) (?P<o>.{2,40})$"),
     _shape("is called", rf"ich bin(?: der| die)? (?P<o>{_NAME})(?= (?:aus|von|und)|$)"),
     _shape("is", r"(?:ich )?bin (?P<o>(?-i:[A-ZÄÖÜ]\w+(?:er|in|ist|ent|or|ant|mann|frau|kraft))(?: (?:in|bei|von|und)\b.{0,40})?)$", several=True),
     _shape("is", r"(?:mein|meine|unser|unsere) (?P<s>bruder|schwester|sohn|tochter|frau|mann|mutter|vater|freundin|freund|hund|katze|chefin?|kollegin|kollege|oma|opa|enkel\w*) (?P<o>(?-i:[A-ZÄÖÜ]\w+)(?: \S.{1,50})?)$"),
@@ -476,7 +520,7 @@ _FORMS = (
     _shape("", r"je (?P<r>porte|conduis|joue|bois|lis|collectionne|enseigne|vends|élève|étudie|fabrique) (?!ça|ce )(?P<o>(?:du |de la |des |de |un |une |le |la |les |au |à ).{3,40})$", several=True),
     _shape("is called", rf"mi nombre:? (?P<o>{_NAME})$"),
     _shape("lives in", rf"estoy en (?P<o>{_NAME})$"),
-    _shape("is on", rf"(?:el|la|los|las) (?P<s>[\w-]+) (?:lo|la|los|las) (?:tenemos|tengo|hacemos|llevamos) (?:en|con) (?P<o>.{{2,30}})$"),
+    _shape("is on", r"(?:el|la|los|las) (?P<s>[\w-]+) (?:lo|la|los|las) (?:tenemos|tengo|hacemos|llevamos) (?:en|con) (?P<o>.{2,30})$"),
     _shape("listens on", r"(?:el|la|nuestr[oa]|mi) (?P<s>[\w-]+(?: [\w-]+)?) (?:escucha|corre|está) en (?:el puerto )?(?P<o>[\w.:/-]*\d[\w.:/-]*)$"),
     _shape("is", rf"(?P<o>{_NAME}) es (?:la|el) (?P<s>que .{{3,40}}|jef[ea]\b.{{0,20}}|encargad[oa]\b.{{0,20}})$"),
     _shape("has", r"(?:tengo|tenemos) (?P<o>(?:una?|dos|tres|cuatro|cinco) (?!(?:duda|pregunta|problema|error|idea|reunión|cita|minutos?)s?\b)\w.{2,40})$", several=True),
@@ -496,7 +540,284 @@ SHAPES: Final = (
 )
 """In the order in which they are tried; the first that fits a clause counts."""
 
-GREETED: Final = re.compile(
-    rf"^(?:hi|hello|hey|good (?:morning|evening))(?: there)?[,!. ]+(?:i'm|i am|it's|this is) (?P<o>{_NAME})(?=[,.!]|$)", _I
+GREETED: Final = _words(
+    rf"^(?:hi|hello|hey|good (?:morning|evening))(?: there)?[,!. ]+(?:i'm|i am|it's|this is) (?P<o>{_NAME})(?=[,.!]|$)"
 )
 """Where a greeting stands before it, "I'm" is followed by a name."""
+
+# -- what says nothing -----------------------------------------------------------------------------------------------
+
+OF_RULES_ZH: Final = _words(
+    "那条|这条|规则|规定|要求|不用了|忘掉|可以用了|之前|以后|一律|不要|现在|已经|[吧了的们我你]", 0
+)
+"""What two statements may share that are about different things."""
+
+SAY_NOTHING: Final = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "but",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "for",
+        "from",
+        "with",
+        "by",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "here",
+        "i",
+        "im",
+        "ive",
+        "we",
+        "you",
+        "he",
+        "she",
+        "they",
+        "me",
+        "us",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "what",
+        "which",
+        "who",
+        "not",
+        "no",
+        "any",
+        "all",
+        "more",
+        "now",
+        "just",
+        "only",
+        "also",
+        "use",
+        "uses",
+        "used",
+        "using",
+        "forget",
+        "ignore",
+        "drop",
+        "dropped",
+        "rule",
+        "rules",
+        "thing",
+        "stuff",
+        "about",
+        "said",
+        "again",
+        "back",
+        "anymore",
+        "longer",
+        "gone",
+        "fine",
+        "always",
+        "never",
+        "every",
+        "time",
+        "please",
+        "everything",
+        "moved",
+        "move",
+        "switched",
+        "switch",
+        "new",
+        "have",
+        "has",
+        "had",
+        "do",
+        "does",
+        "don",
+        "dont",
+        "get",
+        "gets",
+        "can",
+        "need",
+        "needed",
+        "want",
+        "over",
+        "off",
+        "out",
+        "up",
+        "so",
+        "as",
+        "well",
+        "if",
+        "these",
+        "days",
+        "today",
+        "update",
+        "whatever",
+        "last",
+        "month",
+        "keep",
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "des",
+        "ein",
+        "eine",
+        "einen",
+        "einem",
+        "und",
+        "oder",
+        "aber",
+        "von",
+        "zu",
+        "im",
+        "am",
+        "auf",
+        "bei",
+        "mit",
+        "fur",
+        "ist",
+        "sind",
+        "war",
+        "ich",
+        "wir",
+        "sie",
+        "du",
+        "es",
+        "er",
+        "mir",
+        "mich",
+        "uns",
+        "mein",
+        "meine",
+        "unser",
+        "unsere",
+        "nicht",
+        "mehr",
+        "kein",
+        "keine",
+        "jetzt",
+        "immer",
+        "nie",
+        "bitte",
+        "neue",
+        "neuer",
+        "wieder",
+        "regel",
+        "gilt",
+        "vergiss",
+        "vergessen",
+        "sondern",
+        "seit",
+        "haben",
+        "hat",
+        "bin",
+        "le",
+        "la",
+        "les",
+        "l",
+        "un",
+        "une",
+        "des",
+        "du",
+        "de",
+        "d",
+        "et",
+        "ou",
+        "mais",
+        "a",
+        "au",
+        "aux",
+        "en",
+        "dans",
+        "sur",
+        "chez",
+        "avec",
+        "pour",
+        "est",
+        "sont",
+        "je",
+        "j",
+        "nous",
+        "on",
+        "tu",
+        "vous",
+        "il",
+        "elle",
+        "mon",
+        "ma",
+        "mes",
+        "notre",
+        "ne",
+        "n",
+        "pas",
+        "plus",
+        "regle",
+        "oublie",
+        "maintenant",
+        "toujours",
+        "jamais",
+        "c",
+        "ce",
+        "cette",
+        "que",
+        "qui",
+        "s",
+        "desormais",
+        "finalement",
+        "el",
+        "los",
+        "las",
+        "lo",
+        "una",
+        "unos",
+        "unas",
+        "y",
+        "o",
+        "pero",
+        "del",
+        "al",
+        "con",
+        "por",
+        "para",
+        "es",
+        "son",
+        "soy",
+        "yo",
+        "nosotros",
+        "mi",
+        "mis",
+        "nuestro",
+        "nuestra",
+        "no",
+        "ya",
+        "ahora",
+        "siempre",
+        "nunca",
+        "que",
+        "se",
+        "me",
+        "olvida",
+        "regla",
+        "puedes",
+        "usamos",
+        "usar",
+    ]
+)
+"""The same, by words: in small letters, without accents."""

@@ -2,13 +2,15 @@
 
 import json
 import math
+from collections import defaultdict
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import attrs
 
 from gc_core import GCConfig, GCSession
-from gc_core.facts import FactOp, FactStore
+from gc_core.facts import FactKind, FactOp, FactStore, Promotion
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -42,63 +44,70 @@ def judged(rows, directory):
     The figures of rows in their order; after each one what was right is accepted, and what was wanted is planted where
     it was missed, so that one mistake does not count twice.
     """
-    right = made = wanted = 0
-    wrong, missed = [], []
-    for user, group in groupby(rows, key=lambda row: row["user"]):
-        facts, known = FactStore(directory / f"{user}.jsonl"), {}
-        for _, session_rows in groupby(group, key=lambda row: row["session"]):
+    users = [
+        User(FactStore(directory / f"{user}.jsonl"), list(group)) for user, group in groupby(rows, itemgetter("user"))
+    ]
+    for user in users:
+        user.talk()
+    return Figures(
+        right=sum(user.right for user in users),
+        made=sum(user.right + len(user.wrong) for user in users),
+        wanted=sum(user.right + len(user.missed) for user in users),
+        wrong=tuple(each for user in users for each in user.wrong),
+        missed=tuple(each for user in users for each in user.missed),
+    )
+
+
+@attrs.define
+class User:
+    """Whoever says the rows, with what is known of them."""
+
+    facts: FactStore
+    rows: list
+    right: int = 0
+    wrong: list = attrs.field(factory=list)
+    missed: list = attrs.field(factory=list)
+    known: dict = attrs.field(factory=lambda: defaultdict(list))
+
+    def talk(self):
+        for _, rows in groupby(self.rows, itemgetter("session")):
             with GCSession(GCConfig(strategy="none", auto_trigger=False)) as session:
-                for row in session_rows:
+                for row in rows:
                     session.append({"role": "user", "content": row["text"]})
+                    item = session.items()[-1].id
                     session.append({"role": "assistant", "content": "Noted."})
-                    item = session.items()[-2].id
-                    made_here = [
-                        each
-                        for each in session.propose(facts)
-                        if each.stated.item == item and each.op is not FactOp.LEAVE
-                    ]
-                    left = list(row["expected"])
-                    wanted += len(left)
-                    made += len(made_here)
-                    for each in made_here:
-                        match = next((label for label in left if fits(each, label, known)), None)
-                        if match is None:
-                            wrong.append((row["id"], row["text"], told(each)))
-                            continue
-                        right += 1
-                        left.remove(match)
-                        (change,) = session.accept(facts, [each])
-                        if change.op is not FactOp.DELETE:
-                            known.setdefault(row["id"], []).append(change.fact.id)
-                    missed.extend((row["id"], row["text"], label) for label in left)
-                    for label in left:
-                        plant(session, facts, row, item, label, known)
-    return Figures(right, made, wanted, tuple(wrong), tuple(missed))
+                    self.judge(session, row, item)
 
+    def judge(self, session, row, item):
+        left = list(row["expected"])
+        for each in session.propose(self.facts):
+            if each.stated.item != item or each.op is FactOp.LEAVE:
+                continue
+            match = next((label for label in left if self.fits(each, label)), None)
+            if match is None:
+                self.wrong.append((row["id"], row["text"], each.op.value, each.stated))
+                continue
+            self.right += 1
+            left.remove(match)
+            self.know(row, session.accept(self.facts, [each]))
+        for label in left:
+            self.missed.append((row["id"], row["text"], label))
+            self.know(row, session.promote(self.facts, self.planted(row, label, item)))
 
-def fits(proposal, label, known):
-    if proposal.op.value != label["op"]:
-        return False
-    if "of" in label and proposal.fact.id not in known.get(label["of"], ()):
-        return False
-    return "object" not in label or label["object"].lower() in proposal.stated.object.lower()
+    def fits(self, proposal, label):
+        if proposal.op.value != label["op"]:
+            return False
+        if "of" in label and proposal.fact.id not in self.known[label["of"]]:
+            return False
+        return label.get("object", "").lower() in proposal.stated.object.lower()
 
+    def planted(self, row, label, item):
+        """What was missed, as a host would write it: without parts."""
+        old = next((key for key in self.known[label.get("of")] if key in self.facts.facts), None)
+        text = row["text"] if len(row["expected"]) == 1 else label["object"]
+        if label["op"] == "delete":
+            return [Promotion.delete(old, item)] if old else []
+        return [Promotion.update(old, text, item) if old else Promotion.add(text, FactKind.FACT, item)]
 
-def plant(session, facts, row, item, label, known):
-    """What the code missed stands in the file as a host would write it, without parts."""
-    from gc_core.facts import FactKind, Promotion
-
-    old = next((key for key in known.get(label.get("of"), ()) if key in facts.facts), None)
-    if label["op"] == "delete":
-        if old:
-            session.promote(facts, [Promotion.delete(old, item)])
-        return
-    text = row["text"] if len(row["expected"]) == 1 else label["object"]
-    new = Promotion.add(text, FactKind.FACT, item) if not old else Promotion.update(old, text, item)
-    (change,) = session.promote(facts, [new])
-    known.setdefault(row["id"], []).append(change.fact.id)
-
-
-def told(proposal):
-    stated = proposal.stated
-    return (proposal.op.value, stated.subject, stated.relation, stated.object, proposal.fact and proposal.fact.text)
+    def know(self, row, changes):
+        self.known[row["id"]] += [change.fact.id for change in changes if change.op is not FactOp.DELETE]

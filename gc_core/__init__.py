@@ -51,10 +51,13 @@ from gc_core.events import (
     ThresholdCrossed,
     VolatileLayer,
 )
-from gc_core.facts import Fact, FactKind, FactStore, Promotion
+from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 from gc_core.hookspecs import hookimpl
 from gc_core.importance import CompositeScorer, ImportanceWeights, ScoringWindow
 from gc_core.items import Form, Item, ItemKind, Level, Turn, Unit
+from gc_core.learning.contract import FactExtractor, Stated
+from gc_core.learning.extraction import WordedExtractor
+from gc_core.learning.proposals import Proposal
 from gc_core.leases import Lease
 from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
@@ -150,7 +153,9 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "ErrorPattern",
     "ExtractiveSummarizer",
     "Fact",
+    "FactExtractor",
     "FactKind",
+    "FactOp",
     "FactStore",
     "FileBackend",
     "Finding",
@@ -197,6 +202,7 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "PluginError",
     "Plugins",
     "Promotion",
+    "Proposal",
     "ProviderCompacted",
     "RESEARCH_PROFILE",
     "RateExceeded",
@@ -227,6 +233,8 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "StateCut",
     "StateError",
     "StateExtractor",
+    "Stated",
+    "Statement",
     "Steps",
     "SubGoal",
     "Suggestion",
@@ -250,6 +258,7 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "UnknownStrategyError",
     "Usage",
     "VolatileLayer",
+    "WordedExtractor",
     "WorkingFile",
     "WorkingSetView",
     "Young",

@@ -11,6 +11,7 @@ import json
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -320,7 +321,7 @@ class FactStore:
         The living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
 
         Constraints stand first, then decisions, then facts, each the newest last. What is too much is left out, the
-        oldest of the last kind first (before them what is too long to fit even alone, and what shares no word with
+        oldest of the last kind first (before them what is too long to fit even alone, and what shares no rare word with
         ``about``, constraints excepted), and a last line says how many. The frame that a block gets in the window is
         not counted.
         """
@@ -328,11 +329,11 @@ class FactStore:
         if counter.count(whole := self._block(facts, 0)) <= cap:
             return whole
 
-        scores = dict(zip((fact.id for fact in facts), _scores(facts, about), strict=True))
+        spoken_of = _spoken_of(facts, about)
 
         def left_out(fact: Fact) -> tuple[bool, bool, int]:
             alone = self._block([fact], len(facts) - 1)
-            matters = fact.kind is FactKind.CONSTRAINT or scores[fact.id] > 0
+            matters = fact.kind is FactKind.CONSTRAINT or fact.id in spoken_of
             return counter.count(alone) <= cap, matters, -_rank(fact)
 
         def without(number: int) -> str:
@@ -451,6 +452,16 @@ def _scores(facts: Sequence[Fact], words: str) -> list[float]:
     texts = [_searched(fact) for fact in facts]
     weights = {word: rarity(sum(word in text for text in texts), len(texts)) for word in wanted}
     return [sum(weight for word, weight in weights.items() if word in text) for text in texts]
+
+
+def _spoken_of(facts: Sequence[Fact], about: str) -> frozenset[str]:
+    """Ids of the facts that share a word with a text which most of them do not have."""
+    texts = {fact.id: set(_WORD.findall(_searched(fact))) for fact in facts}
+    shared = [words & set(_WORD.findall(about.casefold())) for words in texts.values()]
+    often = Counter(word for words in shared for word in words)
+    return frozenset(
+        key for key, words in zip(texts, shared, strict=True) if any(2 * often[w] <= len(facts) for w in words)
+    )
 
 
 def _searched(fact: Fact) -> str:

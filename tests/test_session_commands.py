@@ -531,3 +531,45 @@ def test_every_command_is_listed_with_a_help_of_its_own():
     for command in session_commands.COMMANDS:
         assert f"  {command.__name__} " in listed
         assert run(command.__name__, "--help").exit_code == 0
+
+
+# --- memory across sessions -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stated(tmp_path):
+    """A session in which a user stated two facts, and the path of a file of facts that is not there."""
+    directory, file = tmp_path / "session", tmp_path / "facts.jsonl"
+    with GCSession(CONFIG, directory=directory) as session:
+        session.append({"role": "user", "content": "I live in Lisbon. We deploy to Heroku."})
+    return directory, file
+
+
+def test_propose_lists_what_users_stated_and_writes_nothing(stated):
+    done = run("propose", *stated)
+    assert done.exit_code == 0
+    assert [line.split(" [")[0] for line in done.stdout.splitlines()] == [
+        "1. add: I live in Lisbon.",
+        "2. add: We deploy to Heroku.",
+    ]
+    assert not stated[1].exists()
+
+
+def test_propose_carries_out_what_accept_names_and_facts_finds_it(stated):
+    done = run("propose", *stated, "--accept", "2")
+    assert done.stdout.splitlines()[-1].startswith("add: [fact] We deploy to Heroku. (f1, ")
+    found = run("facts", stated[1], "heroku").stdout.splitlines()
+    assert len(found) == 1
+    assert "[fact] We deploy to Heroku. (f1, " in found[0]
+    (document,) = json.loads(run("facts", stated[1], "--relation", "deploy", "--json").stdout)
+    assert document["states"]["object"] == "Heroku"
+    assert run("facts", stated[1], "--at", "2001-01-01").stdout == ""
+
+
+def test_propose_refuses_a_number_that_it_did_not_give(stated):
+    assert failed(run("propose", *stated, "--accept", "3"), "no proposal 3; there are 2")
+    assert not stated[1].exists()
+
+
+def test_facts_of_no_file_is_an_error(tmp_path):
+    assert failed(run("facts", tmp_path / "none.jsonl"), "is no file; expected one that")

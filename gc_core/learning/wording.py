@@ -1,7 +1,7 @@
 """
 Words by which statements about a user and their surroundings are known, by language.
 
-Every pattern is made of fixed words and bounded repeats and is asked about one clause, so all of it is linear. What
+The patterns are asked about sentences of at most ``extraction.MOST_CHARS`` letters, so that none takes long. What
 they are not sure of is no statement: a fact that is missed can be said again, a wrong one misleads later sessions.
 """
 

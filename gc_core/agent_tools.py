@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from gc_core.contents import Passage
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
 from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
 from gc_core.items import Item, ItemKind
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
+from gc_core.protocols import TokenCounter
 from gc_core.results import GCResult
 from gc_core.scan import scan
 from gc_core.search import Hit
@@ -30,7 +32,7 @@ RECALL_TOKENS: Final = 2_000
 """Tokens that one recall brings back at most, and never more than a quarter of the window."""
 
 _SHARE = 4  # parts of the window of which a recall may fill one, and pins together one
-_MOST_RECALLED = 20  # items of a range that are read at once: a trace may stand for a hundred megabytes
+_LETTERS = 4  # characters of a token, roughly: what is told is counted
 _OWN_HITS = 40  # hits that are asked for beside those wanted: calls of these tools are left out of what is found
 _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
@@ -127,16 +129,19 @@ class AgentTools:
     # -- looking back --------------------------------------------------------------------------------------------
 
     def _recall(self, reference: str, offset: int = 0) -> str:
-        asked, behind = _bounded(reference)
+        asked = _asked(reference)
+        most = min(RECALL_TOKENS, self._a_share)
+        passages = self._session.contents(asked)
+        characters = sum(passage.characters for passage in passages)
+        if len(passages) > 1 and not offset and characters > _LETTERS * most:
+            return _table(asked, passages, characters, most, self._session._counter)
         text = self._session.recall(asked)
         if not text or (offset and offset >= len(text)):
             return f"{asked} has {len(text):,} characters of text"
-        end = excerpt_end(text, offset, min(RECALL_TOKENS, self._a_share), self._session._counter)
+        end = excerpt_end(text, offset, most, self._session._counter)
         told = [text[offset:end]]
         if end < len(text):
             told.append(f"[{end:,} of {len(text):,} characters; go on with reference={asked}, offset={end}]")
-        if behind:
-            told.append(f"[{asked} alone; behind it: reference={behind}]")
         return "\n".join(told)
 
     def _search(self, query: str, tool: str | None = None, role: str | None = None, limit: int = 10) -> str:
@@ -255,17 +260,19 @@ def _chosen(names: Iterable[str]) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _bounded(reference: str) -> tuple[str, str]:
-    """What of a reference is read at once, and the range behind it or ""; an id stands before bytes that hold it."""
+def _asked(reference: str) -> str:
+    """The reference in what the model gave, which may be a whole stub; an id stands before bytes that hold it."""
     told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
     named = _ID.search(told)
-    if named is None or named.group(2) is None:
-        return (told if named is None else named.group()), ""
-    first, last = int(named.group(1)), int(named.group(2))
-    if last - first < _MOST_RECALLED:
-        return named.group(), ""
-    of = named.group(3) or ""  # another session, that this one was handed off from
-    return f"i{first}-i{first + _MOST_RECALLED - 1}{of}", f"i{first + _MOST_RECALLED}-i{last}{of}"
+    return told if named is None else named.group()
+
+
+def _table(asked: str, passages: Sequence[Passage], characters: int, most: int, counter: TokenCounter) -> str:
+    """A table of contents of a stretch that is too long to be told, as far as it fits."""
+    head = f"{asked} has {characters:,} characters; recall the part that you need:"
+    lines = "\n".join([head, *(passage.line() for passage in passages)])
+    end = excerpt_end(lines, 0, most, counter)
+    return lines if end == len(lines) else f"{lines[:end].rstrip()}\n[{lines[end:].count(chr(10)) + 1} more parts]"
 
 
 def _hit_line(hit: Hit) -> str:

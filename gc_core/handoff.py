@@ -12,13 +12,14 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import attrs
 
 from gc_core.answering import Steps
 from gc_core.carrying import carried
 from gc_core.config import GCConfig
+from gc_core.contents import Passage
 from gc_core.context import Context
 from gc_core.errors import LeaseError, SourceError
 from gc_core.handoff_texts import (
@@ -38,7 +39,7 @@ from gc_core.leases import Lease, Leasing
 from gc_core.ledger import Ancestor, Collected, FirstSent, Inherited, Observed
 from gc_core.log import FILE_NAME, LogRecord
 from gc_core.messages import Payload
-from gc_core.past import serialised
+from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
 from gc_core.reader import SessionReader
 from gc_core.remembering import BLOCK
@@ -49,6 +50,8 @@ from gc_core.summaries.validation import FACTS_HEAD
 from gc_core.summary import BULLET, SummaryForm, SummaryRequest, entries_of
 from gc_core.task.rendering import state_text
 from gc_core.task.values import TaskState
+
+R = TypeVar("R")
 
 _SEAM = 8  # tokens that a text may have more inside a frame than alone
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT, ItemKind.OPAQUE})
@@ -86,7 +89,19 @@ class Handing(Leasing):
         found = OTHER.search(item, item.rfind("[gc:") + 1) if isinstance(item, str) else None
         if found is None or found["tag"] == tag_of(self._store.session):
             return super().recall(item if found is None else found["ids"])
-        return self._of_kin(found["tag"], found["ids"])
+        return self._of_kin(found["tag"], lambda kin: kin.recall(found["ids"]))
+
+    @serialised
+    def contents(self, reference: str) -> tuple[Passage, ...]:
+        """
+        What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
+        to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it raises.
+        """
+        found = OTHER.search(reference, reference.rfind("[gc:") + 1) if isinstance(reference, str) else None
+        if found is None or found["tag"] == tag_of(self._store.session):
+            return super().contents(reference if found is None else found["ids"])
+        passages = self._of_kin(found["tag"], lambda kin: kin.contents(found["ids"]))
+        return tuple(attrs.evolve(each, reference=f"{each.reference}@{found['tag']}") for each in passages)
 
     # -- inside: handing off -------------------------------------------------------------------------------------------
 
@@ -313,19 +328,20 @@ class Handing(Leasing):
         known = self._inheritance
         return super()._first_state() if known is None else (TaskState.from_json(known[1].state), known[0])
 
-    def _of_kin(self, tag: str, ids: str) -> str:
+    def _of_kin(self, tag: str, read: Callable[[Past], R]) -> R:
+        """What is read of a session before this one, by its tag."""
         kin = self._kin.get(tag)
         session = None if kin is None else kin()
         if session is not None and not session._closed:
-            return session.recall(ids)
+            return read(session)
         ancestors = () if (known := self._inherited) is None else known.ancestors
         found = next((each for each in ancestors if tag_of(each.session) == tag), None)
         if found is None:
-            raise SourceError(f"{ids}@{tag}: no session {tag} was handed on to this one")
+            raise SourceError(f"@{tag}: no session {tag} was handed on to this one")
         if not found.directory:
-            raise SourceError(f"{ids}@{tag}: session {found.session} has ended, and it had no directory")
+            raise SourceError(f"@{tag}: session {found.session} has ended, and it had no directory")
         with SessionReader(found.directory) as reader:
-            return reader.recall(ids)
+            return read(reader)
 
     def _close_files(self) -> None:
         super()._close_files()

@@ -54,7 +54,7 @@ class ModelFamily:
     encoding: str = "o200k_base"
     exact: bool = False
     factor: float = attrs.field(default=1.0, validator=attrs.validators.gt(0))
-    per_message: int = 3
+    per_message: int = 4
     per_request: int = 3
     per_call: int = 8
     per_result: int = 7
@@ -67,8 +67,8 @@ class ModelFamily:
 
 
 # Encodings: tiktoken 0.14 (model.py, 2026). Framing of messages: the OpenAI cookbook, "How to count tokens with
-# tiktoken", num_tokens_from_messages (3 a message, 3 for the primed reply). Framing of calls: the markers, recipient
-# and channel that the openai-harmony format (2025) writes around a call and its result.
+# tiktoken", num_tokens_from_messages (3 a message, 1 for the name of its role, 3 for the primed reply). Framing of
+# calls: the markers, recipient and channel that the openai-harmony format (2025) writes around a call and its result.
 _O200K = ModelFamily(
     name="gpt-o200k",
     prefixes=("chatgpt-4o", "gpt-4o", "gpt-4-1", "gpt-4-5", "gpt-5", "gpt-oss", "o1", "o3", "o4"),
@@ -95,6 +95,7 @@ _CLAUDE_4 = ModelFamily(
     name="claude-4",
     prefixes=("claude-instant", "claude-2", "claude-3", "claude-sonnet-4", "claude-opus-4", "claude-haiku-4"),
     factor=1.10,
+    per_message=3,
     per_call=44,
     per_result=40,
     image_rule=ImageRule.AREA_750,

@@ -18,6 +18,7 @@ from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.blocks import Block
 from gc_core.checkpoints import Checkpoint, Checkpoints
+from gc_core.contents import Passage, passages_of
 from gc_core.errors import LogError, SessionClosedError, SourceError
 from gc_core.facts import FactChange, FactStore, Promotion
 from gc_core.fold import is_behind_every_rewind
@@ -28,11 +29,12 @@ from gc_core.learning.contract import FactExtractor
 from gc_core.learning.extraction import WordedExtractor
 from gc_core.learning.proposals import Proposal, Said, proposals_for
 from gc_core.ledger import Collected, Purged, Rewound, Undone
-from gc_core.log import text_of
+from gc_core.log import LogRecord, text_of
 from gc_core.messages import Role
 from gc_core.originals import TakenBack, items_of
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
+from gc_core.record_texts import parts_of
 from gc_core.recorder import Recorder
 from gc_core.references import ByteRange
 from gc_core.search import Filters, Hit, SearchIndex
@@ -137,13 +139,18 @@ class Past(abc.ABC):
         of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
         never given, LogError when no line stands at the bytes.
         """
-        if not isinstance(item, str):
-            raise SourceError(f"item = {item!r}: expected a reference as text")
         texts = [f"[{key}]\n{text}" for key, text in self._recalled(item)]
-        if not texts:
-            expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
-            raise SourceError(f"no item {item!r:.200} was ever logged; expected {expected}")
         return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
+
+    @serialised
+    def contents(self, reference: str) -> tuple[Passage, ...]:
+        """
+        What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
+        to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it raises.
+        """
+        form = self._recorder.state.format
+        named = ((key, record, dict(parts_of(record, form))) for key, record in self._named(reference))
+        return passages_of((key, record.turn, parts[key]) for key, record, parts in named if key in parts)
 
     @serialised
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
@@ -420,29 +427,36 @@ class Past(abc.ABC):
         return newest
 
     def _recalled(self, item: str) -> list[tuple[str, str]]:
-        named = _ID.search(item[item.rfind("[gc:") + 1 :])
+        form = self._recorder.state.format
+        return [(key, text_of(record, key, form)) for key, record in self._named(item)]
+
+    def _named(self, item: str) -> list[tuple[str, LogRecord]]:
+        """The items that a reference names, with their records. Raises SourceError where there is none."""
+        if not isinstance(item, str):
+            raise SourceError(f"item = {item!r}: expected a reference as text")
+        named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
+        found: list[tuple[str, LogRecord]] = []
         if named is not None:
-            return self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
-        place = _RANGE.search(item)
-        return [] if place is None else self._of_bytes(int(place.group(1)), int(place.group(2)))
+            found = self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
+        elif place is not None:
+            found = self._of_bytes(int(place.group(1)), int(place.group(2)))
+        if not found:
+            expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
+            raise SourceError(f"no item {item!r:.200} was ever logged; expected {expected}")
+        return found
 
-    def _of_items(self, first: int, last: int) -> list[tuple[str, str]]:
-        format_ = self._recorder.state.format
-        found = {}
-        for number in range(first, min(last, self._recorder.state.numbers.items) + 1):
-            known = self._store.log.find(number)
-            if known is not None:
-                found[f"i{number}"] = text_of(known[1], f"i{number}", format_)
-        return list(found.items())
+    def _of_items(self, first: int, last: int) -> list[tuple[str, LogRecord]]:
+        numbers = range(first, min(last, self._recorder.state.numbers.items) + 1)
+        known = ((number, self._store.log.find(number)) for number in numbers)
+        return [(f"i{number}", found[1]) for number, found in known if found is not None]
 
-    def _of_bytes(self, start: int, end: int) -> list[tuple[str, str]]:
+    def _of_bytes(self, start: int, end: int) -> list[tuple[str, LogRecord]]:
         """Of whole lines alone: a range that was made up may begin anywhere, and is refused."""
-        format_ = self._recorder.state.format
         inside = end <= self._store.log.size
         records = [record for _, record in self._store.log.records(start, end)] if inside else []
         if not records:
             raise LogError(f"{self._store.log.journal.path}: bytes {start}-{end} hold no line")
-        return [(key, text_of(record, key, format_)) for record in records for key in record.items if key]
+        return [(key, record) for record in records for key in record.items if key]
 
 
 def _told(place: ByteRange, time: float, record: Any, *, in_force: bool) -> HistoryEntry:

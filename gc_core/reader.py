@@ -13,7 +13,7 @@ from typing import NoReturn, Self
 from gc_core import index_file
 from gc_core.accounts import LedgerAccount
 from gc_core.checkpoints import Checkpoint
-from gc_core.errors import LogError, SourceError
+from gc_core.errors import LogError
 from gc_core.log import FILE_NAME
 from gc_core.messages import Request
 from gc_core.past import Past
@@ -63,14 +63,7 @@ class SessionReader(Past):
 
         Raises SourceError, naming the reference, when one of them names nothing that was ever logged.
         """
-        found: list[tuple[str, str]] = []
-        for reference in references:
-            recalled = self._recalled(reference)
-            if not recalled:
-                expected = "an id such as i42, a range of ids, or bytes of the log"
-                raise SourceError(f"no item {reference!r:.200} was ever logged; expected {expected}")
-            found += recalled
-        return tuple(found)
+        return tuple(found for reference in references for found in self._recalled(reference))
 
     def window(self) -> Request:
         """The request as it stands. What waits for the next one is not in the files."""

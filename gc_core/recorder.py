@@ -426,9 +426,10 @@ class Recorder:
 
 def _counted_now(message: Message, intake: Intake) -> Message:
     """As the session counts now; thinking that a model does not count any more stays uncounted."""
-    pairs = zip(message.items, recounted(message, intake).items, strict=True)
+    now = recounted(message, intake)
+    pairs = zip(message.items, now.items, strict=True)
     items = [old if old.kind is ItemKind.THINKING and not old.tokens else new for old, new in pairs]
-    return attrs.evolve(message, items=tuple(items))
+    return attrs.evolve(now, items=tuple(items))
 
 
 def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002

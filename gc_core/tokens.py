@@ -144,7 +144,7 @@ class TiktokenCounter:
     Attributes:
         name: The encoding, ``"o200k_base"`` or ``"cl100k_base"``; UnknownEncodingError for any other.
         exact: True.
-        per_message: Tokens of framing that every message costs.
+        per_message: Tokens of framing that every message costs, the name of its role included.
         per_request: Tokens that every request costs once.
         per_call: Tokens of framing around a tool call.
         per_result: Tokens of framing around a tool result.
@@ -155,7 +155,7 @@ class TiktokenCounter:
 
     name: str = attrs.field(default="o200k_base")
     exact: bool = attrs.field(default=True, init=False)
-    per_message: int = 3
+    per_message: int = 4
     per_request: int = 3
     per_call: int = 8
     per_result: int = 7

@@ -15,6 +15,7 @@ from gc_core import (
     SessionClosedError,
 )
 from gc_core.agent_tools import RECALL_TOKENS, AgentTools
+from gc_core.contents import MOST_PASSAGES
 from gc_core.items import ItemKind
 from gc_core.tokens import schema_tokens
 from gc_core.tool_schemas import TOOL_NAMES
@@ -178,7 +179,7 @@ def test_recall_takes_the_whole_line_of_a_stub_and_of_a_trace(session, tools):
     for item in cut:
         text = tools.call("recall", {"reference": item.text})
         assert "failed" not in text[:20]
-        assert session.recall(item.reference.first)[:40] in text
+        assert session.recall(item.reference.first)[:40] in text or text.startswith(f"{item.reference.first}-")
 
 
 def test_a_recall_is_bounded_and_says_how_to_get_the_rest(session, tools):
@@ -219,13 +220,40 @@ def test_a_recall_fills_a_quarter_of_a_small_window_at_most():
         assert session._counter.count(AgentTools(session).call("recall", {"reference": key})) <= 250 + 40
 
 
-def test_a_long_range_is_read_in_pieces(session, tools):
-    rounds(session, 30, size=1)
-    first = tools.call("recall", {"reference": "i1-i61"})
-    assert first.endswith("[i1-i20 alone; behind it: reference=i21-i61]")
-    assert "[i20]" in first
-    assert "[i21]" not in first
-    assert "[i41]" not in tools.call("recall", {"reference": "i21-i40"})
+def test_a_long_range_is_a_table_of_contents_first_and_its_parts_are_told(session, tools):
+    rounds(session, 30)
+    table = tools.call("recall", {"reference": "i1-i61"}).splitlines()
+    assert table[0].startswith("i1-i61 has ")
+    assert table[0].endswith("recall the part that you need:")
+    assert len(table) <= 1 + MOST_PASSAGES
+    references = [line.split()[0] for line in table[1:]]
+    assert references[0].startswith("i1-")
+    assert references[-1].endswith("i61")
+    assert "read" in table[1]
+    part = tools.call("recall", {"reference": references[3]})
+    assert part.startswith(f"[{references[3].partition('-')[0]}]")
+
+
+def test_the_bytes_of_a_whole_summary_are_a_table_of_contents_too(session, tools):
+    rounds(session, 30)
+    end = session._store.log.size
+    table = tools.call("recall", {"reference": f"master.jsonl:0-{end}"})
+    assert session._counter.count(table) <= RECALL_TOKENS + 40
+    assert "recall the part that you need" in table
+    assert f"[gc: summary; master.jsonl:0-{end}]" not in table
+
+
+def test_a_table_of_contents_names_every_item_once_in_parts_that_follow_each_other(session):
+    rounds(session, 30)
+    passages = session.contents("i1-i61")
+    ids = [number for passage in passages for number in numbers(passage.reference)]
+    assert ids == list(range(1, 62))
+    assert sum(passage.items for passage in passages) == 61
+
+
+def numbers(reference):
+    first, _, last = reference.replace("i", "").partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 # --- search -----------------------------------------------------------------------------------------------------------

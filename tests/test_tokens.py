@@ -12,7 +12,7 @@ import tiktoken_ext.openai_public
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gc_core import tokens
+from gc_core import GCConfig, GCSession, tokens
 from gc_core.errors import UnknownEncodingError
 from gc_core.items import Image, ItemKind, Part
 from gc_core.models import ImageRule, family
@@ -250,7 +250,22 @@ def test_threads_share_one_vocabulary(monkeypatch):
 def test_finds_the_counter_of_a_model(model, format_name, name, exact):
     counter = counter_for(model, format_name)
     assert (counter.name, counter.exact) == (name, exact)
-    assert (counter.per_message, counter.per_request) == (3, 3)
+    assert (counter.per_message, counter.per_request) == (3 if "claude" in name else 4, 3)
+
+
+def test_a_short_chat_is_counted_exactly_with_the_names_of_its_roles():
+    """As num_tokens_from_messages of OpenAI's cookbook counts it: 3 a message, its role, its text, 3 a request."""
+    messages = [
+        {"role": "system", "content": "You are brief."},
+        {"role": "user", "content": "Hello."},
+        {"role": "assistant", "content": "Hello, what can I do?"},
+        {"role": "user", "content": "Tell me the time."},
+    ]
+    encoding = counter_for("gpt-5", "openai")
+    cookbook = 3 + sum(3 + encoding.count(each["role"]) + encoding.count(each["content"]) for each in messages)
+    with GCSession(GCConfig(strategy="gc_truncate", context_limit=8_000), format="openai", model="gpt-5") as session:
+        session.extend(messages)
+        assert session.pre_send().tokens == cookbook
 
 
 def test_estimates_by_the_factor_of_the_family_rounded_up():

@@ -61,7 +61,6 @@ from gc_core.learning.proposals import Proposal
 from gc_core.leases import Lease
 from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
-from gc_core.packing import ContextPacker, Packed
 from gc_core.past import HistoryEntry
 from gc_core.plan import Plan
 from gc_core.plugins import Plugins
@@ -145,7 +144,6 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "Constraint",
     "ContextMiddleware",
     "ContextOverflowError",
-    "ContextPacker",
     "ContextView",
     "Decision",
     "DeterministicExtractor",
@@ -197,7 +195,6 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "ORG",
     "ObjectiveChange",
     "OpenQuestion",
-    "Packed",
     "Plan",
     "PluginError",
     "Plugins",

@@ -48,9 +48,8 @@ class Archive(Spending):
         """What left the window, where a strategy says that it ``promotes``."""
         if not any(getattr(strategy, "promotes", False) is True for _, strategy in self._strategies):
             return None
-        share = self._config.tier_ratios[2]
         threshold = self._config.promote_threshold
-        return ColdTier(search=self._search_cold, read=self._cold_item, threshold=threshold, share=share)
+        return ColdTier(search=self._search_cold, read=self._cold_item, threshold=threshold)
 
     def _search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
         whole = {item.id for item in self._context.items() if item.form is Form.WHOLE}

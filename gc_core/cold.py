@@ -30,6 +30,9 @@ MOST_TOKENS: Final = 1_000
 """Tokens of one of them; of a longer one its lines that the window shows nowhere else come back."""
 
 
+MOST_SHARE: Final = 0.25
+"""Share of the usable window that one collection brings back at most."""
+
 MOST_LOOKED: Final = 50
 """Items of those that are named which are read from the log at most, the most relevant first."""
 
@@ -71,21 +74,19 @@ class ColdTier:
         search: Collected items that match a query, best first, at most so many.
         read: A collected item as it arrived, by its id; None for what stands in the window or never arrived.
         threshold: Relevance above which an item comes back.
-        share: Share of the usable window that may come back.
 
     """
 
     search: Callable[[str, int], tuple[ColdText, ...]]
     read: Callable[[str], Item | None]
     threshold: float
-    share: float
 
     def recalled(self, plugins: Plugins, view: WindowView, goal: Goal, counter: TokenCounter) -> tuple[Recalled, ...]:
         """What plugins promote and there is room for, the most relevant first; none twice."""
         named: dict[str, ColdItem] = {}
         for found in sorted(plugins.promote(view, goal), key=lambda found: (-found.relevance, found.item)):
             named.setdefault(found.item, found)
-        room = int(self.share * goal.usable_tokens)
+        room = int(MOST_SHARE * goal.usable_tokens)
         shown = {name for unit in view.units for item in unit.items for name in item.scan.names}
         back: list[Recalled] = []
         wanted = (found for found in named.values() if found.relevance > self.threshold)

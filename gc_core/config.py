@@ -91,16 +91,6 @@ def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> Non
         raise ConfigError(f"{attribute.name} = {value!r}: expected a share from 0 to 1")
 
 
-def _tiers(value: Any) -> tuple[float, ...]:
-    if not isinstance(value, (list, tuple)) or len(value) != len(("hot", "warm", "cold")):
-        raise ConfigError(f"tier_ratios = {value!r}: expected three shares, for hot, warm and cold")
-    if not all(isinstance(share, (int, float)) and not isinstance(share, bool) and 0 <= share <= 1 for share in value):
-        raise ConfigError(f"tier_ratios = {value!r}: expected shares from 0 to 1")
-    if sum(value) > 1 + 1e-9:
-        raise ConfigError(f"tier_ratios = {value!r}: together they are more than the window")
-    return tuple(value)
-
-
 def _turns(value: Any) -> tuple[int, ...]:
     if not isinstance(value, (list, tuple)) or not all(type(turn) is int and turn >= 0 for turn in value):
         raise ConfigError(f"pinned_turn_indices = {value!r}: expected turn numbers, counted from 0")
@@ -177,7 +167,6 @@ class GCConfig:
             ``threshold_percent``; the target moves with it. At most what a request may have. None: the percentage.
         max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input
             read from the provider's cache counts. Collections go deeper as spend runs ahead; see ``SpendLimitError``.
-        summarize_every_n_steps: Steps between two collections of strategies that declare so.
         auto_trigger: Collect without being asked; else only ``collect_now`` does.
         check_before_send: Look at the threshold before each model call too, not only after it.
         checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
@@ -212,8 +201,6 @@ class GCConfig:
             success, domain, each from 0 to 1; those that are not named are as they are by default.
         half_life_steps: Steps after which the composite's recency has halved.
         importance_embeddings: Its relevance looks at meaning too (extra ``embeddings``).
-        tier_ratios: Shares of the usable window for what is hot (verbatim), warm (condensed, summarised, digested) and
-            cold (brought back from the log), for strategies that work with tiers.
         promote_threshold: Relevance, from 0 to 1, above which a collected item is brought back by such a strategy's
             collection.
         compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
@@ -238,7 +225,6 @@ class GCConfig:
     max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     token_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     max_total_tokens: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
-    summarize_every_n_steps: int = attrs.field(default=20, validator=_whole(1))
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
@@ -265,7 +251,6 @@ class GCConfig:
     importance_weights: Mapping[str, float] = attrs.field(factory=dict, converter=_weights)
     half_life_steps: int = attrs.field(default=HALF_LIFE_STEPS, validator=_whole(1))
     importance_embeddings: bool = attrs.field(default=False, validator=_flag)
-    tier_ratios: tuple[float, ...] = attrs.field(default=(0.40, 0.35, 0.25), converter=_tiers)
     promote_threshold: float = attrs.field(default=0.6, validator=_share)
     compression_profile: str = attrs.field(default="general", validator=_named)
     state_extractor: str = attrs.field(default="deterministic", validator=_named)

@@ -91,7 +91,7 @@ def gc_promote(context: ContextView, goal: Goal) -> Iterable[ColdItem]:  # type:
     Name items that left the window and matter again; asked when a strategy that works with tiers collects.
 
     Those above ``promote_threshold`` come back as enrichment at the end of the next request, the most relevant first,
-    as far as the cold share of ``tier_ratios`` allows; the collection makes room for them.
+    in at most a quarter of the window; the collection makes room for them.
     """
 
 

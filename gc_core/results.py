@@ -45,7 +45,6 @@ class Goal:
         relief_tokens: In a summary it goes on to go while the request has at least so many; None: only to just below
             the pressure.
         usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where nobody knows.
-        tier_ratios: Shares of the usable window for what is hot, warm and cold, as the session is configured.
         turns_before: With a limit of turns: everything that may go leaves of the turns before this one; 0: no limit.
         fills: Of the last unit that leaves, as much stays as there is room for below the target.
         young_after: Number of the item behind which a YOUNG collection looks for what has been served.
@@ -60,7 +59,6 @@ class Goal:
     pressure_tokens: int | None = None
     relief_tokens: int | None = None
     usable_tokens: int = 0
-    tier_ratios: tuple[float, ...] = (0.40, 0.35, 0.25)
     turns_before: int = 0
     fills: bool = False
     young_after: int = 0

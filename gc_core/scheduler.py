@@ -339,9 +339,9 @@ class Scheduler:
 
     def _met(self, trigger: Trigger, moment: Moment) -> Iterator[GCTriggerReason]:
         match trigger:
-            case Hot() if moment.hot_tokens >= self._share_of(moment, self._hot_percent(trigger)):
+            case Hot() if moment.hot_tokens >= self._share_of(moment, trigger.percent):
                 yield GCTriggerReason.HOT
-            case Steps() if moment.steps_since >= (trigger.every or self.config.summarize_every_n_steps):
+            case Steps() if moment.steps_since >= trigger.every:
                 yield GCTriggerReason.STEPS
             case Spend(tokens=tokens) if moment.spent_since >= tokens:
                 yield GCTriggerReason.SPEND
@@ -374,13 +374,9 @@ class Scheduler:
             pressure_tokens=self._percent_of(moment, pressure) if pressure and self.usage(moment) >= pressure else None,
             relief_tokens=self._relief(moment),
             usable_tokens=self.fit(moment),
-            tier_ratios=self.config.tier_ratios,
             window_percent=self.usage(moment),
             conversation_percent=self._conversation_usage(moment),
         )
-
-    def _hot_percent(self, trigger: Hot) -> float:
-        return 100.0 * self.config.tier_ratios[0] if trigger.percent is None else trigger.percent
 
     def _relief(self, moment: Moment) -> int | None:
         """Tokens to which PRESERVABLE content may go down under pressure, where a strategy declares that."""

@@ -65,11 +65,11 @@ class Hot:
     Ask when what stands verbatim has this share of the usable window, if that is worth a break.
 
     Attributes:
-        percent: The share; None: the hot one of the session's ``tier_ratios``.
+        percent: The share.
 
     """
 
-    percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
+    percent: float = attrs.field(default=40.0, validator=_PERCENT)
 
 
 @attrs.frozen(kw_only=True)
@@ -78,11 +78,11 @@ class Steps:
     Ask so many steps after the last collection of the whole window, if that is worth a break.
 
     Attributes:
-        every: How many; None: the session's ``summarize_every_n_steps``.
+        every: How many.
 
     """
 
-    every: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.gt(0)))
+    every: int = attrs.field(default=20, validator=attrs.validators.gt(0))
 
 
 @attrs.frozen(kw_only=True)

@@ -10,10 +10,8 @@ TABLE = {
     "token_budget": None,  # 90 % of the window: threshold_percent says so
     "threshold_percent": 90.0,
     "output_reservation": 4_096,
-    "summarize_every_n_steps": 20,
     "compression_profile": "general",
     "importance_weights": {},  # the composite's own, below
-    "tier_ratios": (0.40, 0.35, 0.25),
     "summarization_model": None,  # the session's own
     "summarization_prompt": None,  # gc-core's own words
     "checkpoint_every_n_steps": 50,
@@ -35,7 +33,6 @@ EXTREMES = {
     "max_turns": [1, 10**9],
     "token_budget": [1, 5_000],
     "max_total_tokens": [1, 10**12],
-    "summarize_every_n_steps": [1, 10**9],
     "auto_trigger": [False],
     "check_before_send": [False],
     "checkpoint_every_n_steps": [0, 1, 10**9],
@@ -58,7 +55,6 @@ EXTREMES = {
     "reread_guard": ["off", "raise"],
     "importance_weights": [{"recency": 0.0, "relevance": 1.0}],
     "half_life_steps": [10**9],
-    "tier_ratios": [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)],
     "promote_threshold": [0.0, 1.0],
     "compression_profile": ["auto", "research"],
     "task_state_percent": [0, 100],

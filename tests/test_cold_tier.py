@@ -108,11 +108,10 @@ def test_only_what_is_above_the_threshold_comes_back(relevance, threshold, comes
         assert bool(enrichment(made)) == comes
 
 
-def test_the_most_relevant_come_back_as_far_as_the_cold_share_goes_and_the_target_holds():
+def test_the_most_relevant_come_back_in_a_bounded_share_and_the_target_holds(monkeypatch):
     share = 0.04
-    made, _ = promoted(
-        *((f"i{3 + 2 * place}", 0.7 + place / 100) for place in range(15)), tier_ratios=(0.4, 0.3, share)
-    )
+    monkeypatch.setattr("gc_core.cold.MOST_SHARE", share)
+    made, _ = promoted(*((f"i{3 + 2 * place}", 0.7 + place / 100) for place in range(15)))
     with made:
         made.collect_now(target_percent=20)
         made.pre_send()

@@ -61,7 +61,6 @@ ENVIRONMENT = {
     "GC_MAX_TURNS": ("", "max_turns", None),
     "GC_TOKEN_BUDGET": ("50000", "token_budget", 50_000),
     "GC_MAX_TOTAL_TOKENS": ("1000000", "max_total_tokens", 1_000_000),
-    "GC_SUMMARIZE_EVERY_N_STEPS": ("40", "summarize_every_n_steps", 40),
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
     "GC_CHECKPOINT_EVERY_N_STEPS": ("10", "checkpoint_every_n_steps", 10),
     "GC_MEMORY_BACKEND": ("sqlite", "memory_backend", "sqlite"),
@@ -87,7 +86,6 @@ ENVIRONMENT = {
     "GC_COMPRESSION_PROFILE": ("coding", "compression_profile", "coding"),
     "GC_STATE_EXTRACTOR": ("mine", "state_extractor", "mine"),
     "GC_TASK_STATE_PERCENT": ("4", "task_state_percent", 4.0),
-    "GC_TIER_RATIOS": ("0.5,0.3,0.2", "tier_ratios", (0.5, 0.3, 0.2)),
     "GC_PROMOTE_THRESHOLD": ("0.8", "promote_threshold", 0.8),
 }
 

@@ -73,12 +73,6 @@ def test_a_wish_is_met_from_its_own_number_on_or_from_the_sessions(wish, below, 
     assert scheduler(wish).before_send(at(50_000, **met)).reason in WISHES
 
 
-def test_shares_and_steps_are_the_sessions_where_the_strategy_names_none():
-    made = scheduler(tier_ratios=(0.2, 0.3, 0.1), summarize_every_n_steps=5)
-    assert made.before_send(at(50_000, hot_tokens=20_000)).reason is REASON.HOT
-    assert made.before_send(at(50_000, steps_since=5)).reason is REASON.STEPS
-
-
 @given(tokens=st.integers(0, 40_000), met=st.sampled_from(sorted(MET)), continuous=st.booleans())
 def test_at_or_below_the_target_no_wish_is_heard(tokens, met, continuous):
     made = scheduler(pressure_percent=0 if continuous else 90)

@@ -38,7 +38,7 @@ _WISHES: dict[str, type[gc.Hot | gc.Steps | gc.ObjectiveChange]] = {
     "steps": gc.Steps,
     "objective": gc.ObjectiveChange,
 }
-"""Good times for a collection that it may ask for, each weighed by the core; the shares and steps are the session's."""
+"""Good times for a collection that it may ask for, each weighed by the core."""
 
 _HUNDRED = 100
 
@@ -165,7 +165,7 @@ class Progressive:
         if context.can_summarize:
             yield from self._summarize(context, condensed, spare)
             yield from self._digest(context, goal, summarised, spare)
-        yield from _evictions(context, goal, spare)
+        yield from _evictions(context, spare)
         if goal.pressure:
             # What the digest tells goes last: nothing else tells it.
             for unit in sorted(context.preservable, key=lambda unit: (unit.is_digest, not unit.is_summary)):
@@ -220,24 +220,14 @@ class Progressive:
             )
 
 
-def _evictions(context: gc.ContextView, goal: gc.Goal, spare: Spare) -> Iterator[gc.GCRemovalItem]:
-    """
-    What the packer would not take into the window, the least important first; then the oldest of what it would, those
-    that show a file in use last.
-    """
+def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalItem]:
+    """The least important first, those that show a file in use last."""
     units = [unit for unit in context.collectable if unit.number > 0 and not spare(unit)]
-    budget = goal.target_tokens - context.tokens + sum(unit.tokens for unit in units)
-    packed = gc.ContextPacker(ratios=goal.tier_ratios).pack(
-        hot=[unit for unit in units if unit.level is gc.Level.VERBATIM],
-        warm=[unit for unit in units if unit.level is not gc.Level.VERBATIM],
-        budget=max(0, budget),
-        importance=lambda unit: max(context.importance(item) for item in unit.items),
-    )
-    for unit in packed.left_out:
+    for unit in sorted(units, key=lambda unit: (max(context.importance(item) for item in unit.items), unit.number)):
         yield gc.GCRemovalItem.drop(unit, reason="least important", phase="evict")
     schemas = [unit for unit in context.collectable if unit.number < 0]
     in_use = sorted(filter(spare, context.collectable), key=context.working_set.disuse, reverse=True)
-    for unit in (*packed.kept, *in_use, *schemas):
+    for unit in (*in_use, *schemas):
         yield gc.GCRemovalItem.drop(unit, reason="oldest of what may go", phase="drop")
 
 

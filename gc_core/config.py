@@ -168,6 +168,8 @@ class GCConfig:
         max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input
             read from the provider's cache counts. Collections go deeper as spend runs ahead; see ``SpendLimitError``.
         auto_trigger: Collect without being asked; else only ``collect_now`` does.
+        auto_expand: Before each request bring back what the newest step or the user names and nothing in the window
+            shows any more, in at most 2,000 tokens and a quarter of the window.
         check_before_send: Look at the threshold before each model call too, not only after it.
         checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
         memory_backend: What keeps them: "files", "sqlite" (one file), "memory" (as long as the process lives), or the
@@ -226,6 +228,7 @@ class GCConfig:
     token_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     max_total_tokens: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
+    auto_expand: bool = attrs.field(default=False, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
     checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
     memory_backend: str = attrs.field(default=FILES, validator=_named)

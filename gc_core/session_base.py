@@ -61,6 +61,7 @@ from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
 from gc_core.state import Settings
 from gc_core.store import Store
+from gc_core.suggestions import auto_expand
 from gc_core.watching import Watch
 
 
@@ -383,6 +384,13 @@ class SessionBase(Handing):
         return branch
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """What is missed comes back with the request, where the configuration says so."""
+        if self._config.auto_expand:
+            with self.plugins.guarded("auto_expand", "looking for what is missed"):
+                auto_expand(self)
+        super()._prepare()
 
     def _beside(self, directory: str | Path | None, config: GCConfig) -> Self:
         host = self._host

@@ -1,4 +1,4 @@
-"""What the agent seems to miss: names whose only carriers were collected, and calls that were answered before."""
+"""What is missed in the window: names whose only carriers were collected, and calls that were answered before."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.excerpts import excerpt_end
 from gc_core.formats import format_named
+from gc_core.handoff import Handing
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.search import Hit
-from gc_core.session_base import SessionBase
 from gc_core.tool_schemas import TOOL_NAMES
 
 MOST_SUGGESTED = 3
@@ -30,7 +30,7 @@ _MOST_CALLS = 40  # that name a file: where there are more, nobody looks whether
 _RESULTS_WITHIN = 64  # items behind a call among which its result is looked for
 _BEFORE_CHARS = 400  # of an excerpt, before the name that it is shown for
 
-_SAID = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 # Enrichment is none of them: what was recalled before is a copy.
 _WORTH = {
     kind.value: worth
@@ -43,12 +43,12 @@ _WORTH = {
 @attrs.frozen(kw_only=True)
 class Suggestion:
     """
-    An item that was collected and that the agent seems to need.
+    An item that was collected and that is needed next, as it seems.
 
     Attributes:
         item: Its id, for ``recall`` or ``restore``.
         reason: Why, in words.
-        names: Names that the agent used and that no other item in the window shows; the item has them all.
+        names: Names that the agent or the user used and that no other item in the window shows; it has them all.
         tokens: Tokens of its original text.
 
     """
@@ -59,17 +59,18 @@ class Suggestion:
     tokens: int
 
 
-def suggest_recall(session: SessionBase) -> tuple[Suggestion, ...]:
+def suggest_recall(session: Handing) -> tuple[Suggestion, ...]:
     """
-    What of the collected the newest step of the agent seems to need, at most three items, the most needed first.
+    What of the collected is needed next, as far as the newest words tell, at most three items, the most needed first.
 
-    A call that waits for its result and was answered before comes first, when it reads a file that no call has named
-    since. Then the names of the step (of what it says and calls) that nothing else in the window shows: each leads to
-    the newest item that carried it, a tool's result rather than a mention; names that are new lead nowhere. Nothing
-    changes; costs a dozen searches at most, and the first search of a session without a directory makes its index.
+    The newest words are what a user said since the agent's last step, else that step. A call of it that waits for its
+    result and was answered before comes first, when it reads a file that no call has named since. Then the names that
+    are said or called there and that nothing else in the window shows: each leads to the newest item that carried it,
+    a tool's result rather than a mention; names that are new lead nowhere. Nothing changes; costs a dozen searches at
+    most, and the first search of a session without a directory makes its index.
     """
-    items = session.items()
-    step = next((unit for unit in reversed(session.view().units) if unit.is_step), None)
+    items = tuple(session._context.items())
+    step = _newest(session.view().units)
     if step is None:
         return ()
     whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
@@ -85,18 +86,18 @@ def suggest_recall(session: SessionBase) -> tuple[Suggestion, ...]:
     return (*repeated, *carried)[:MOST_SUGGESTED]
 
 
-def auto_expand(session: SessionBase, cap: int = 2_000) -> tuple[Suggestion, ...]:
+def auto_expand(session: Handing, cap: int = 2_000) -> tuple[Suggestion, ...]:
     """
     Put what is suggested at the end of the next request, as the enrichment ``recalled``; returns what was put there.
 
-    Call it before ``pre_send``, when the results are appended. Of long texts the part around the names is shown; all
-    together have at most ``cap`` tokens, and at most a quarter of the window. Where nothing is suggested, nothing
-    changes. Raises ConfigError for a cap below 1.
+    Call it before ``pre_send``, when the results are appended, or let the session do so (``auto_expand = true``). Of
+    long texts the part around the names is shown; all together have at most ``cap`` tokens, and at most a quarter of
+    the window. Where nothing is suggested, nothing changes. Raises ConfigError for a cap below 1.
     """
     if type(cap) is not int or cap < 1:
         raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
     suggested = suggest_recall(session)
-    left = min(cap, session.config.usable // 4)
+    left = min(cap, session._config.usable // 4)
     parts: list[str] = []
     used: list[Suggestion] = []
     for place, suggestion in enumerate(suggested):
@@ -111,6 +112,15 @@ def auto_expand(session: SessionBase, cap: int = 2_000) -> tuple[Suggestion, ...
 
 
 # -- names -------------------------------------------------------------------------------------------------------
+
+
+def _newest(units: Sequence[Unit]) -> Unit | None:
+    """The unit whose words tell what is needed next; None where the agent has not answered yet."""
+    step = next((unit for unit in reversed(units) if unit.is_step), None)
+    if step is None:
+        return None
+    said = (unit for unit in units if unit.number > step.number and unit.items[0].kind is ItemKind.USER_TEXT)
+    return max(said, key=lambda unit: unit.number, default=step)
 
 
 def _missing(items: Sequence[Item], step: Unit) -> list[str]:
@@ -129,7 +139,7 @@ def _missing(items: Sequence[Item], step: Unit) -> list[str]:
 
 
 def _carriers(
-    session: SessionBase, names: Sequence[str], *, before: int, whole: frozenset[str]
+    session: Handing, names: Sequence[str], *, before: int, whole: frozenset[str]
 ) -> Mapping[str, tuple[str, ...]]:
     """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
     found: dict[str, tuple[str, ...]] = {}
@@ -169,7 +179,7 @@ def _worth(hit: Hit) -> tuple[int, int]:
 # -- calls -------------------------------------------------------------------------------------------------------
 
 
-def _answered_before(session: SessionBase, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _answered_before(session: Handing, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Collected results that still answer a waiting call of the step, each with the reason."""
     answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
     for call in step.items:
@@ -186,7 +196,7 @@ def _is_read(call: Item) -> bool:
     return did.kind is CallKind.READ and bool(did.files)
 
 
-def _same_call(session: SessionBase, call: Item, *, before: int) -> Hit | None:
+def _same_call(session: Handing, call: Item, *, before: int) -> Hit | None:
     """The last call before that named the file, if it is the same call, word for word."""
     file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
     hits = session.search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
@@ -197,7 +207,7 @@ def _same_call(session: SessionBase, call: Item, *, before: int) -> Hit | None:
     return last if last.tool == call.name and session.recall(last.item) == call.text else None
 
 
-def _result_of(session: SessionBase, call: Hit) -> str:
+def _result_of(session: Handing, call: Hit) -> str:
     """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
     log, form = session._store.log, format_named(session.format)
     record = log.read(call.bytes)
@@ -217,11 +227,11 @@ def _result_of(session: SessionBase, call: Hit) -> str:
 # -- texts -------------------------------------------------------------------------------------------------------
 
 
-def _suggested(session: SessionBase, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
+def _suggested(session: Handing, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
     return Suggestion(item=key, reason=reason, names=names, tokens=session._counter.count(session.recall(key)))
 
 
-def _excerpt(session: SessionBase, suggestion: Suggestion, most: int) -> str:
+def _excerpt(session: Handing, suggestion: Suggestion, most: int) -> str:
     """The text under a line that says whose it is, at most so many tokens; of a long one the part with the names."""
     text = session.recall(suggestion.item)
     head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"

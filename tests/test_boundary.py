@@ -33,6 +33,7 @@ EXTREMES = {
     "max_turns": [1, 10**9],
     "token_budget": [1, 5_000],
     "max_total_tokens": [1, 10**12],
+    "auto_expand": [True],
     "auto_trigger": [False],
     "check_before_send": [False],
     "checkpoint_every_n_steps": [0, 1, 10**9],

@@ -18,6 +18,7 @@ DEFAULTS = {
     "max_turns": None,
     "token_budget": None,
     "max_total_tokens": None,
+    "auto_expand": False,
     "auto_trigger": True,
     "check_before_send": True,
     "checkpoint_every_n_steps": 50,
@@ -88,7 +89,7 @@ def test_a_window_or_a_number_of_turns_of_zero_is_refused(key):
         GCConfig(**{key: 0})
 
 
-@pytest.mark.parametrize("key", ["auto_trigger", "check_before_send"])
+@pytest.mark.parametrize("key", ["auto_expand", "auto_trigger", "check_before_send"])
 @pytest.mark.parametrize("value", ["yes", 1, None], ids=repr)
 def test_a_flag_is_true_or_false(key, value):
     with pytest.raises(ConfigError, match=f"{key} = {value!r}: expected true or false"):

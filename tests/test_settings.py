@@ -61,6 +61,7 @@ ENVIRONMENT = {
     "GC_MAX_TURNS": ("", "max_turns", None),
     "GC_TOKEN_BUDGET": ("50000", "token_budget", 50_000),
     "GC_MAX_TOTAL_TOKENS": ("1000000", "max_total_tokens", 1_000_000),
+    "GC_AUTO_EXPAND": ("yes", "auto_expand", True),
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
     "GC_CHECKPOINT_EVERY_N_STEPS": ("10", "checkpoint_every_n_steps", 10),
     "GC_MEMORY_BACKEND": ("sqlite", "memory_backend", "sqlite"),
@@ -149,7 +150,7 @@ def test_variables_of_other_programs_are_left_alone():
 
 
 def test_an_unknown_key_in_the_file_is_named_with_those_that_there_are(toml):
-    known = r"\['auto_trigger', .*'tpm_budget'\]"
+    known = r"\['auto_expand', .*'tpm_budget'\]"
     with pytest.raises(ConfigError, match=rf"unknown key 'treshold_percent' = 75; known: {known}"):
         load(toml("[gc]\ntreshold_percent = 75\n"))
 

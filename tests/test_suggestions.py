@@ -172,6 +172,31 @@ def test_a_session_in_which_nobody_answered_suggests_nothing():
         assert auto_expand(session) == ()
 
 
+def test_what_a_user_names_and_the_window_shows_no_more_is_suggested(session):
+    key = read(session, "src/a", HEADER, "c1")
+    collected(session)
+    said(session, text="Done.")
+    session.append(user("And where is parse_invoice_header?"))
+    (suggestion,) = suggest_recall(session)
+    assert (suggestion.item, suggestion.names) == (key, ("parse_invoice_header",))
+
+
+def test_a_session_that_expands_by_itself_brings_back_what_the_user_names_with_the_next_request():
+    with small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70, auto_expand=True) as session:
+        session.append(user("Do it."))
+        key = read(session, "src/a", HEADER, "c1")
+        collected(session)
+        said(session, text="Done.")
+        assert HEADER not in rendered(session)
+        session.append(user("And where is parse_invoice_header?"))
+        session.pre_send()
+        assert HEADER in rendered(session)
+        assert f"[recalled {key}: " in rendered(session)
+        again = rendered(session)
+        session.pre_send()
+        assert rendered(session) == again
+
+
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 

@@ -68,15 +68,22 @@ def corrects(sentence: str) -> bool:
 
 def assistant_decides(sentence: str) -> bool:
     """Whether a sentence of an assistant settles how something is done; what it looks at next does not."""
-    if asks(sentence) or phrases.HEARSAY.search(sentence):
+    if asks(sentence):
         return False
-    if phrases.DECIDES.search(sentence) or (phrases.BECAUSE.search(sentence) and phrases.RESOLVES.search(sentence)):
-        return _TO_SOMEBODY.search(sentence) is None
-    chooses = any(_has(sentence, stems) and pattern.search(sentence) for stems, pattern in _ASSISTANT_CHOOSES)
-    if not chooses:
+    decides = _settles(sentence) or any(
+        _has(sentence, stems) and pattern.search(sentence) for stems, pattern in _ASSISTANT_CHOOSES
+    )
+    if not decides:
         reason = _has(sentence, _REASON_STEMS) and _FOR_A_REASON.search(sentence)
-        chooses = bool(reason) and _WILL_DO.search(sentence) is not None
-    return chooses and _TO_SOMEBODY.search(sentence) is None
+        decides = bool(reason) and _WILL_DO.search(sentence) is not None
+    return decides and not (_TO_SOMEBODY.search(sentence) or phrases.HEARSAY.search(sentence))
+
+
+def _settles(sentence: str) -> bool:
+    """Somebody says what he chose, or what he does and why."""
+    if phrases.DECIDES.search(sentence):
+        return True
+    return phrases.BECAUSE.search(sentence) is not None and phrases.RESOLVES.search(sentence) is not None
 
 
 def says_why(sentence: str) -> bool:

@@ -122,7 +122,7 @@ def gc_process_message(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     A message of the conversation (the provider's own shape) as it is to be logged and sent, or None to leave it.
 
     Asked once, when the host appends it and when a reply comes, before secrets are masked; never when a session is
-    opened again. Plugins are asked in the order of their names, each with what the one before left. Role, calls,
+    opened again. Plugins are asked in pluggy's order, each with what the one before left. Role, calls,
     results and thinking have to stay as they are; a change that breaks that, or a rule of the provider, is not taken.
     """
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 import importlib.metadata
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pluggy
 
@@ -19,6 +20,7 @@ from gc_core.border import Attempt, PluginFailure, border
 from gc_core.budget import InstructionBudget
 from gc_core.entry_points import installed_entries
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
+from gc_core.hook_calls import RELAYED, Relay, isolate, relayed
 from gc_core.hookspecs import PROJECT
 from gc_core.items import Item
 from gc_core.logs import logger
@@ -67,7 +69,7 @@ class Plugins:
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, blocked: Iterable[str] = ()) -> None:
         self.failures: list[PluginFailure] = []
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
@@ -86,31 +88,49 @@ class Plugins:
             "gc_register_memory_backends": self._backends,
         }
         self._faults: Counter[tuple[str, str]] = Counter()
+        for name in blocked:
+            self._manager.set_blocked(name)
         self.register(builtin, name="gc_core")
 
     @classmethod
-    def discover(cls) -> Plugins:
-        """Load every entry point of the group, each on its own: one that fails is kept in ``failures``."""
-        plugins = cls()
+    def discover(cls, *, blocked: Iterable[str] = ()) -> Plugins:
+        """
+        Load every entry point of the group but the ``blocked`` names, each on its own: one that fails is kept in
+        ``failures``. What is blocked is not even imported.
+        """
+        plugins = cls(blocked=blocked)
         for entry in installed_entries():
-            with plugins.guarded(entry.name, LOADING):
-                plugins.register(_loaded(entry), name=entry.name)
+            if not plugins.manager.is_blocked(entry.name):
+                with plugins.guarded(entry.name, LOADING):
+                    plugins.register(_loaded(entry), name=entry.name)
         return plugins
+
+    @property
+    def manager(self) -> pluggy.PluginManager:
+        """
+        Pluggy's own, to look at: who is registered, which hooks there are, in which order they are asked. Register and
+        unregister here instead, so that plugins are isolated and their offers known.
+        """
+        return self._manager
 
     def register(self, module: ModuleType | object, *, name: str | None = None) -> None:
         """
         Take part with a module or object that has ``@hookimpl`` functions.
 
         Raises PluginError when it or its name is registered already, implements an unknown hook, offers a strategy name
-        that is taken, or fails in doing so; nothing of it is registered then.
+        that is taken, or fails in doing so; nothing of it is registered then. A blocked name is passed over in silence,
+        as by pluggy.
         """
         key = name or repr(module)
+        if self._manager.is_blocked(key):
+            return
         if self._manager.is_registered(module) or self._manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
         known = [(registry, registry.copy()) for registry in self._offered.values()]
         with border() as attempt:
             self._manager.register(module, key)
             self._manager.check_pending()
+            isolate(self._manager, module, self, _READ, whole=self._offered)
             for hook, registry in self._offered.items():
                 self._take_offers(hook, registry, module, key)
         if attempt.error is not None:
@@ -119,6 +139,18 @@ class Plugins:
             for registry, offers in known:
                 registry.put_back(offers)
             raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
+
+    def unregister(self, name: str) -> None:
+        """
+        Take a plugin out: its hooks are asked no more, and what it offers is gone. Sessions keep what they were made
+        with. Raises PluginError when none of this name is registered.
+        """
+        if not self._manager.has_plugin(name):
+            known = sorted(key for key, _ in self._manager.list_name_plugin())
+            raise PluginError(f"no plugin {name!r} is registered; there are {known}")
+        self._manager.unregister(name=name)
+        for registry in self._offered.values():
+            registry.withdraw(name)
 
     # -- strategies ----------------------------------------------------------------------------------------------
 
@@ -239,12 +271,12 @@ class Plugins:
 
     def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
         """The strongest answer of all plugins, or None."""
-        answers = self._ask("gc_classify", _policy, item=item, age=age, reuse=reuse)
+        answers: list[GCPolicy] = self._answers("gc_classify", item=item, age=age, reuse=reuse)
         return max(answers, key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
         """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""
-        offered = dict.fromkeys(self._ask("gc_register_sources", functools.partial(_all_of, InstructionSource)))
+        offered: dict[InstructionSource, None] = dict.fromkeys(itertools.chain(*self._answers("gc_register_sources")))
         taken = []
         for source in sorted(offered, key=lambda source: (source.layer, source.name)):
             with self.guarded(source.name, "gc_register_sources"):
@@ -256,21 +288,22 @@ class Plugins:
 
     def promote(self, context: ContextView, goal: Goal) -> list[ColdItem]:
         """Items that plugins want back in the window."""
-        return self._ask("gc_promote", functools.partial(_all_of, ColdItem), context=context, goal=goal)
+        return list(itertools.chain(*self._answers("gc_promote", context=context, goal=goal)))
 
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
-        return tuple(self._ask("gc_review_plan", functools.partial(_all_of, Refusal), plan=plan))
+        return tuple(itertools.chain(*self._answers("gc_review_plan", plan=plan)))
 
     def preserve(self, request: SummaryRequest, text: str) -> frozenset[str]:
         """Items that plugins want to keep in the window though a summary tells of them."""
-        return frozenset(self._ask("gc_summary_written", functools.partial(_all_of, str), request=request, text=text))
+        return frozenset(itertools.chain(*self._answers("gc_summary_written", request=request, text=text)))
 
     def validate(
-        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] = str
+        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] | None = None
     ) -> tuple[Inconsistency, ...]:
-        """What plugins find wrong with a reply; ``recall`` gives them originals."""
-        return tuple(self._ask("gc_validate_reply", _inconsistency, reply=reply, context=context, recall=recall))
+        """What plugins find wrong with a reply; ``recall`` gives them originals, by default there are none."""
+        recall = _no_original if recall is None else recall
+        return tuple(self._answers("gc_validate_reply", reply=reply, context=context, recall=recall))
 
     @property
     def processes(self) -> bool:
@@ -279,18 +312,11 @@ class Plugins:
 
     def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
         """
-        The message as all plugins leave it, in the order of their names. ``accepted`` reads what one of them answered,
-        and raises what is kept of it where that cannot be taken.
+        The message as all plugins leave it, in pluggy's order. ``accepted`` reads what one of them answered, and raises
+        what is kept of it where that cannot be taken.
         """
-        for implementation in sorted(
-            self._manager.hook.gc_process_message.get_hookimpls(), key=lambda each: each.plugin_name
-        ):
-            with self.guarded(implementation.plugin_name, "gc_process_message"):
-                own = {"message": copy.deepcopy(message)}  # whatever it does to it
-                answer = implementation.function(*(own[name] for name in implementation.argnames))
-                if answer is not None:
-                    message = accepted(implementation.plugin_name, message, answer)
-        return message
+        result: Payload = self._relayed("gc_process_message", Relay(message, given=copy.deepcopy, taken=accepted))
+        return result
 
     @property
     def redacts(self) -> bool:
@@ -299,49 +325,46 @@ class Plugins:
 
     def redact(self, text: str) -> str:
         """
-        The text as all plugins leave it, in the order of their names. Where a plugin fails, the whole text is masked:
-        what might be a secret is not written.
+        The text as all plugins leave it, in pluggy's order. Where a plugin fails, or failed so often that it is asked
+        no more, the whole text is masked: what might be a secret is not written.
         """
-        for implementation in sorted(self._manager.hook.gc_redact.get_hookimpls(), key=lambda each: each.plugin_name):
-            masked = MASKED
-            with self.guarded(implementation.plugin_name, "gc_redact"):
-                masked = _text_or(text, implementation.function(text))
-            text = masked
-        return text
+        masked = Relay(text, taken=lambda _, __, answer: _text(answer), failed=lambda _: MASKED)
+        result: str = self._relayed("gc_redact", masked)
+        return result
 
     def collection_started(self, goal: Goal) -> None:
         """Tell observers that a collection begins."""
-        self._ask("gc_collection_started", goal=goal)
+        self._answers("gc_collection_started", goal=goal)
 
     def collection_finished(self, result: GCResult) -> None:
         """Tell observers what a collection did."""
-        self._ask("gc_collection_finished", result=result)
+        self._answers("gc_collection_finished", result=result)
 
     def collection_failed(self, goal: Goal, error: BaseException) -> None:
         """Tell observers that a collection failed."""
-        self._ask("gc_collection_failed", goal=goal, error=error)
+        self._answers("gc_collection_failed", goal=goal, error=error)
 
     def budget_updated(self, budget: InstructionBudget) -> None:
         """Tell observers that the budget changed."""
-        self._ask("gc_budget_updated", budget=budget)
+        self._answers("gc_budget_updated", budget=budget)
 
     def request_rendered(self, request: Request) -> None:
         """Tell observers what is about to be sent."""
-        self._ask("gc_request_rendered", request=request)
+        self._answers("gc_request_rendered", request=request)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _ask(self, hook: str, answers: Callable[[Any], Iterable[A]] = tuple, **arguments: Any) -> list[A]:
-        """
-        Every implementation on its own, so that one that fails breaks no other; ``answers`` reads what one returned,
-        unless that is None, and raises PluginError for rubbish.
-        """
-        found: list[A] = []
-        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
-            with self.guarded(implementation.plugin_name, hook):
-                answer = implementation.function(*(arguments[name] for name in implementation.argnames))
-                found.extend(() if answer is None else answers(answer))
-        return found
+    def _answers(self, hook: str, **arguments: Any) -> list[Any]:
+        """What a hook answers, in pluggy's order; what wrappers made of it is read again."""
+        answers = getattr(self._manager.hook, hook)(**arguments)
+        read = _READ.get(hook)
+        with self.guarded("a wrapper", hook):
+            return answers if read is None else [read(answer) for answer in answers]
+        return []
+
+    def _relayed(self, hook: str, relay: Relay) -> Any:
+        call = getattr(self._manager.hook, hook)
+        return relayed(call, relay, RELAYED[hook], functools.partial(self.guarded, "a wrapper", hook))
 
     def _take_offers(self, hook: str, registry: Registry | ProfileOffers, module: object, plugin: str) -> None:
         """What a module that was registered just now offers."""
@@ -372,32 +395,45 @@ def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
         raise PluginError(f"it ended the process when it was imported: SystemExit({error})") from error
 
 
-def _policy(answer: Any) -> tuple[GCPolicy]:
-    if not isinstance(answer, GCPolicy):
-        raise PluginError(f"answered {answer!r:.200}; expected a GCPolicy or None")
-    return (answer,)
+def _no_original(item: str) -> str:
+    raise SourceError(f"{item!r:.100}: there is no log at hand to recall it from")
 
 
-def _inconsistency(answer: Any) -> tuple[Inconsistency]:
-    if not isinstance(answer, Inconsistency):
-        raise PluginError(f"answered {answer!r:.200}; expected an Inconsistency or None")
-    return (answer,)
+def _is(kind: type[A], what: str) -> Callable[[Any], A]:
+    """Reads an answer that has to be of a kind."""
+
+    def read(answer: Any) -> A:
+        if not isinstance(answer, kind):
+            raise PluginError(f"answered {answer!r:.200}; expected {what} or None")
+        return answer
+
+    return read
 
 
-def _text_or(text: str, answer: Any) -> str:
-    if answer is None:
-        return text
-    if not isinstance(answer, str):
-        raise PluginError(f"answered {answer!r:.200}; expected a text or None")
-    return answer
+def _all_of(kind: type[A]) -> Callable[[Any], list[A]]:
+    """Reads an answer that has to hold values of a kind alone."""
+
+    def read(answer: Any) -> list[A]:
+        answers = list(answer)
+        for each in answers:
+            if not isinstance(each, kind):
+                raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
+        return answers
+
+    return read
 
 
-def _all_of(kind: type[A], answer: Iterable[Any]) -> list[A]:
-    answers = list(answer)
-    for each in answers:
-        if not isinstance(each, kind):
-            raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
-    return answers
+_text = _is(str, "a text")
+
+_READ: Final = {
+    "gc_classify": _is(GCPolicy, "a GCPolicy"),
+    "gc_register_sources": _all_of(InstructionSource),
+    "gc_promote": _all_of(ColdItem),
+    "gc_review_plan": _all_of(Refusal),
+    "gc_summary_written": _all_of(str),
+    "gc_validate_reply": _is(Inconsistency, "an Inconsistency"),
+}
+"""How the answers to hooks are read; observers answer nothing."""
 
 
 Named = tuple[str, GCStrategy]

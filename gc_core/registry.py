@@ -59,6 +59,10 @@ class Registry:
         """Have again what ``copy`` gave."""
         self._offers = offers
 
+    def withdraw(self, plugin: str) -> None:
+        """Forget what a plugin offered."""
+        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
+
     def offer(self, plugin: str, name: object, cls: Any) -> None:
         """Take an offer. Raises PluginError for a name that is taken, and for what is no class with a name."""
         if not isinstance(name, str) or not name or not callable(cls):

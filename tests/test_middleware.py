@@ -86,7 +86,7 @@ def test_it_is_never_asked_again_when_a_session_is_opened(tmp_path):
         assert again.seen == []
 
 
-def test_the_order_of_names_decides_and_not_that_of_registration():
+def test_the_one_registered_last_is_asked_first_as_by_pluggy():
     def adds(word):
         return lambda message: {**message, "content": f"{message['content']} {word}"}
 
@@ -95,7 +95,7 @@ def test_the_order_of_names_decides_and_not_that_of_registration():
             for name in order:
                 session.plugins.register(Middleware(adds(name)), name=name)
             session.append({"role": "user", "content": "Go"})
-            assert session.pre_send().messages[0]["content"] == "Go a b"
+            assert session.pre_send().messages[0]["content"] == f"Go {order[1]} {order[0]}"
 
 
 def test_secrets_are_masked_behind_it(tmp_path):

@@ -28,6 +28,10 @@ class ProfileOffers:
         """Have again what ``copy`` gave."""
         self._offers = offers
 
+    def withdraw(self, plugin: str) -> None:
+        """Forget what a plugin offered."""
+        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
+
     def offer(self, plugin: str, profile: object) -> None:
         """Take an offer. Raises PluginError for a name that is taken, and for what is no profile."""
         if not isinstance(profile, CompressionProfile):

@@ -350,14 +350,14 @@ class WindowView:
         return frozenset(near for place in places for near in (place - 1, place + 1))
 
     def _zone(self, place: int, unit: Unit) -> Zone:
-        policy = unit.policy
-        if place >= self.final or unit.pinned or unit.pending or unit.is_trace or policy is GCPolicy.LOCKED:
+        locked = unit.pinned or unit.is_trace or unit.policy is GCPolicy.LOCKED
+        if locked or unit.pending or place in self._beside_system:
             return Zone.HELD
-        if place in self._beside_system:
+        if _is_stale_state(unit):  # one that gave way leaves before a request fails, though no model call has seen it
+            return Zone.OLD if self._steps_after[place] else Zone.RESERVE
+        if place >= self.final or (is_enrichment(unit) and not self._steps_after[place]):
             return Zone.HELD
-        if is_enrichment(unit) or _is_stale_state(unit):
-            return Zone.OLD if self._steps_after[place] else Zone.HELD
-        if self._is_expired(unit) or unit.number in self._above_caps:
+        if is_enrichment(unit) or self._is_expired(unit) or unit.number in self._above_caps:
             return Zone.OLD
         return self._softly(place, unit)
 

@@ -69,11 +69,11 @@ def replayed(*messages, window=100_000, system=(), tools=(), **options):
 
 def test_counts_a_request_again():
     sent = Meter(transcript()).measure(request(user(words(10)), said(words(20))))
-    assert sent.prompt == Prompt(tokens=3 + 13 + 23, cached=0)
+    assert sent.prompt == Prompt(tokens=3 + 14 + 24, cached=0)
 
 
 def test_believes_no_count_of_the_session():
-    assert Meter(transcript()).measure(request(user(words(10)), tokens=1)).prompt.tokens == 16
+    assert Meter(transcript()).measure(request(user(words(10)), tokens=1)).prompt.tokens == 17
 
 
 def test_counts_system_and_tools_of_anthropic_before_the_messages():
@@ -81,15 +81,15 @@ def test_counts_system_and_tools_of_anthropic_before_the_messages():
     system = ({"type": "text", "text": words(10)},)
     meter.measure(request(user("hello"), format="anthropic", system=system))
     sent = meter.measure(request(user("hello"), format="anthropic", system=system))
-    assert sent.prompt == Prompt(tokens=3 + 10 + 4, cached=3 + 10 + 4)
+    assert sent.prompt == Prompt(tokens=3 + 10 + 5, cached=3 + 10 + 5)
 
 
 def test_the_cached_part_is_the_common_prefix_in_whole_messages():
     meter = Meter(transcript())
     meter.measure(request(user(words(7)), said(words(17))))
     sent = meter.measure(request(user(words(7)), said(words(16)), user(words(7))))
-    assert sent.prompt == Prompt(tokens=3 + 10 + 19 + 10, cached=3 + 10)
-    assert sent.prompt.cost == pytest.approx(0.1 * 13 + 1.25 * 29)
+    assert sent.prompt == Prompt(tokens=3 + 11 + 20 + 11, cached=3 + 11)
+    assert sent.prompt.cost == pytest.approx(0.1 * 14 + 1.25 * 31)
 
 
 def test_what_only_cache_marks_tell_apart_is_the_same():
@@ -119,7 +119,7 @@ def test_another_tool_schema_is_a_break_at_the_very_start():
 def test_cost_without_collection_is_one_by_definition():
     report = replayed(user(words(7)), said(words(17)), user(words(27)), said("hello"))
     first, second = report.calls
-    assert (first.without, second.without) == (Prompt(tokens=13, cached=0), Prompt(tokens=63, cached=13))
+    assert (first.without, second.without) == (Prompt(tokens=14, cached=0), Prompt(tokens=66, cached=14))
     assert [call.sent.prompt for call in report.calls] == [first.without, second.without]
     assert report.summary().cost == 1.0
 
@@ -262,7 +262,7 @@ def test_thinking_of_earlier_turns_counts_where_the_provider_keeps_it(model, cou
 
 
 def long_session(steps, tokens=200):
-    """After 9 tokens of opening, each step has 226: 16 for the call, 210 for its result."""
+    """After 10 tokens of opening, each step has 228: 17 for the call, 211 for its result."""
     yield user("Read everything.")
     for step in range(steps):
         yield calling(f"c{step}")
@@ -273,7 +273,7 @@ def long_session(steps, tokens=200):
 def test_every_assistant_message_is_one_call():
     report = replayed(*long_session(3))
     assert [call.number for call in report.calls] == [1, 2, 3, 4]
-    assert report.fill == (9, 9 + 226, 9 + 2 * 226, 9 + 3 * 226)
+    assert report.fill == (10, 10 + 228, 10 + 2 * 228, 10 + 3 * 228)
 
 
 def test_a_long_session_stays_in_its_window():

@@ -12,7 +12,7 @@ from tests.support.corpus import require_corpus
 
 DATA = Path(__file__).parent / "data"
 WORDINGS = [json.loads(line) for line in (DATA / "rule_wordings.jsonl").read_text("utf-8").splitlines()]
-SENTENCES = [json.loads(line) for line in (DATA / "user_sentences.jsonl").read_text("utf-8").splitlines()]
+SENTENCES = [json.loads(line) for line in (DATA / "said_by_users.jsonl").read_text("utf-8").splitlines()]
 
 
 def share(values):

@@ -767,7 +767,7 @@ def test_whatever_is_set_the_head_is_sorted_still_and_the_same_when_it_is_opened
     with small(3_000, format=format_name, directory=own, checkpoint_every_n_steps=2, plugins=PLUGINS) as session:
         session.register_source(InstructionSource(name="guild", policy=PRESERVABLE, layer=25))
         session.append(user("Do it."))
-        before, still = [], True
+        before, still, last = [], True, None
         for place, (source, part, text, refresh, then) in enumerate(walk):
             session.system(source=source, refresh=refresh, **{part: text})
             still = still and refresh == "break"
@@ -781,6 +781,7 @@ def test_whatever_is_set_the_head_is_sorted_still_and_the_same_when_it_is_opened
                 session.undo()
             if then == "send":
                 now = head_of(session.pre_send())
+                still, last = still and session.last_result is last, session.last_result
                 assert not (still and before) or now == before
                 before, still = now, True
                 session.post_turn(use(("c1", "read", {})) if format_name == "anthropic" else answer("Done."))

@@ -31,6 +31,9 @@ LEAST_DIGEST = 120
 _SHORT = 160
 """Tokens of a short summary, its frame and message included."""
 
+_MOST_MORE = 1.5
+"""Times what the target needs that one summary may take, where less would be too short for a text."""
+
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
 
@@ -172,14 +175,19 @@ class Summaries:
     ) -> PlannedSummary | None:
         """
         The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
-        of all for a digest. None when it would be too short.
+        of all for a digest. None when it would be too short, also with half as much again: rather a few units leave
+        untold than most of a small window for a few lines.
         """
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
-        tokens = 0
+        tokens = enough = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._tally.tokens_of([unit])
             allowed = self._allowed(action, tokens)
-            if (self._tally.total - tokens + allowed <= target and not whole) or count == len(units):
+            reaches = self._tally.total - tokens + allowed <= target and not whole
+            if reaches or count == len(units):
+                enough = enough or tokens
+                if tokens > _MOST_MORE * enough:
+                    return None
                 ordered = sorted(units[:count], key=lambda each: self._view.position(each.number))
                 found = self._planned_of(removal, action, ordered, tokens)
                 if found is not None:

@@ -94,6 +94,7 @@ from gc_core.quality import Recommendation, recommended_target
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
 from gc_core.relevance.working_set import WorkingFile
+from gc_core.request_counts import RequestCounter
 from gc_core.results import ColdItem, ColdText, GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
 from gc_core.search import Hit
 from gc_core.session import GCSession
@@ -215,6 +216,7 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "Relation",
     "RemovalError",
     "Request",
+    "RequestCounter",
     "RereadLoopError",
     "RereadNoticed",
     "Resolution",

@@ -1,26 +1,30 @@
-"""How a request for a summary is answered: asked, checked, asked once more, and in the end by the extract."""
+"""
+How what others have to say is asked for: a summary is checked, asked for once more, and in the end the extract; a count
+of a whole request is that, or none.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Generator
-from concurrent.futures import Future, wait
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import attrs
 
-from gc_core.border import Attempt, started
+from gc_core.border import Attempt
 from gc_core.errors import PluginError, SummaryError
-from gc_core.plugins import SUMMARIZE, Plugins
+from gc_core.plugins import COUNT, SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
+from gc_core.request_counts import SECONDS as COUNT_SECONDS
+from gc_core.request_counts import CountQuestion, RequestCounter
 from gc_core.summaries.digesting import digest_text
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.fence import escaped
 from gc_core.summaries.validation import with_facts
 from gc_core.summary import SummaryForm, SummaryRequest
+from gc_core.waiting import awaited_in_time, in_time, in_time_beside
 from gc_core.watching import UNWATCHED, Watch
 
 EXTRACTIVE, NONE = "extractive", "none"
@@ -36,14 +40,17 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Answer:
-    """What came of asking a summarizer: whatever it returned, or how it failed, in words."""
+    """What came of asking: whatever was returned, or how it failed, in words."""
 
     text: object = None
     failure: str = ""
 
 
-Steps = Generator[SummaryRequest, Answer, T]
-"""Work that stops whenever a summarizer has to be asked, and goes on with its answer: sync and async drive the same."""
+Question = SummaryRequest | CountQuestion
+"""What somebody else has to answer, who may take time: a summarizer, or a vendor's counting endpoint."""
+
+Steps = Generator[Question, Answer, T]
+"""Work that stops whenever somebody has to be asked, and goes on with the answer: sync and async drive the same."""
 
 
 @attrs.frozen(kw_only=True)
@@ -78,6 +85,7 @@ class Answering:
         seconds: How long one answer is waited for.
         spent: Told what a summarizer says that its calls took; see ``SummaryRequest.spent``.
         watch: Sees each time that it is asked.
+        counter: Counts whole requests, or None.
 
     """
 
@@ -88,6 +96,7 @@ class Answering:
     seconds: float
     spent: Callable[[int, int], None] | None = None
     watch: Watch = UNWATCHED
+    counter: RequestCounter | None = None
 
     @property
     def model(self) -> str | None:
@@ -145,56 +154,62 @@ class Answering:
 
     # -- asking --------------------------------------------------------------------------------------------------
 
-    def ask(self, request: SummaryRequest) -> Answer:
-        """The summarizer's answer, waited for at most ``seconds``."""
+    def ask(self, question: Question) -> Answer:
+        """The answer of the summarizer, or of the counter, waited for at most so many seconds."""
+        if isinstance(question, CountQuestion):
+            return self._count(question)
         text: object = None
-        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(request) as watched:
-            text = self._in_time(self._thread(watched))
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(question) as watched:
+            text = in_time(lambda: self._asked(watched), self.seconds, _no_summary)
         return _answer(text, attempt)
 
-    async def ask_async(self, request: SummaryRequest) -> Answer:
+    async def ask_async(self, question: Question) -> Answer:
         """The same, while other tasks go on."""
+        if isinstance(question, CountQuestion):
+            return await self._count_async(question)
         text: object = None
-        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(request) as watched:
-            text = await (self._awaited(watched) if self.is_async else self._from_thread(watched))
+        with self.plugins.guarded(self.name, SUMMARIZE) as attempt, self._watched(question) as watched:
+            text = await self._waited(watched)
         return _answer(text, attempt)
+
+    async def _waited(self, request: SummaryRequest) -> object:
+        if not self.is_async:
+            return await in_time_beside(lambda: self._asked(request), self.seconds, _no_summary)
+        return await awaited_in_time(lambda: cast(Awaitable[object], self._asked(request)), self.seconds, _no_summary)
 
     def _watched(self, request: SummaryRequest) -> contextlib.AbstractContextManager[SummaryRequest]:
         return self.watch.asking(self.name, self.model, request)
 
-    async def _awaited(self, request: SummaryRequest) -> object:
-        """In a task of its own: what a summarizer does to its task, it does not do to the host's."""
-        task = asyncio.ensure_future(self._contained(request))
-        try:
-            await asyncio.wait({task}, timeout=self.seconds)
-            if not task.done():
-                raise self._late()
-            if task.cancelled():
-                raise SummaryError("it was cancelled from inside")
-            return task.result()
-        finally:
-            task.cancel()
+    def _count(self, question: CountQuestion) -> Answer:
+        counter, tokens = self.counter, None
+        assert counter is not None  # noqa: S101 - else nobody asks
+        if (known := counter.known(question)) is not None:
+            return Answer(text=known)
+        with self.plugins.guarded(counter.name, COUNT) as attempt:
+            tokens = in_time(lambda: counter.count(question), COUNT_SECONDS, _no_count)
+        return self._forgiven(counter.name, _answer(tokens, attempt))
 
-    async def _contained(self, request: SummaryRequest) -> object:
-        try:
-            return await self._asked(request)  # type: ignore[misc]  # asked only of an async one
-        except (SystemExit, GeneratorExit) as error:
-            raise SummaryError(f"it raised {type(error).__name__}") from error
+    async def _count_async(self, question: CountQuestion) -> Answer:
+        counter, tokens = self.counter, None
+        assert counter is not None  # noqa: S101 - else nobody asks
+        if (known := counter.known(question)) is not None:
+            return Answer(text=known)
+        with self.plugins.guarded(counter.name, COUNT) as attempt:
+            if counter.awaitable():
+                tokens = await awaited_in_time(lambda: counter.count_async(question), COUNT_SECONDS, _no_count)
+            else:
+                tokens = await in_time_beside(lambda: counter.count(question), COUNT_SECONDS, _no_count)
+        return self._forgiven(counter.name, _answer(tokens, attempt))
 
-    async def _from_thread(self, request: SummaryRequest) -> object:
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
+    def _forgiven(self, name: str, answer: Answer) -> Answer:
+        if not answer.failure:
+            self.plugins.forgive(name, COUNT)
+        return answer
 
-        def tell(_: object) -> None:
-            with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is nobody's
-                loop.call_soon_threadsafe(done.set)
-
-        coming = self._thread(request)
-        coming.add_done_callback(tell)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(done.wait(), self.seconds)
-        if not coming.done():
-            raise self._late()
-        return coming.result()
+    @property
+    def counts(self) -> bool:
+        """Whether a counter can be asked: there is one, and it has not failed again and again."""
+        return self.counter is not None and not self.plugins.is_quarantined(self.counter.name, COUNT)
 
     @property
     def is_async(self) -> bool:
@@ -207,17 +222,13 @@ class Answering:
             request = attrs.evolve(request, spent=_both(request.spent, self.spent))
         return self.summarizer.summarize(request)
 
-    def _thread(self, request: SummaryRequest) -> Future[object]:
-        return started(lambda: self._asked(request))
 
-    def _in_time(self, coming: Future[object]) -> object:
-        wait({coming}, timeout=self.seconds)
-        if not coming.done():
-            raise self._late()
-        return coming.result()
+def _no_summary(seconds: float) -> SummaryError:
+    return SummaryError(f"no summary within {seconds:g} seconds")
 
-    def _late(self) -> SummaryError:
-        return SummaryError(f"no summary within {self.seconds:g} seconds")
+
+def _no_count(seconds: float) -> PluginError:
+    return PluginError(f"no count within {seconds:g} seconds")
 
 
 def _printable(text: str) -> str:
@@ -244,7 +255,7 @@ def _answer(text: object, attempt: Attempt) -> Answer:
     return Answer(text=text) if attempt.failure is None else Answer(failure=str(attempt.failure))
 
 
-def driven(steps: Steps[T], ask: Callable[[SummaryRequest], Answer]) -> T:
+def driven(steps: Steps[T], ask: Callable[[Question], Answer]) -> T:
     """Do the work, asking wherever it stops."""
     answer: Answer | None = None
     while True:
@@ -257,7 +268,7 @@ def driven(steps: Steps[T], ask: Callable[[SummaryRequest], Answer]) -> T:
 
 async def driven_async(
     steps: Steps[T],
-    ask: Callable[[SummaryRequest], Awaitable[Answer]],
+    ask: Callable[[Question], Awaitable[Answer]],
     inside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> T:
     """Do the work, awaiting wherever it stops; every stretch of it runs ``inside`` a context of its own."""

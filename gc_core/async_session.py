@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 class AsyncGCSession(SessionBase):
     """
-    ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now`` and ``recover``; all
-    other calls are the same and wait for nothing.
+    ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
+    ``recover``; all other calls are the same and wait for nothing.
 
     While a summary is awaited other tasks go on, and may call the session: what they append stays behind the
     collection, and when they pin, set a policy or undo, it is given up and the next call collects again. Calls
@@ -52,6 +52,10 @@ class AsyncGCSession(SessionBase):
     async def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
         """Collect down to the target, whatever the usage; see ``GCSession.collect_now``."""
         return await self._driven("collect_now", lambda: self._collecting(self._asked_for(target_percent, focus)))
+
+    async def count_now(self) -> int:
+        """Tokens of the request as it stands, as ``request_counter`` counts them; see ``GCSession.count_now``."""
+        return await self._driven("count_now", self._counted_now)
 
     async def recover(self, error: BaseException) -> Request:
         """After the provider refused a request for its length; see ``GCSession.recover``."""

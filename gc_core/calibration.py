@@ -26,6 +26,10 @@ LEARNING = 0.4
 LARGE = 5_000
 """Tokens of difference between two reports from which its ratio counts in full; framing weighs more in less."""
 
+DOUBT = 0.3
+"""By how much an estimate of what nobody reported may be too small: 1.43 tokens for the 1.10 that are taken for one of
+an unknown model (``gc_core.models``)."""
+
 
 @attrs.frozen(kw_only=True)
 class Calibration:
@@ -73,18 +77,27 @@ class Calibration:
             raw -= 1  # the float solution is at most a token or two beyond the rounded one
         return raw
 
-    def observed(self, raw_sent: int, reported: int) -> Calibration:
+    def doubt(self, raw: int) -> int:
+        """
+        Tokens by which the estimate may be too small: a share of what is new since the last report, or gone.
+
+        0 of an exact count.
+        """
+        return 0 if self.exact else math.ceil(DOUBT * abs(raw - self.anchor_raw))
+
+    def observed(self, raw_sent: int, reported: int, *, counted: bool = False) -> Calibration:
         """
         The calibration after the provider reported its input tokens, cache reads and writes included.
 
-        A report of nothing, or far below or above the own count, is ignored: the same calibration comes back.
+        A report of nothing, or far below or above the own count, is ignored: the same calibration comes back. With
+        ``counted`` an endpoint counted just this request: it hides no overhead, so the first one of some length has the
+        ratio in it.
         """
         believed = max(1, LEAST_SHARE * raw_sent) <= reported <= MOST_RATIO * raw_sent + MOST_HIDDEN
         if raw_sent <= 0 or not believed:
             return self
-        return attrs.evolve(
-            self, ratio=self._learned(raw_sent, reported), anchor_raw=raw_sent, anchor_reported=reported
-        )
+        ratio = self._learned(raw_sent, reported, counted=counted)
+        return attrs.evolve(self, ratio=ratio, anchor_raw=raw_sent, anchor_reported=reported)
 
     @property
     def _margin(self) -> float:
@@ -98,8 +111,10 @@ class Calibration:
             line if estimated >= self.anchor_reported else min(line, estimated * self.anchor_raw / self.anchor_reported)
         )
 
-    def _learned(self, raw_sent: int, reported: int) -> float:
+    def _learned(self, raw_sent: int, reported: int, *, counted: bool) -> float:
         """The ratio, moved towards that of the difference since the last report."""
+        if counted and not (self.exact or self.anchored) and raw_sent >= LARGE:
+            return min(MOST_RATIO, max(LEAST_RATIO, reported / raw_sent))
         grown, answered = raw_sent - self.anchor_raw, reported - self.anchor_reported
         if self.exact or not self.anchored or grown * answered <= 0:
             return self.ratio

@@ -23,6 +23,7 @@ from gc_core.cache.marks import Marks
 from gc_core.collection import Collected, Collector
 from gc_core.config import RAISE, UNDO, GCConfig
 from gc_core.errors import (
+    ConfigError,
     ContextOverflowError,
     InconsistentReplyError,
     LogError,
@@ -39,6 +40,7 @@ from gc_core.ledger import Configured, Observed
 from gc_core.logs import logger
 from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
+from gc_core.request_counts import CountQuestion
 from gc_core.results import GCResult, Goal
 from gc_core.scoring import Scoring
 from gc_core.sources import CONVERSATION
@@ -67,6 +69,8 @@ class Collecting(Archive):
     _looks_above: int
     _last: GCResult | None
     _recoveries: int
+    _counted: tuple[int, int] | None = None
+    """Own and vendor's tokens of the request that was last counted from outside."""
 
     # -- the steps of the loop -----------------------------------------------------------------------------------------
 
@@ -75,7 +79,27 @@ class Collecting(Archive):
         self._keep_to_limit()
         self._look_for_circles()
         self._prepare()
+        if self._answering.counts and not self._kept_at and self._scheduler.in_doubt(self._moment()):
+            yield from self._counting()
         return (yield from self._fitting())
+
+    def _counting(self) -> Steps[None]:
+        """The request as it stands is counted from outside; where that fails, the own counts go on standing."""
+        question = CountQuestion(request=self._marks.optioned(self._context.render()), model=self._state.model)
+        answer = yield question
+        if isinstance(answer.text, int) and self._state.model == question.model:
+            raw = question.request.tokens
+            with self.plugins.guarded("ledger", "count"):  # without it the own counts go on standing, too
+                self._recorder.observe(Observed(raw=raw, reported=answer.text, counted=True))
+                self._counted = (raw, answer.text)
+
+    def _counted_now(self) -> Steps[int]:
+        """The same whatever the doubt, and the tokens of the request as it stands."""
+        if self._answering.counter is None:
+            raise ConfigError("count_now: nobody counts whole requests here; pass request_counter= to the session")
+        if self._answering.counts and not self._kept_at and self._context.messages:
+            yield from self._counting()
+        return self._moment().estimated
 
     def _fitting(self) -> Steps[Request]:
         """The request after the collection that is due; what waits, a call for its result for instance, goes on so."""

@@ -190,8 +190,8 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             state.register(source)
         case FirstSent():
             state.sent = True
-        case Observed(raw=raw, reported=reported):
-            state.observe(raw, reported)
+        case Observed(raw=raw, reported=reported, counted=counted):
+            state.observe(raw, reported, counted=counted)
         case ObjectiveSet() as record:
             state.objective = state.objective.set_to(record.text)
         case OutcomeMarked(outcome=outcome):

@@ -106,6 +106,7 @@ class Observed:
         sent: When the request began, in seconds since 1970; 0 where that is not known.
         changed: Where it differed from the request before: ``"tools"``, ``"system"``, ``"messages"`` or "".
         reason: Why it missed the cache, in the provider's own word, or "".
+        counted: It is what a counting endpoint said, before the call.
 
     """
 
@@ -115,6 +116,7 @@ class Observed:
     sent: float = 0.0
     changed: str = ""
     reason: str = ""
+    counted: bool = False
 
 
 @attrs.frozen(kw_only=True)

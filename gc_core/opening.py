@@ -22,6 +22,7 @@ from gc_core.protocols import (
     Summarizer,
 )
 from gc_core.registry import options_of, short
+from gc_core.request_counts import RequestCounter
 from gc_core.state import Settings
 from gc_core.store import Store
 from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
@@ -37,6 +38,7 @@ class Host:
     validator: SummarizationValidator | None
     plugins: Plugins | None
     on_event: Listener | None
+    counter: RequestCounter | None = None
 
 
 def chosen_of(
@@ -103,12 +105,15 @@ def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
         if short(name) in MODEL_SUMMARIZERS:
             options = completed(options, config, settings.model, settings.format)
         summarizer = plugins.summarizer(name, options)
+    if host.counter is not None:
+        host.counter.check(settings.format, settings.model)
     return Answering(
         plugins=plugins,
         name=name,
         summarizer=summarizer,
         validator=host.validator or SummaryValidator(),
         seconds=config.summarizer_timeout,
+        counter=host.counter,
     )
 
 

@@ -45,6 +45,7 @@ from gc_core.task.contract import StateExtractor
 _log = logger("gc_core.plugins")
 
 LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
+COUNT = "count"
 """What a plugin may be doing when it fails; hooks have their own names."""
 
 A = TypeVar("A")

@@ -224,7 +224,7 @@ class Recorder:
     def observe(self, record: Observed) -> None:
         """The provider reported its input tokens."""
         self.store.note(record)
-        self.state.observe(record.raw, record.reported)
+        self.state.observe(record.raw, record.reported, counted=record.counted)
 
     @_whole
     def book(self, record: Booked) -> None:

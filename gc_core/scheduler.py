@@ -28,6 +28,9 @@ AHEAD_SPARE_PERCENT = 10.0
 """Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
 nobody should have to wait for that rest."""
 
+DOUBT_PERCENT = 1.0
+"""Share of the window that an estimate has to be able to miss before anybody is asked for a better count."""
+
 CLIFF_PERCENT = 97.0
 """Share of a price cliff at which a collection runs: a reply and its results still have to come."""
 
@@ -163,6 +166,13 @@ class Scheduler:
     def after_turn(self, moment: Moment, *, crossed: bool) -> Goal | None:
         """The goal after a model call; ``crossed`` says that the threshold was crossed while the reply streamed."""
         return self._due(moment, 0.0 if crossed and not self.config.continuous else self.begins_percent)
+
+    def in_doubt(self, moment: Moment) -> bool:
+        """Whether a better count may decide otherwise: what nobody reported could lift the request to the threshold."""
+        doubt = moment.calibration.doubt(moment.tokens)
+        level = self.threshold_percent if self.config.check_before_send else 100.0
+        may_be = 100.0 * (moment.taken + doubt) / self.config.usable
+        return 100.0 * doubt / self.config.usable >= DOUBT_PERCENT and may_be >= level
 
     def manual(self, moment: Moment, target_percent: float | None = None) -> Goal:
         """The goal of a collection that the host asks for. Raises ConfigError for a target that is no percentage."""

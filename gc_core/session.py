@@ -37,6 +37,11 @@ class GCSession(SessionBase):
         validator: Says what is wrong with a summary; by default gc-core's own.
         plugins: The plugins to use; by default those that are installed.
         counter: Counts tokens; by default the one that suits model and format.
+        request_counter: Counts whole requests exactly: a vendor's client, a function of request and model, or a
+            ``RequestCounter``. Asked by ``pre_send`` alone, and only where the answer may decide something: when what
+            no usage report has told of yet is 1 % of the window or more, and may lift the request to the threshold.
+            The answer calibrates the session's own counts. Where it fails or takes more than 5 seconds, they go on
+            standing; ``plugins.failures`` holds why, and after three failures in a row it is asked no more.
         on_event: Called with every event.
 
     Raises:
@@ -77,6 +82,15 @@ class GCSession(SessionBase):
         percentage.
         """
         return driven(self._collecting(self._asked_for(target_percent, focus)), self._answering.ask)
+
+    @serialised
+    def count_now(self) -> int:
+        """
+        Tokens of the request as it stands, as ``request_counter`` counts them now; the estimate where that fails.
+
+        Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
+        """
+        return driven(self._counted_now(), self._answering.ask)
 
     @serialised
     def recover(self, error: BaseException) -> Request:
@@ -142,6 +156,9 @@ class GCSession(SessionBase):
     def _check_summarizer(self, answering: Answering) -> None:
         if answering.is_async:
             raise ConfigError(f"summarizer {answering.name} can only be awaited; use AsyncGCSession, or a sync one")
+        if answering.counter is not None and answering.counter.is_async:
+            name = answering.counter.name
+            raise ConfigError(f"request_counter: {name} can only be awaited; use AsyncGCSession, or a sync client")
 
     def _begun(self, request: SummaryRequest) -> Coming:
         answering = self._answering

@@ -56,6 +56,7 @@ from gc_core.protocols import (
 )
 from gc_core.recorder import Recorder
 from gc_core.relevance.needed_again import NeedWatch
+from gc_core.request_counts import request_counter_of
 from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
@@ -82,6 +83,7 @@ class SessionBase(Handing):
         validator: SummarizationValidator | None = None,
         plugins: Plugins | None = None,
         counter: TokenCounter | None = None,
+        request_counter: object | None = None,
         on_event: Listener | None = None,
     ) -> None:
         config = checked_config(config)
@@ -91,7 +93,14 @@ class SessionBase(Handing):
         settings = Settings(
             config=config, format=format, model=model, counter=counter, objects=objects, recalls=self._recalls
         )
-        host = Host(strategy=chosen, summarizer=summarizer, validator=validator, plugins=plugins, on_event=on_event)
+        host = Host(
+            strategy=chosen,
+            summarizer=summarizer,
+            validator=validator,
+            plugins=plugins,
+            on_event=on_event,
+            counter=request_counter_of(request_counter),
+        )
         self._start(settings, lambda: begun(directory, format), host)
 
     @classmethod
@@ -105,6 +114,7 @@ class SessionBase(Handing):
         validator: SummarizationValidator | None = None,
         plugins: Plugins | None = None,
         counter: TokenCounter | None = None,
+        request_counter: object | None = None,
         on_event: Listener | None = None,
     ) -> Self:
         """
@@ -112,7 +122,7 @@ class SessionBase(Handing):
 
         What was acknowledged is there; a line torn by a crash is moved aside and told in the log. Takes as long as the
         window is large. Without ``config`` it is configured as it was; strategies and a summarizer that were given as
-        objects, a validator and a counter have to be given again.
+        objects, a validator and the counters have to be given again.
 
         Raises LogError when there is no session, when another one writes to it, and when its files do not fit together;
         ConfigError when it was run with strategies or a summarizer that were given as objects, and none is given now.
@@ -125,7 +135,14 @@ class SessionBase(Handing):
                 text = f"the session was run with the objects {list(settings.objects)}"
                 raise ConfigError(f"{text}, which no file holds; pass strategy= or summarizer= to open()")
             names, objects = with_names(settings.config, chosen), objects_of(chosen, summarizer)
-            host = Host(strategy=chosen, summarizer=summarizer, validator=validator, plugins=plugins, on_event=on_event)
+            host = Host(
+                strategy=chosen,
+                summarizer=summarizer,
+                validator=validator,
+                plugins=plugins,
+                on_event=on_event,
+                counter=request_counter_of(request_counter),
+            )
             return attrs.evolve(settings, config=names, objects=objects), host
 
         session = cls._opened(directory, prepared)
@@ -314,6 +331,9 @@ class SessionBase(Handing):
         ]
         if not self.profile.is_neutral:
             lines.append(f"what stays first of long texts: profile {self.profile.name}")
+        if self._counted is not None and self._answering.counter is not None:
+            own, told = self._counted
+            lines.append(f"{self._answering.counter.name} counted {told:,} tokens where own counts said {own:,}")
         lines.extend(self._head_lines())
         lines.extend(self._served_lines())
         lines.extend(self._lease_lines())
@@ -377,6 +397,7 @@ class SessionBase(Handing):
             validator=self._host.validator,
             plugins=self.plugins,
             counter=self._settings.counter,
+            request_counter=self._host.counter,
         )
         for block in self._state.blocks.given if at is None else ():
             branch._state.give(block.source, {block.name: block.text})
@@ -404,6 +425,7 @@ class SessionBase(Handing):
             validator=host.validator,
             plugins=self.plugins,
             counter=self._settings.counter,
+            request_counter=self._host.counter,
         )
 
     def _watched_by(self, watch: Watch) -> None:
@@ -413,7 +435,7 @@ class SessionBase(Handing):
 
     @abc.abstractmethod
     def _check_summarizer(self, answering: Answering) -> None:
-        """Raise ConfigError for a summarizer that this kind of session cannot ask."""
+        """Raise ConfigError for a summarizer, or a counter of requests, that this kind of session cannot ask."""
 
     def _next_step(self, moment: Moment) -> str:
         if not self._config.auto_trigger:

@@ -215,9 +215,9 @@ class SessionState:
                 self.context.pin(key, pinned=False)
         self.undone = frozenset()
 
-    def observe(self, raw: int, reported: int) -> None:
-        """The provider reported its input tokens for a request of so many own tokens."""
-        self.calibration = self.calibration.observed(raw, reported)
+    def observe(self, raw: int, reported: int, *, counted: bool = False) -> None:
+        """The provider reported its input tokens for a request of so many own tokens, or ``counted`` them before."""
+        self.calibration = self.calibration.observed(raw, reported, counted=counted)
 
     @property
     def configured(self) -> Configured:

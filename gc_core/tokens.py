@@ -1,10 +1,7 @@
 """
 Counting tokens: exactly where the model's vocabulary is public, as a good estimate elsewhere. Never over a network.
 
-A vendor's own count endpoint is plugged in as any other counter: a class with the attributes and methods of
-``gc_core.protocols.TokenCounter`` whose ``count`` asks the endpoint (and remembers its answers: every text is asked
-for once when it enters, but the same text may enter often), given to the session as ``counter=``. It must not raise:
-on a failure it answers with an estimate, ``counter_for(model, format)``'s for instance.
+What a vendor's endpoint counts is a whole request, not a text: see ``gc_core.request_counts``.
 """
 
 from __future__ import annotations

@@ -127,14 +127,17 @@ class Marks:
         self._written: list[_Place] = []
         self._settled: Payload | None = None
 
+    def optioned(self, request: Request) -> Request:
+        """The request with its options alone: what goes with every one."""
+        return attrs.evolve(request, options={**request.options, **self._options}) if self._options else request
+
     def placed(self, request: Request) -> Request:
         """
         The request with breakpoints, on shallow copies of the payloads that carry them, and with its options.
 
         The same request again gets the same marks: what it writes counts once another one follows. O(messages).
         """
-        if self._options:
-            request = attrs.evolve(request, options={**request.options, **self._options})
+        request = self.optioned(request)
         if self._shape is None:
             return request
         layout = _read(request, self._last, self._shape)

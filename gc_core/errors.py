@@ -14,6 +14,7 @@ Every error that gc-core raises, as one tree.
     │   └── SummaryError            a summarizer could not give a text
     ├── StateError                  a state of the task that cannot be: a plugged-in extractor's, or a saved one
     ├── RuleError                   a request that would break a provider's rule
+    ├── MemoryFileError             a memory file that cannot be viewed or changed as a model asked
     ├── TranscriptError             a transcript file that cannot be read
     ├── ExecutorError               a pool or cluster that cannot be reached, or that lost a worker
     ├── LogError                    a session's files cannot be read or written, or disagree
@@ -72,6 +73,10 @@ class StateError(GCError):
 
 class RuleError(GCError):
     """A rendered request breaks a provider's rule; names each breach."""
+
+
+class MemoryFileError(GCError):
+    """A memory file cannot be viewed or changed as the model asked; nothing has changed, and the text is for it."""
 
 
 class TranscriptError(GCError):

@@ -40,6 +40,7 @@ from gc_core.ledger import Configured, Observed
 from gc_core.logs import logger
 from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
+from gc_core.provider_edits import merged
 from gc_core.request_counts import CountQuestion
 from gc_core.results import GCResult, Goal
 from gc_core.scoring import Scoring
@@ -85,7 +86,8 @@ class Collecting(Archive):
 
     def _counting(self) -> Steps[None]:
         """The request as it stands is counted from outside; where that fails, the own counts go on standing."""
-        question = CountQuestion(request=self._marks.optioned(self._context.render()), model=self._state.model)
+        request = self._with_edits(self._marks.optioned(self._context.render()))
+        question = CountQuestion(request=request, model=self._state.model)
         answer = yield question
         if isinstance(answer.text, int) and self._state.model == question.model:
             raw = question.request.tokens
@@ -165,7 +167,7 @@ class Collecting(Archive):
         return self._rendered()
 
     def _rendered(self) -> Request:
-        request = self._marks.placed(self._context.render())
+        request = self._with_edits(self._marks.placed(self._context.render()))
         with self.plugins.guarded("ledger", "first request"):
             self._recorder.sent()
         self._raw_sent = request.tokens
@@ -174,6 +176,10 @@ class Collecting(Archive):
         self._call_goes_out()
         self.plugins.request_rendered(request)
         return request
+
+    def _with_edits(self, request: Request) -> Request:
+        options = self._provider_options
+        return attrs.evolve(request, options=merged(options, request.options)) if options else request
 
     def _tell_rate(self) -> None:
         tokens = self._calls.above(self._config.tpm_budget)

@@ -11,6 +11,7 @@ from gc_core.backends import FILES
 from gc_core.errors import ConfigError
 from gc_core.importance import HALF_LIFE_STEPS, ImportanceWeights
 from gc_core.policy import GCPolicy
+from gc_core.provider_edits import ProviderEdits
 
 _HUNDRED = 100
 
@@ -143,6 +144,13 @@ def _weights(value: Any) -> Mapping[str, float]:
     return dict(value)
 
 
+def _edits(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"provider_edits = {value!r}: expected a table of what the provider does, and when")
+    ProviderEdits.of(value)
+    return dict(value)
+
+
 @attrs.frozen(kw_only=True)
 class GCConfig:
     """
@@ -192,6 +200,10 @@ class GCConfig:
         stable_cache_ttl: The same for what stands before the conversation; not shorter than ``cache_ttl``.
         prompt_cache_key: Sent where the provider has such a key; by default one that is the session's own.
         betas: The provider's betas that requests ask for, by name.
+        provider_edits: What the provider does to the window by itself: ``compact_percent`` and ``clear_percent``, the
+            usage at which it compacts and at which it clears tool results, and ``thinking_turns``, the newest replies
+            whose thinking it keeps. Then gc-core waits until the provider has had its turn: nothing but the threshold
+            and ``max_turns`` begins a collection, and the threshold has to be above.
         keep_thinking_turns: Newest turns whose thinking stays when something is collected; None keeps all of it.
         defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
             threshold.
@@ -246,6 +258,7 @@ class GCConfig:
     stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
     prompt_cache_key: str | None = attrs.field(default=None, validator=_optional(_named))
     betas: tuple[str, ...] = attrs.field(default=(), converter=_betas)
+    provider_edits: Mapping[str, Any] = attrs.field(factory=dict, converter=_edits)
     keep_thinking_turns: int | None = attrs.field(default=1, validator=_optional(_whole(0)))
     defer: bool = attrs.field(default=False, validator=_flag)
     tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
@@ -285,6 +298,19 @@ class GCConfig:
                 f"target_percent = {self.target_percent}, threshold_percent = {self.threshold_percent}, "
                 f"pressure_percent = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
             )
+
+        for name, percent in self.at_provider.percents.items():
+            if self.continuous or percent >= self.begins_percent:
+                begins = "after each call" if self.continuous else f"at {self.begins_percent:g} %"
+                raise ConfigError(
+                    f"provider_edits.{name} = {percent:g}: a collection begins {begins}, before the provider's;"
+                    " expected less, and no continuous mode"
+                )
+
+    @property
+    def at_provider(self) -> ProviderEdits:
+        """What the provider does by itself."""
+        return ProviderEdits.of(self.provider_edits)
 
     @property
     def continuous(self) -> bool:

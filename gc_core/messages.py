@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from gc_core.items import Item
+from gc_core.provider_edits import merged
 
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """The fields by which providers mark a cache breakpoint: they come and go while what is sent stays the same."""
@@ -138,8 +139,13 @@ class Request:
     stable: int = 0
     options: Mapping[str, Any] = attrs.field(factory=dict)
 
-    def kwargs(self) -> dict[str, Any]:
-        """Keyword arguments for the provider's own client (model and reply length are the caller's)."""
+    def kwargs(self, **own: Any) -> dict[str, Any]:
+        """
+        Keyword arguments for the provider's own client (model and reply length are the caller's).
+
+        ``own`` are further ones of yours. Where the session sends such an argument too, both are joined and yours win:
+        ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``.
+        """
         match self.format:
             case "responses":
                 arguments = _responses(self)
@@ -147,7 +153,7 @@ class Request:
                 arguments = _gemini(self)
             case _:
                 arguments = _messages(self)
-        return arguments | dict(self.options)
+        return arguments | merged(self.options, own)
 
 
 def _messages(request: Request) -> dict[str, Any]:

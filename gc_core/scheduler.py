@@ -198,9 +198,11 @@ class Scheduler:
     def threshold_percent(self) -> float:
         """
         Usage at which a collection begins: as far above the target as is cheapest (``cheapest_distance``), and at most
-        the configured one; lower while spend runs ahead.
+        the configured one; lower while spend runs ahead. The configured one where the provider makes room by itself.
         """
         limit = self.config.begins_percent * self._paced
+        if self._waits_for_provider:
+            return limit
         kept = self.config.usable * self.target_percent / 100.0
         distance = 100.0 * cheapest_distance(self.economics, kept=kept, growth=self.growth) / self.config.usable
         return min(limit, self.target_percent + max(WORTH_PERCENT, distance))
@@ -304,13 +306,21 @@ class Scheduler:
         if (over or self._conversation_is_full(moment)) and moment.tokens >= moment.waits_above:
             reason = GCTriggerReason.CONTINUOUS if config.continuous else GCTriggerReason.THRESHOLD
             return self._goal(moment, reason, None)
-        for due in (self._cheaper, self._cold, self._turn_limit, self._wished, self._served):
+        dues = (self._cheaper, self._cold, self._turn_limit, self._wished, self._served)
+        for due in (self._turn_limit,) if self._waits_for_provider else dues:
             goal = due(moment)
             if goal is not None:
                 return goal
         return None
 
+    @property
+    def _waits_for_provider(self) -> bool:
+        """Whether the provider makes room by itself: what is only a good time for a collection is left to it."""
+        return bool(self.config.at_provider.percents)
+
     def _conversation_is_full(self, moment: Moment) -> bool:
+        if self._waits_for_provider:
+            return False
         usage = self._conversation_usage(moment)
         return any(usage >= major.conversation_percent for major in self._declared(Major))
 

@@ -8,6 +8,8 @@ from typing import Any
 from gc_core.host_calls import HostCalls
 from gc_core.ledger import Cleared
 from gc_core.past import serialised
+from gc_core.policy import GCPolicy
+from gc_core.provider_edits import with_edits
 from gc_core.server_edits import ServerConfig, ServerEdits, left_out
 
 
@@ -16,7 +18,23 @@ class Served(HostCalls):
 
     _raw_sent: int
     _server = ServerConfig()
+    _told_edits: Mapping[str, Any] | None = None
     _cleared_tokens = 0
+
+    @property
+    def _provider_options(self) -> Mapping[str, Any]:
+        """What requests carry of ``GCConfig.provider_edits``."""
+        config = self._config
+        spared = [name for name, policy in config.tool_policies().items() if policy is not GCPolicy.EPHEMERAL]
+        return config.at_provider.options(self.format, config.usable, spared)
+
+    @property
+    def _clears(self) -> ServerConfig:
+        """Which tools the provider leaves alone: as the host told, else as the configuration has it."""
+        ours = self._provider_options.get("extra_body", {}).get("context_management")
+        if ours is None:
+            return self._server
+        return ServerConfig.of(with_edits(ours, self._told_edits))
 
     @serialised
     def provider_edits(self, context_management: Mapping[str, Any]) -> None:
@@ -26,7 +44,7 @@ class Served(HostCalls):
         Without it the oldest results are taken for those that the provider cleared. Remembered by this object alone.
         Raises SourceError when it is none.
         """
-        self._server = ServerConfig.of(context_management)
+        self._server, self._told_edits = ServerConfig.of(context_management), context_management
 
     def _note_served(self, edits: ServerEdits | None) -> None:
         """Before the reply is taken: of the request that it answers, the provider left so much out."""
@@ -35,7 +53,7 @@ class Served(HostCalls):
         was, self._cleared_tokens = self._state.cleared, edits.tokens
         if not was and edits.is_empty:
             return
-        now = left_out(edits, self._context.messages, self._server)
+        now = left_out(edits, self._context.messages, self._clears)
         if now == was:
             return
         before = self._context.budget.total

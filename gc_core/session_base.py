@@ -196,6 +196,7 @@ class SessionBase(Handing):
         self._profile_choice = profile_of(settings.config, self.plugins)
         self._ahead = Ahead()
         self._listeners: list[Listener] = [] if host.on_event is None else [host.on_event]
+        settings.config.at_provider.check(settings.format, settings.config.usable)
         self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer, self._index = None, None
         store = make()
@@ -249,6 +250,7 @@ class SessionBase(Handing):
         config = self._config
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
+            config.at_provider.check(self.format, config.usable)
         self._configure(config, model or self._state.model)
 
     @serialised

@@ -62,8 +62,8 @@ EXTREMES = {
     "tools": [{"read": "exclude"}, {"read": "ephemeral"}],
     "strategies": [{"none": {}}],
 }
-SAME = {"importance_scorer", "state_extractor", "importance_embeddings"}
-"""Keys whose other values are names of plugins, or need an extra."""
+SAME = {"importance_scorer", "state_extractor", "importance_embeddings", "provider_edits"}
+"""Keys whose other values are names of plugins, or need an extra or a provider that can do it."""
 
 SMALL = {"context_limit": 6_000, "output_reservation": 500}
 

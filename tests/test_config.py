@@ -34,6 +34,7 @@ DEFAULTS = {
     "stable_cache_ttl": "5m",
     "prompt_cache_key": None,
     "betas": (),
+    "provider_edits": {},
     "keep_thinking_turns": 1,
     "defer": False,
     "tpm_budget": None,

@@ -28,7 +28,7 @@ def load(path=None, environ=(), **values):
 # --- who wins ---------------------------------------------------------------------------------------------------------
 
 
-TABLES = {"importance_weights", "tools", "strategies", "summarizers"}
+TABLES = {"importance_weights", "provider_edits", "tools", "strategies", "summarizers"}
 
 
 def test_nothing_given_gives_the_defaults():

@@ -156,6 +156,17 @@ class GCRemovalItem:
         return attrs.evolve(self, action=action, items=_ids(units))
 
 
+def action_of(removal: GCRemovalItem) -> str:
+    """What a removal does, in a word."""
+    match removal.action:
+        case Drop():
+            return "drop"
+        case Stub():
+            return "stub"
+        case summarize:
+            return "summarize" if summarize.form is SummaryForm.ACCOUNT else summarize.form.value
+
+
 def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(unit.number for unit in units))
 

@@ -47,7 +47,7 @@ def adopt(
     """
     transcript = read_transcript(path)
     for warning in transcript.warnings:
-        _log.warning("left out or mended", what=str(warning))
+        _log.warning("transcript repaired", why=str(warning))
     return adopt_transcript(transcript, directory, config, **options)
 
 

@@ -15,6 +15,7 @@ import attrs
 
 from gc_core.border import Attempt
 from gc_core.errors import PluginError, SummaryError
+from gc_core.logs import logger
 from gc_core.plugins import COUNT, SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
 from gc_core.request_counts import SECONDS as COUNT_SECONDS
@@ -29,6 +30,8 @@ from gc_core.watching import UNWATCHED, Watch
 
 EXTRACTIVE, NONE = "extractive", "none"
 """The summarizer of gc-core itself, and the word for having none."""
+
+_log = logger("gc_core.summaries")
 
 _ATTEMPTS = 2
 _COMPLAINT_CHARS = 300
@@ -135,6 +138,9 @@ class Answering:
                 if not wrong:
                     self.plugins.forgive(self.name, SUMMARIZE)
                     return Written(text=text, by=self.name, attempts=attempts, complaints=tuple(complaints))
+                _log.warning(
+                    "summary refused", by=self.name, attempt=attempts, complaints=len(wrong), why=_kind(wrong[0])
+                )
                 complaints += wrong
                 request = attrs.evolve(request, complaints=tuple(wrong))
         request = attrs.evolve(request, complaints=())
@@ -229,6 +235,11 @@ def _no_summary(seconds: float) -> SummaryError:
 
 def _no_count(seconds: float) -> PluginError:
     return PluginError(f"no count within {seconds:g} seconds")
+
+
+def _kind(complaint: str) -> str:
+    """What a complaint is about, without what it quotes."""
+    return complaint[: _COMPLAINT_CHARS // 2].partition(" (")[0].partition(": ")[0]
 
 
 def _printable(text: str) -> str:

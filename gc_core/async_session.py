@@ -13,6 +13,7 @@ from gc_core.answering import Answering, Steps, driven_async
 from gc_core.config import GCConfig
 from gc_core.handoff_texts import Filter, Wish
 from gc_core.leases import Lease, check_seconds
+from gc_core.logs import bound
 from gc_core.messages import Request
 from gc_core.results import GCResult
 from gc_core.session_base import SessionBase
@@ -111,7 +112,7 @@ class AsyncGCSession(SessionBase):
         """Do the work, awaiting wherever it stops; one such call at a time."""
         self._turn = self._turn or asyncio.Lock()
         async with self._turn:
-            with self._watch.call(name):
+            with bound(self._scope), self._watch.call(name):
                 with self._entered(name):
                     steps = make()
                 return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))

@@ -187,7 +187,7 @@ def passed_over(backend: str, doing: str) -> Iterator[Attempt]:
         yield attempt
     if attempt.error is not None:
         attempt.failure = PluginFailure(plugin=backend, doing=doing, error=attempt.error)
-        _log.warning("checkpoints cannot be used", error=str(attempt.failure))
+        _log.warning("checkpoints not used", error=str(attempt.failure))
 
 
 class Checkpoints:

@@ -29,6 +29,7 @@ from gc_core.errors import (
     LogError,
     SourceError,
 )
+from gc_core.event_logs import log_plan
 from gc_core.events import (
     CollectionDeferred,
     CollectionFailed,
@@ -37,12 +38,13 @@ from gc_core.events import (
     RateExceeded,
 )
 from gc_core.ledger import Configured, Observed
-from gc_core.logs import logger
+from gc_core.logs import bound_collection, logger
 from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
 from gc_core.provider_edits import merged
 from gc_core.request_counts import CountQuestion
 from gc_core.results import GCResult, Goal
+from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
 from gc_core.sources import CONVERSATION
 from gc_core.state import digest_of_messages
@@ -105,7 +107,11 @@ class Collecting(Archive):
 
     def _fitting(self) -> Steps[Request]:
         """The request after the collection that is due; what waits, a call for its result for instance, goes on so."""
-        yield from self._collecting_if_due(self._scheduler.before_send(self._moment()))
+        moment = self._moment()
+        goal = self._scheduler.before_send(moment)
+        if goal is None:
+            self._log_not_due("pre_send", moment)
+        yield from self._collecting_if_due(goal)
         yield from self._making_fit()
         return self._rendered()
 
@@ -135,7 +141,10 @@ class Collecting(Archive):
         elif reported is None:
             self._book_unreported(sum(item.tokens for item in taken.new if not item.synthetic))
         self._follow_spend()
-        goal = self._scheduler.after_turn(self._moment(), crossed=self._crossed)
+        moment = self._moment()
+        goal = self._scheduler.after_turn(moment, crossed=self._crossed)
+        if goal is None:
+            self._log_not_due("post_turn", moment)
         self._streamed, self._crossed = 0, False
         result = yield from self._collecting_if_due(goal)
         self._look_ahead()
@@ -151,6 +160,7 @@ class Collecting(Archive):
             raise error
         self._keep_to_limit()
         sent, allowed = sizes
+        _log.warning("request refused for its length", refused_tokens=sent, allowed_tokens=allowed)
         if allowed is not None and allowed < self._config.context_limit:
             self._allow(allowed)
         if self._raw_sent:
@@ -212,6 +222,10 @@ class Collecting(Archive):
             self._left(goal, self._cannot_collect(goal), self._moment())
             self._tell(CollectionDeferred(result=self._cannot_collect(goal)))
             return self._cannot_collect(goal)
+        with bound_collection():
+            return (yield from self._collecting_now(goal))
+
+    def _collecting_now(self, goal: Goal) -> Steps[GCResult]:
         collected = yield from self._attempting(goal, fit=None)
         result, moment = collected.result, self._moment()
         self._tried(goal)
@@ -222,7 +236,8 @@ class Collecting(Archive):
             self._commit(collected)
             return result
         else:
-            note = note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache"
+            priced = f": {self._weighed}" if self._weighed else ""
+            note = note or f"{result.tokens_freed:,} tokens could go: not worth a break of the prompt cache{priced}"
             self._left(goal, result, moment)
         deferred = attrs.evolve(
             result, removals=(), summaries=(), tokens_after=result.tokens_before, earliest_change=-1, note=note
@@ -239,6 +254,7 @@ class Collecting(Archive):
             ready, held = self._ahead.ready(), self._held
             collector = self._collector_for(goal)
             collected = yield from collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
+            log_plan(collected.result)
             if collected.of is not self._context or held != self._held:
                 return attrs.evolve(collected, stale=True)
             if collected.context is collected.of:
@@ -265,7 +281,6 @@ class Collecting(Archive):
 
     def _tell_collected(self, result: GCResult) -> None:
         self._last = result
-        _log.info("collected", reason=result.reason.value, freed=result.tokens_freed)
         self._tell(CollectionFinished(result=result))
         self.plugins.collection_finished(result)
         self._tell_budget()
@@ -285,14 +300,17 @@ class Collecting(Archive):
 
     def _last_resort(self, fit: int) -> Steps[None]:
         goal = self._scheduler.overflow(self._moment())
-        collected = yield from self._attempting(goal, fit=fit)
-        if not collected.stale and collected.context is not self._context and collected.result.tokens_after <= fit:
-            self._commit(collected)
+        with bound_collection():
+            _log.info("last resort began", tokens=self._moment().tokens, room_tokens=fit)
+            collected = yield from self._attempting(goal, fit=fit)
+            if not collected.stale and collected.context is not self._context and collected.result.tokens_after <= fit:
+                self._commit(collected)
 
     def _overflow(self) -> ContextOverflowError:
         back = sum(item.tokens for item in self._context.items() if item.id in self._state.undone)
         hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
         needed = self._moment().taken
+        _log.warning("request does not fit", tokens=needed, usable_tokens=self._config.usable)
         return ContextOverflowError(limit=self._config.usable, needed=needed, owners=self._owners(), hint=hint)
 
     def _owners(self) -> dict[str, int]:
@@ -319,6 +337,25 @@ class Collecting(Archive):
             usable=self._scheduler.fit(self._moment()),
         )
 
+    def _log_not_due(self, call: str, moment: Moment) -> None:
+        if not _log.hears_debug:
+            return
+        why = "below where it begins"
+        if not self._config.auto_trigger:
+            why = "auto_trigger is off"
+        elif self._kept_at:
+            why = "the provider keeps the history"
+        elif self._waits_above > moment.tokens:
+            why = f"held back until {self._waits_above} tokens"
+        _log.debug(
+            "collection not due",
+            call=call,
+            tokens=moment.estimated,
+            usage_percent=round(self._scheduler.usage(moment), 1),
+            begins_percent=round(self._scheduler.begins_percent, 1),
+            why=why,
+        )
+
     # -- ahead of need -------------------------------------------------------------------------------------------------
 
     def _look_ahead(self) -> None:
@@ -331,6 +368,7 @@ class Collecting(Archive):
             self._looks_above = self._scheduler.next_try(moment)
             with self.plugins.guarded("collection", "looking ahead"):
                 for removal, request in self._collector.requests(self._context, goal, self._protection):
+                    _log.debug("summary begun ahead", items=len(request.items), max_tokens=request.max_tokens)
                     self._ahead.begin(removal, self._begun(request))
 
     @abc.abstractmethod
@@ -351,6 +389,7 @@ class Collecting(Archive):
         reason = "; ".join(each.reason for each in found)
         how, digest = self._config.recovery_strategy, digest_of_messages(self._context.messages)
         self._recoveries += 1
+        _log.warning("reply inconsistent", findings=len(found), recovery=how, in_a_row=self._recoveries)
         if how == RAISE:
             raise InconsistentReplyError(reason, recovered=False, text="nothing has changed")
         if self._recoveries > _MOST_RECOVERIES:
@@ -457,7 +496,7 @@ class Collecting(Archive):
         self._forget_the_moment()
         if not self._scheduler.fits(self._moment()):
             taken, usable = self._moment().taken, self._config.usable
-            _log.warning("the window is too large", tokens=taken, usable=usable, remedy="release() what came back")
+            _log.warning("window too large", tokens=taken, usable_tokens=usable, remedy="release() what came back")
         self._raw_sent, self._last, self._looks_above = 0, None, 0
         self._ahead.forget()
         self._tell_budget()

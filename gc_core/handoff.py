@@ -38,6 +38,7 @@ from gc_core.layers import SystemPart, is_own
 from gc_core.leases import Lease, Leasing
 from gc_core.ledger import Ancestor, Collected, FirstSent, Inherited, Observed
 from gc_core.log import FILE_NAME, LogRecord
+from gc_core.logs import bound, logger
 from gc_core.messages import Payload
 from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
@@ -52,6 +53,8 @@ from gc_core.task.rendering import state_text
 from gc_core.task.values import TaskState
 
 R = TypeVar("R")
+
+_log = logger("gc_core.session")
 
 _SEAM = 8  # tokens that a text may have more inside a frame than alone
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT, ItemKind.OPAQUE})
@@ -117,8 +120,10 @@ class Handing(Leasing):
             told = yield from self._account_of(opening, wish.summary_tokens)
             child = self._beside(directory, config)
             undo.callback(child.close)
-            child._begin(self, opening, told, state, wish.summary_tokens)
+            with bound(child._scope):
+                child._begin(self, opening, told, state, wish.summary_tokens)
             child._hands_back = lease
+            _log.info("session handed off", child=child._store.session, tokens=child._context.budget.total)
             undo.pop_all()
         return child
 

@@ -16,6 +16,7 @@ from gc_core.errors import (
     MessageError,
     SourceError,
 )
+from gc_core.event_logs import log_event
 from gc_core.events import (
     BudgetUpdated,
     Event,
@@ -139,7 +140,7 @@ class HostCalls(Past):
         order = [self._format.schema_name(schema) for schema in plain]
         kept = [schema.item.name for schema in self._context.schemas]
         if order != kept and sorted(order) == sorted(kept) and self._state.changes.schemas is None:
-            _log.info("tools came in another order; the one that was sent stands", tools=len(kept))
+            _log.info("tool order kept", tools=len(kept))
 
     @serialised
     def private(self, /, **values: str) -> None:
@@ -283,7 +284,6 @@ class HostCalls(Past):
             return
         for name, text in texts.items():
             for found in volatile_in(text):
-                _log.warning("a layer is volatile", source=source, part=name, excerpt=found.excerpt, why=found.why)
                 self._tell(VolatileLayer(source=source, part=name, excerpt=found.excerpt, why=found.why))
         self._tell_changed(changed)
         self._tell_budget()
@@ -309,7 +309,6 @@ class HostCalls(Past):
     def _told(self, taken: Taken) -> Taken:
         """Tell what arrived; it is logged and in the window."""
         for repair in taken.arrival.repairs:
-            _log.warning("message repaired", kind=repair.kind, text=repair.text)
             self._tell(MessageRepaired(kind=repair.kind, text=repair.text))
         if taken.arrival.compacted:
             after = self._context.budget.total
@@ -377,6 +376,7 @@ class HostCalls(Past):
         self.plugins.budget_updated(self._context.budget)
 
     def _tell(self, event: Event) -> None:
+        log_event(event)
         self._watch.told(event)
         for listener in self._listeners:
             with self.plugins.guarded("listener", type(event).__name__):

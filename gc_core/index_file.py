@@ -38,7 +38,7 @@ _CREATE = (
     "INSERT INTO meta VALUES(0, x'')",
     f"PRAGMA user_version = {SCHEMA}",
 )
-_LOG = logger(__name__)
+_log = logger(__name__)
 
 T = TypeVar("T")
 
@@ -131,7 +131,7 @@ class IndexFile:
             if flaw is not None:
                 self._create()
         if flaw:
-            _LOG.warning("the search index is made anew", path=str(self._path), why=flaw)
+            _log.warning("search index made anew", path=str(self._path), why=flaw)
 
     def _flaw(self) -> str | None:
         """Why the index cannot be used, "" when there is none yet, None when it can."""
@@ -160,7 +160,7 @@ class IndexFile:
             self.db.execute(statement)
 
     def _replace(self, error: sqlite3.Error) -> None:
-        _LOG.warning("the search index is made anew", path=str(self._path), why=str(error))
+        _log.warning("search index made anew", path=str(self._path), why=str(error))
         self.db.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from gc_core.errors import LogError
 from gc_core.log import MasterLog
-from gc_core.logs import logger
+from gc_core.logs import SCOPE, bound, logger
 from gc_core.protocols import Format
 from gc_core.search import SearchIndex
 
 _SMALL_BATCH = 1 << 18
 """Bytes that the thread indexes at a time: a search waits for one such batch at most."""
 
-_LOG = logger(__name__)
+_log = logger(__name__)
 
 
 class Indexer:
@@ -34,6 +34,7 @@ class Indexer:
 
     def __init__(self, path: Path, log: MasterLog, format: Format) -> None:  # noqa: A002 - the word everywhere
         self._open = functools.partial(SearchIndex, path, log, format)
+        self._scope = SCOPE.get()
         self._wake = threading.Event()
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="gc-core-indexer", daemon=True)
@@ -50,13 +51,14 @@ class Indexer:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopped:
-            try:
-                with contextlib.closing(self._open()) as index:
-                    self._follow(index)
-            except LogError as error:
-                _LOG.warning("the search index falls behind", why=str(error))
-                self._wait()
+        with bound(self._scope):
+            while not self._stopped:
+                try:
+                    with contextlib.closing(self._open()) as index:
+                        self._follow(index)
+                except LogError as error:
+                    _log.warning("search index falls behind", why=str(error))
+                    self._wait()
 
     def _follow(self, index: SearchIndex) -> None:
         while not self._stopped:

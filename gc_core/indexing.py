@@ -18,7 +18,7 @@ from gc_core.references import ByteRange
 _KEPT_CALLS = 1_000
 """Calls whose tools are remembered for their results."""
 
-_LOG = logger(__name__)
+_log = logger(__name__)
 
 
 def index_batch(file: IndexFile, log: MasterLog, form: Format, most: int) -> int:
@@ -55,7 +55,7 @@ def _record(line: bytes, place: ByteRange) -> LogRecord | None:
     try:
         return LogRecord.read(line)
     except LogError as error:
-        _LOG.warning("a line of the log is not searched", start=place.start, why=str(error))
+        _log.warning("log line not searched", at_byte=place.start, why=str(error))
         return None
 
 

@@ -1,14 +1,33 @@
-"""Loggers: structlog in front, the standard library's logging behind, so that the application decides what is shown."""
+"""
+Where gc-core logs: to the host's structlog once the host has configured it, else to the standard library's logging.
+
+Who listens is looked up anew for every event, so that it does not matter when the host configures either of them. Each
+event carries the session, turn and collection that it belongs to, by context variables: threads and tasks have their
+own.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import MutableMapping
-from contextvars import ContextVar
-from typing import Any, Final, cast
+import uuid
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import Any, Final
 
 import attrs
 import structlog
+
+from gc_core.border import border
+
+Value = str | int | float | bool | None
+
+_DEBUG, _INFO, _WARNING = "debug", "info", "warning"
+_LEVELS: Final = {_DEBUG: logging.DEBUG, _INFO: logging.INFO, _WARNING: logging.WARNING}
+_FRAMES: Final = 4
+"""Frames between the code that logs an event and the standard library's logger."""
+
+_RENDER: Final = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -37,22 +56,122 @@ CURRENT: Final[ContextVar[SpanIds | None]] = ContextVar("gc_core_span", default=
 """The span that is open; None where nobody watches."""
 
 
-def logger(name: str) -> structlog.stdlib.BoundLogger:
-    """A logger that is silent below WARNING unless the application configures ``logging`` otherwise."""
-    wrapped = structlog.wrap_logger(
-        logging.getLogger(name),
-        processors=[
-            structlog.stdlib.filter_by_level,
-            _with_ids,
-            structlog.processors.LogfmtRenderer(key_order=["event"]),
-        ],
-        wrapper_class=structlog.stdlib.BoundLogger,
-    )
-    return cast("structlog.stdlib.BoundLogger", wrapped)
+@attrs.frozen(kw_only=True)
+class Scope:
+    """
+    The session that is at work.
+
+    Attributes:
+        session: Its id.
+        turn: Its running turn, asked when an event is logged. Branches share an id; no two sessions share this.
+        collection: Id of the collection that goes on, or "".
+
+    """
+
+    session: str
+    turn: Callable[[], int]
+    collection: str = ""
 
 
-def _with_ids(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    ids = CURRENT.get()
+SCOPE: Final[ContextVar[Scope | None]] = ContextVar("gc_core_scope", default=None)
+"""The session that is at work in this thread or task; None where none is."""
+
+_NOTHING: Final = contextlib.nullcontext()
+
+
+class _In:
+    """Inside, this scope is the current one."""
+
+    __slots__ = ("_scope", "_token")
+    _token: Token[Scope | None]
+
+    def __init__(self, scope: Scope | None) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = SCOPE.set(self._scope)
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(ValueError):  # a task that was given up is cleared away in another context
+            SCOPE.reset(self._token)
+
+
+def bound(scope: Scope | None) -> contextlib.AbstractContextManager[None]:
+    """Inside, events belong to this session; a call inside one of the same session stays in its collection."""
+    current = SCOPE.get()
+    return _NOTHING if current is not None and scope is not None and current.turn is scope.turn else _In(scope)
+
+
+def bound_collection() -> contextlib.AbstractContextManager[None]:
+    """Inside, events belong to a new collection of the session that is at work."""
+    scope = SCOPE.get()
+    return _NOTHING if scope is None else _In(attrs.evolve(scope, collection=uuid.uuid4().hex[:8]))
+
+
+@attrs.frozen
+class Log:
+    """
+    Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text.
+
+    Nothing that a host's processors raise reaches the session: the standard library's logging is told of it.
+    """
+
+    name: str
+
+    @property
+    def hears_debug(self) -> bool:
+        """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
+        return structlog.is_configured() or logging.getLogger(self.name).isEnabledFor(logging.DEBUG)
+
+    def debug(self, event: str, **fields: Value) -> None:
+        """What is of use while one looks for a reason."""
+        self._tell(_DEBUG, event, fields)
+
+    def info(self, event: str, **fields: Value) -> None:
+        """What was decided and done."""
+        self._tell(_INFO, event, fields)
+
+    def warning(self, event: str, **fields: Value) -> None:
+        """What failed, was refused, or needs somebody's attention."""
+        self._tell(_WARNING, event, fields)
+
+    def _tell(self, level: str, event: str, fields: dict[str, Value]) -> None:
+        if not structlog.is_configured():
+            self._by_logging(level, event, fields)
+            return
+        with border() as attempt:
+            self._by_structlog(level, event, fields)
+        if attempt.error is not None:
+            self._by_logging(_WARNING, "event not logged", {"lost": event, "error": repr(attempt.error)})
+
+    def _by_structlog(self, level: str, event: str, fields: dict[str, Value]) -> None:
+        log: Any = structlog.get_logger(self.name, logger=self.name).bind()
+        if isinstance(log, structlog.stdlib.AsyncBoundLogger):
+            log = log.sync_bl  # nobody here could await it
+        getattr(log, level)(event, **fields, **_context())
+
+    def _by_logging(self, level: str, event: str, fields: dict[str, Value]) -> None:
+        log, number = logging.getLogger(self.name), _LEVELS[level]
+        if not log.isEnabledFor(number):
+            return
+        told = {"event": event, **fields, **_context()}
+        # Under a prefix: logging refuses what a record, or a host's own record factory, has already.
+        extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in told.items()}
+        log.log(number, _RENDER(log, level, dict(told)), extra=extra, stacklevel=_FRAMES)
+
+
+def _context() -> dict[str, Value]:
+    """To what an event belongs."""
+    scope, ids, context = SCOPE.get(), CURRENT.get(), dict[str, Value]()
+    if scope is not None:
+        context.update(gc_session=scope.session, gc_turn=scope.turn())
+        if scope.collection:
+            context["gc_collection"] = scope.collection
     if ids is not None:
-        event.update(session_id=ids.session, trace_id=ids.trace, span_id=ids.span)
-    return event
+        context.update(trace_id=ids.trace, span_id=ids.span)
+    return context
+
+
+def logger(name: str) -> Log:
+    """A logger by name, below ``gc_core``."""
+    return Log(name)

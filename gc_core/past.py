@@ -30,6 +30,7 @@ from gc_core.learning.extraction import WordedExtractor
 from gc_core.learning.proposals import Proposal, Said, proposals_for
 from gc_core.ledger import Collected, Purged, Rewound, Undone
 from gc_core.log import LogRecord, text_of
+from gc_core.logs import Scope, bound, logger
 from gc_core.messages import Role
 from gc_core.originals import TakenBack, items_of
 from gc_core.plugins import Plugins
@@ -42,6 +43,8 @@ from gc_core.sources import CONVERSATION, InstructionSource
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.store import Store
 from gc_core.watching import UNWATCHED, Watch
+
+_log = logger("gc_core.session")
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
@@ -57,6 +60,7 @@ R = TypeVar("R")
 class Locked(Protocol):
     """What takes one call at a time."""
 
+    _scope: Scope
     _watch: Watch
 
     def _entered(self, name: str) -> contextlib.AbstractContextManager[None]:
@@ -71,7 +75,7 @@ def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S
 
     @functools.wraps(method)
     def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with session._watch.call(method.__name__), session._entered(method.__name__):
+        with bound(session._scope), session._watch.call(method.__name__), session._entered(method.__name__):
             return method(session, *args, **kwargs)
 
     return call
@@ -107,6 +111,7 @@ class Past(abc.ABC):
 
     _lock: RLock
     _closed: bool
+    _scope: Scope
     _recorder: Recorder
     _settings: Settings
     _indexer: Indexer | None
@@ -246,8 +251,9 @@ class Past(abc.ABC):
         here for its size: a warning in the log says so, and ``pre_send`` raises by how much. Raises LogError, with
         nothing changed, when the files do not hold what was there.
         """
-        undone = self._recorder.undo() is not None
+        tokens, undone = self._tokens, self._recorder.undo() is not None
         if undone:
+            _log.info("collection undone", tokens_before=tokens, tokens_after=self._tokens)
             self._window_changed()
         return undone
 
@@ -257,8 +263,9 @@ class Past(abc.ABC):
         Do again what was undone last; False when there is nothing, or something was collected since. Raises
         SourceError for what the host has pinned or LOCKED meanwhile.
         """
-        redone = self._recorder.redo() is not None
+        tokens, redone = self._tokens, self._recorder.redo() is not None
         if redone:
+            _log.info("collection redone", tokens_before=tokens, tokens_after=self._tokens)
             self._window_changed()
         return redone
 
@@ -269,13 +276,16 @@ class Past(abc.ABC):
         ``release``. Raises SourceError when no collection in force took it, and RuleError when the request would not
         be valid with it.
         """
+        tokens = self._tokens
         self._recorder.restore(item)
+        _log.info("item restored", item=item, tokens_before=tokens, tokens_after=self._tokens)
         self._window_changed()
 
     @serialised
     def release(self) -> None:
         """What ``undo`` and ``restore`` had brought back may be collected again."""
         self._recorder.release()
+        _log.info("pins released")
 
     # -- going back ----------------------------------------------------------------------------------------------
 
@@ -368,13 +378,20 @@ class Past(abc.ABC):
         return self._settings.fresh(store.payload, cites=not store.temporary)
 
     @property
+    def _tokens(self) -> int:
+        """Of the request as it stands, uncalibrated."""
+        return self._recorder.state.context.budget.total
+
+    @property
     def _index_path(self) -> Path:
         return self.directory / FILE_NAME
 
     def _go_back(self, to: Position, why: str, state: SessionState) -> None:
         """What the host set stays as it is: model and window, sources, and what waits for the next request."""
         was = self._recorder.state
+        tokens = self._tokens
         self._recorder.rewind(to, state, why)
+        _log.info("session went back", to=why, tokens_before=tokens, tokens_after=self._tokens)
         if state.configured != was.configured:
             self._recorder.configure(was.configured)
         for source in was.context.budget.sources:

@@ -229,7 +229,7 @@ def _renew_digests(store: Store, state: SessionState) -> None:
                 _write_digests(store, place, record.digests, found)
             reached = Position(entry.at, place.end)
     except LogError as error:
-        _log.warning("digests were not made anew", error=str(error))
+        _log.warning("digests not made anew", error=str(error))
 
 
 def _write_digests(store: Store, place: ByteRange, old: Digests, new: Digests) -> None:

@@ -33,6 +33,7 @@ from gc_core.handoff import Handing
 from gc_core.items import Item
 from gc_core.ledger import Booked, Opened
 from gc_core.log import FILE_NAME
+from gc_core.logs import Scope, bound, logger
 from gc_core.messages import Usage
 from gc_core.opening import (
     Host,
@@ -64,6 +65,8 @@ from gc_core.state import Settings
 from gc_core.store import Store
 from gc_core.suggestions import auto_expand
 from gc_core.watching import Watch
+
+_log = logger("gc_core.session")
 
 
 class SessionBase(Handing):
@@ -177,7 +180,8 @@ class SessionBase(Handing):
             settings, host = prepared(store.settings())
             session = cls.__new__(cls)
             session._start(settings, lambda: store, host)
-            session._goes_on(last_used)
+            with bound(session._scope):
+                session._goes_on(last_used)
             undo.pop_all()
         return session
 
@@ -204,9 +208,9 @@ class SessionBase(Handing):
             store.keep_checkpoints(self._checkpoints_in(store.directory))
         fresh = functools.partial(settings.fresh, store.payload, cites=not store.temporary)
         self._recorder = Recorder(store, store.state_at(store.position, fresh))
-        for source in self.plugins.sources():
-            with self.plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
-                self._recorder.register(source)
+        self._scope = _scope_of(self._recorder)
+        with bound(self._scope):
+            self._register_sources()
         self._marks = self._fresh_marks()
         self._calls = CallWatch(terms_of(settings.model, settings.format))
         self._answering = attrs.evolve(self._answering, spent=self._calls.summarized)
@@ -220,7 +224,22 @@ class SessionBase(Handing):
         self._forget_the_moment()
         self._last: GCResult | None = None
         self._recoveries = 0
+        again = store.is_used
         store.opened(settings.record(store.session))
+        with bound(self._scope):
+            _log.info(
+                "session opened",
+                format=self.format,
+                model=settings.model,
+                strategies=",".join(name for name, _ in self._strategies),
+                context_limit_tokens=self._config.context_limit,
+                again=again,
+            )
+
+    def _register_sources(self) -> None:
+        for source in self.plugins.sources():
+            with self.plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
+                self._recorder.register(source)
 
     # -- the loop, as far as nobody waits ------------------------------------------------------------------------------
 
@@ -451,3 +470,8 @@ class SessionBase(Handing):
         young = self._scheduler.young
         served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
         return f"collects at {percent:.4g} % ({mode}) down to {self._scheduler.target_percent:.4g} %{served}"
+
+
+def _scope_of(recorder: Recorder) -> Scope:
+    """Without the session itself, which could not go as soon as nobody has it any more."""
+    return Scope(session=recorder.store.session, turn=lambda: recorder.state.context.cursor.turn)

@@ -20,7 +20,7 @@ from gc_core.search import Filters, Hit, SearchIndex
 DEPTH = 3
 """Levels of directories below a root where sessions are looked for."""
 
-_LOG = logger(__name__)
+_log = logger(__name__)
 
 
 def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple[tuple[Path, Hit], ...]:
@@ -35,7 +35,7 @@ def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple
         try:
             found.extend((directory, hit) for hit in _search_session(directory, query, filters))
         except (LogError, ConfigError) as error:
-            _LOG.warning("a session is not searched", path=str(directory), why=str(error))
+            _log.warning("session not searched", path=str(directory), why=str(error))
     found.sort(key=lambda pair: -pair[1].score)
     return tuple(found[: max(filters.get("limit", 10), 0)])
 

@@ -62,7 +62,13 @@ class Store:
         self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
         for journal in (self.log.journal, self.ledger.journal):
             if journal.torn and writable:
-                _log.warning("torn bytes moved aside", file=str(journal.path), bytes=journal.torn, at=journal.size)
+                _log.warning(
+                    "torn bytes moved aside",
+                    gc_session=self.session,
+                    file=str(journal.path),
+                    bytes=journal.torn,
+                    at_byte=journal.size,
+                )
 
     @property
     def is_used(self) -> bool:
@@ -107,7 +113,7 @@ class Store:
         if found is None and newest is not None:
             found = newest.opened
         if found is None:
-            _log.warning("the ledger does not tell how the session was opened", file=str(self.ledger.journal.path))
+            _log.warning("opening not recorded", gc_session=self.session, file=str(self.ledger.journal.path))
             first = next(iter(self.log.records()))[1].payload
             found = Opened(session=self.session, format=str(first.get("format", "")), model=None, config={}, version="")
         return found
@@ -139,7 +145,12 @@ class Store:
                 try:
                     checkpoint.restore(state)
                 except LogError as error:
-                    _log.warning("checkpoint passed over", at=checkpoint.at.log, error=str(error))
+                    _log.warning(
+                        "checkpoint passed over",
+                        gc_session=self.session,
+                        log_bytes=checkpoint.at.log,
+                        error=str(error),
+                    )
                     continue
                 fold(state, self.log, self.ledger, checkpoint.at, end)
                 return state
@@ -166,7 +177,9 @@ class Store:
         lost = [place for place, entry in self.ledger.entries(known) if entry.at > self.log.size]
         if lost:
             self.ledger.journal.cut(lost[0].start)
-            _log.warning("ledger entries moved aside", entries=len(lost), log_bytes=self.log.size)
+            _log.warning(
+                "ledger entries moved aside", gc_session=self.session, entries=len(lost), log_bytes=self.log.size
+            )
         self.checkpoints.forget(self.position)
         return len(lost)
 
@@ -174,6 +187,7 @@ class Store:
         """Write the state as it is now."""
         checkpoint = Checkpoint.of(state, self.position, self._opened)
         self.checkpoints.write(checkpoint)
+        _log.debug("checkpoint made", log_bytes=checkpoint.at.log, ledger_bytes=checkpoint.at.ledger)
         return checkpoint
 
     def sync(self) -> None:

@@ -178,7 +178,7 @@ def _asked(model: str | None, format: str, day: dt.date) -> Prices | str:  # noq
     """The prices, or what is missing, which is logged once."""
     found = _found(model, format, day)
     if isinstance(found, str):
-        _log.info("no price", missing=found)
+        _log.info("price unknown", why=found)
     return found
 
 

@@ -25,7 +25,7 @@ from gc_core.summary import SummaryRequest
 PAUSE_SECONDS: Final = 0.5
 """Seconds before the first new attempt; twice as long before each further one."""
 
-_LOG = logger(__name__)
+_log = logger(__name__)
 
 
 @attrs.frozen(kw_only=True)
@@ -60,14 +60,14 @@ class _AsksAModel(ModelOptions):
             if not model_library.is_passing(response) or attempt > self.retries:
                 told = model_library.told_error(response, attempts=attempt)
                 raise SummaryError(f"{self.summarization_model}: {told}") from response
-            _LOG.info("summary attempt failed", model=self.summarization_model, error=type(response).__name__)
+            _log.info("summary attempt failed", model=self.summarization_model, error=type(response).__name__)
             pause = PAUSE_SECONDS * 2 ** (attempt - 1)
             attempt += 1
 
     def _accepted(self, response: Any, *, seconds: float) -> str:
         reply = Reply.of(response)
         # Refused texts are told as well: they cost as much.
-        _LOG.info(
+        _log.info(
             "summary written",
             model=self.summarization_model,
             input_tokens=response.usage.prompt_tokens,

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from opentelemetry.metrics import Meter
 
-from gc_core.actions import Drop, GCRemovalItem, Stub
+from gc_core.actions import GCRemovalItem, action_of
 from gc_core.items import Item
 from gc_core.messages import Usage
 from gc_core.results import GCResult, GCTriggerReason
-from gc_core.summary import SummaryForm
 from gc_core.telemetry.genai import SECOND_BUCKETS, TOKEN_BUCKETS, TOKEN_TYPE, Attributes, Callee
 from gc_core.view import WindowView
 
@@ -110,17 +109,6 @@ class Meters:
     def answered(self, callee: Callee, seconds: float, more: Attributes) -> None:
         """A call ended."""
         self._call_seconds.record(seconds, {**callee.attributes, **more})
-
-
-def action_of(removal: GCRemovalItem) -> str:
-    """What a removal does, in a word."""
-    match removal.action:
-        case Drop():
-            return "drop"
-        case Stub():
-            return "stub"
-        case summarize:
-            return "summarize" if summarize.form is SummaryForm.ACCOUNT else summarize.form.value
 
 
 def _spread(items: list[Item]) -> Iterable[Item]:

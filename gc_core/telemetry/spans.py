@@ -9,11 +9,12 @@ import attrs
 from opentelemetry import context, trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
+from gc_core.actions import action_of
 from gc_core.logs import CURRENT, SpanIds
 from gc_core.messages import Usage
 from gc_core.results import GCResult, Goal
 from gc_core.telemetry.genai import CONVERSATION, ERROR, Attributes, Callee, of_usage
-from gc_core.telemetry.meters import Meters, action_of
+from gc_core.telemetry.meters import Meters
 
 _NANOSECONDS = 1_000_000_000
 

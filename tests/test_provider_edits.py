@@ -1,5 +1,10 @@
 """The provider's own compaction and clearing, configured: what requests ask for, and when gc-core collects then."""
 
+import contextlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import anthropic
 import openai
 import pytest
@@ -33,6 +38,38 @@ def grown(session, percent, *, first=0):
         session.post_turn(use((f"c{place}", "read", {"path": f"f{place}"})))
         session.append(results((f"c{place}", lines(1_200, f"f{place}"))))
         place += 1
+
+
+@contextlib.contextmanager
+def _answering(reply):
+    """A loopback server that answers everything alike: its URL, and the paths that were asked for."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            asked.append(self.path)
+            content = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            """Be quiet."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_port}", asked
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
 
 
 # --- what a request asks for ------------------------------------------------------------------------------------------
@@ -235,6 +272,29 @@ def test_what_the_configuration_spares_counts_in_full_when_the_provider_clears()
         session.post_turn({"type": "message", **said, "context_management": {"applied_edits": applied}})
         cleared = [item for item in session.items() if item.id in session._state.cleared]
         assert [item.name for item in cleared] == ["read"]
+
+
+def test_what_openai_compacts_on_demand_takes_the_place_of_the_window():
+    with opened({"compact_percent": 75}, format="responses") as session:
+        session.extend([answer("Which one?"), user("Look at " + lines(2_000)), answer("I will."), user("Go on.")])
+        before, request = session.budget.total, session.pre_send()
+        compacted = {
+            "id": "resp_1",
+            "object": "response.compaction",
+            "created_at": 1,
+            "output": [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix the login."}]},
+                {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2VhbA=="},
+            ],
+            "usage": {"input_tokens": 9, "output_tokens": 9, "total_tokens": 18},
+        }
+        with _answering(compacted) as (url, asked), openai.OpenAI(api_key="k", base_url=url, max_retries=0) as client:
+            session.extend(client.responses.compact(model="gpt-5", input=request.kwargs()["input"]).output)
+        assert asked == ["/responses/compact"]
+        after = session.pre_send()
+        assert after.messages[0]["type"] == "compaction"
+        assert "Fix the login." in str(after.messages)
+        assert session.budget.total < before / 2
 
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------

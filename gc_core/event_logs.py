@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from gc_core.actions import action_of
 from gc_core.events import (
@@ -22,30 +24,16 @@ from gc_core.events import (
     VolatileLayer,
 )
 from gc_core.logs import logger
-from gc_core.results import GCResult, GCTriggerReason, Goal
+from gc_core.results import GCResult, GCTriggerReason
 
 _log = logger("gc_core.session")
 
 
 def log_event(event: Event) -> None:
-    """Log an event of the session that is at work."""
-    match event:
-        case CollectionStarted(goal=goal):
-            _collection_began(goal)
-        case CollectionFinished(result=result):
-            _collection_finished(result)
-        case CollectionDeferred(result=result):
-            _collection_skipped(result)
-        case CollectionFailed(goal=goal, error=error):
-            _log.warning("collection failed", reason=goal.reason.value, error=type(error).__name__, why=_short(error))
-        case LayerChanged() as changed:
-            _layer_changed(changed)
-        case VolatileLayer(source=source, part=part, excerpt=excerpt, why=why):
-            _log.warning("layer is volatile", source=source, part=part, excerpt=excerpt, why=why)
-        case MessageRepaired(kind=kind, text=text):
-            _log.warning("message repaired", kind=kind, text=text)
-        case _:
-            _log_notice(event)
+    """Log an event of the session that is at work; that the budget changed, with each message, is none for a log."""
+    told = _TOLD.get(type(event))
+    if told is not None:
+        told(event)
 
 
 def log_plan(result: GCResult) -> None:
@@ -79,7 +67,8 @@ def _strategies(result: GCResult) -> str:
     return ",".join(dict.fromkeys(removal.strategy for removal in result.removals if removal.strategy))
 
 
-def _collection_began(goal: Goal) -> None:
+def _collection_began(event: CollectionStarted) -> None:
+    goal = event.goal
     _log.debug(
         "collection began",
         reason=goal.reason.value,
@@ -89,7 +78,8 @@ def _collection_began(goal: Goal) -> None:
     )
 
 
-def _collection_finished(result: GCResult) -> None:
+def _collection_finished(event: CollectionFinished) -> None:
+    result = event.result
     _log.info(
         "collection finished",
         reason=result.reason.value,
@@ -117,7 +107,8 @@ def _collection_finished(result: GCResult) -> None:
         )
 
 
-def _collection_skipped(result: GCResult) -> None:
+def _collection_skipped(event: CollectionDeferred) -> None:
+    result = event.result
     # In continuous mode this may come with each call, where nothing can be taken.
     tell = _log.debug if result.reason is GCTriggerReason.CONTINUOUS else _log.info
     tell(
@@ -130,30 +121,66 @@ def _collection_skipped(result: GCResult) -> None:
     )
 
 
-def _layer_changed(changed: LayerChanged) -> None:
+def _collection_failed(event: CollectionFailed) -> None:
+    error = type(event.error).__name__
+    _log.warning("collection failed", reason=event.goal.reason.value, error=error, why=_short(event.error))
+
+
+def _layer_changed(event: LayerChanged) -> None:
     _log.info(
         "layer changed",
-        source=changed.source,
-        part=_short(changed.part),
-        layer=changed.layer,
-        waits=changed.waits,
-        invalidated_tokens=changed.tokens,
+        source=event.source,
+        part=_short(event.part),
+        layer=event.layer,
+        waits=event.waits,
+        invalidated_tokens=event.tokens,
     )
 
 
-def _log_notice(event: Event) -> None:
-    match event:
-        case ThresholdCrossed(usage=usage, threshold=threshold):
-            _log.debug("threshold crossed", usage_percent=round(usage, 1), threshold_percent=round(threshold, 1))
-        case RateExceeded(tokens=tokens, budget=budget):
-            _log.warning("rate exceeded", tokens_per_minute=tokens, budget_tokens_per_minute=budget)
-        case SpendNotice(spent=spent, allowed=allowed):
-            _log.warning("spend limit is near", spent_tokens=spent, allowed_tokens=allowed)
-        case StateCut(left_out=left_out, tokens=tokens):
-            _log.info("task state cut", left_out=sum(left_out.values()), tokens=tokens)
-        case RereadNoticed(kind=kind, times=times, item=item):
-            _log.warning("circle noticed", kind=kind, times=times, item=item)
-        case ProviderCompacted(tokens_before=before, tokens_after=after):
-            _log.info("provider compacted", tokens_before=before, tokens_after=after)
-        case _:
-            pass  # the budget changes with each message
+def _layer_volatile(event: VolatileLayer) -> None:
+    _log.warning("layer is volatile", source=event.source, part=event.part, excerpt=event.excerpt, why=event.why)
+
+
+def _message_repaired(event: MessageRepaired) -> None:
+    _log.warning("message repaired", kind=event.kind, text=event.text)
+
+
+def _threshold_crossed(event: ThresholdCrossed) -> None:
+    _log.debug("threshold crossed", usage_percent=round(event.usage, 1), threshold_percent=round(event.threshold, 1))
+
+
+def _rate_exceeded(event: RateExceeded) -> None:
+    _log.warning("rate exceeded", tokens_per_minute=event.tokens, budget_tokens_per_minute=event.budget)
+
+
+def _spend_limit_near(event: SpendNotice) -> None:
+    _log.warning("spend limit is near", spent_tokens=event.spent, allowed_tokens=event.allowed)
+
+
+def _state_cut(event: StateCut) -> None:
+    _log.info("task state cut", left_out=sum(event.left_out.values()), tokens=event.tokens)
+
+
+def _circle_noticed(event: RereadNoticed) -> None:
+    _log.warning("circle noticed", kind=event.kind, times=event.times, item=event.item)
+
+
+def _provider_compacted(event: ProviderCompacted) -> None:
+    _log.info("provider compacted", tokens_before=event.tokens_before, tokens_after=event.tokens_after)
+
+
+_TOLD: Mapping[type[Event], Callable[[Any], None]] = {
+    CollectionStarted: _collection_began,
+    CollectionFinished: _collection_finished,
+    CollectionDeferred: _collection_skipped,
+    CollectionFailed: _collection_failed,
+    LayerChanged: _layer_changed,
+    VolatileLayer: _layer_volatile,
+    MessageRepaired: _message_repaired,
+    ThresholdCrossed: _threshold_crossed,
+    RateExceeded: _rate_exceeded,
+    SpendNotice: _spend_limit_near,
+    StateCut: _state_cut,
+    RereadNoticed: _circle_noticed,
+    ProviderCompacted: _provider_compacted,
+}

@@ -111,17 +111,23 @@ def bound_collection() -> contextlib.AbstractContextManager[None]:
 @attrs.frozen
 class Log:
     """
-    Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text.
+    Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text; an empty
+    one is left out.
 
     Nothing that a host's processors raise reaches the session: the standard library's logging is told of it.
     """
 
     name: str
+    _logging: logging.Logger = attrs.field(init=False, repr=False, eq=False)
+
+    @_logging.default
+    def _by_name(self) -> logging.Logger:
+        return logging.getLogger(self.name)
 
     @property
     def hears_debug(self) -> bool:
         """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
-        return structlog.is_configured() or logging.getLogger(self.name).isEnabledFor(logging.DEBUG)
+        return structlog.is_configured() or self._logging.isEnabledFor(logging.DEBUG)
 
     def debug(self, event: str, **fields: Value) -> None:
         """What is of use while one looks for a reason."""
@@ -136,6 +142,7 @@ class Log:
         self._tell(_WARNING, event, fields)
 
     def _tell(self, level: str, event: str, fields: dict[str, Value]) -> None:
+        fields = {key: value for key, value in fields.items() if value != ""}
         if not structlog.is_configured():
             self._by_logging(level, event, fields)
             return
@@ -145,19 +152,20 @@ class Log:
             self._by_logging(_WARNING, "event not logged", {"lost": event, "error": repr(attempt.error)})
 
     def _by_structlog(self, level: str, event: str, fields: dict[str, Value]) -> None:
-        log: Any = structlog.get_logger(self.name, logger=self.name).bind()
+        log: Any = structlog.get_logger(self.name).bind(logger=self.name)
         if isinstance(log, structlog.stdlib.AsyncBoundLogger):
             log = log.sync_bl  # nobody here could await it
-        getattr(log, level)(event, **fields, **_context())
+        getattr(log, level)(event, **{**fields, **_context()})
 
     def _by_logging(self, level: str, event: str, fields: dict[str, Value]) -> None:
-        log, number = logging.getLogger(self.name), _LEVELS[level]
-        if not log.isEnabledFor(number):
+        number = _LEVELS[level]
+        if not self._logging.isEnabledFor(number):
             return
         told = {"event": event, **fields, **_context()}
         # Under a prefix: logging refuses what a record, or a host's own record factory, has already.
         extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in told.items()}
-        log.log(number, _RENDER(log, level, dict(told)), extra=extra, stacklevel=_FRAMES)
+        text = _RENDER(self._logging, level, dict(told))
+        self._logging.log(number, text, extra=extra, stacklevel=_FRAMES)
 
 
 def _context() -> dict[str, Value]:

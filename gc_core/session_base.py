@@ -204,6 +204,7 @@ class SessionBase(Handing):
         self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer, self._index = None, None
         store = make()
+        again = store.is_used
         if not store.temporary:
             store.keep_checkpoints(self._checkpoints_in(store.directory))
         fresh = functools.partial(settings.fresh, store.payload, cites=not store.temporary)
@@ -224,10 +225,9 @@ class SessionBase(Handing):
         self._forget_the_moment()
         self._last: GCResult | None = None
         self._recoveries = 0
-        again = store.is_used
         store.opened(settings.record(store.session))
         with bound(self._scope):
-            _log.info(
+            _log.debug(
                 "session opened",
                 format=self.format,
                 model=settings.model,

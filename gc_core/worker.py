@@ -17,11 +17,14 @@ from gc_core.errors import ConfigError, MessageError, SessionClosedError
 from gc_core.formats import format_named
 from gc_core.guard import PROVISIONAL
 from gc_core.intake import OpenCall
+from gc_core.logs import bound, logger
 from gc_core.messages import Payload
 from gc_core.protocols import AsyncSummarizer, Summarizer
 from gc_core.worker_calls import Outcome, Tool, ToolCall, calls_of, carried_out, checked_tools
 from gc_core.worker_notes import Awaited, Notes, named
 from gc_core.worker_stream import StreamedCalls
+
+_log = logger("gc_core.worker")
 
 _NOTE_PART: Final = 4  # parts of what counts as long of which a note has at most one
 _LEAST_NOTE: Final = 80  # tokens of a note, at least: fewer would hold little beside its reference
@@ -182,6 +185,8 @@ class ToolResultWorker:
         self._late = [work for work in self._late if work not in came]
         ids = [key for work in came for key in self._appended([work])]
         self._condensed(dict(zip(ids, came, strict=True)))
+        with bound(self._session._scope):
+            _log.debug("late results delivered", results=len(ids), outstanding=len(self._late))
         return tuple(ids)
 
     async def close(self) -> None:
@@ -206,7 +211,8 @@ class ToolResultWorker:
 
     def _started(self, call: ToolCall) -> _Work:
         work = _Work(call=call)
-        work.task = asyncio.create_task(self._done(work), name=f"gc-core {call.name}")
+        with bound(self._session._scope):  # which the task inherits
+            work.task = asyncio.create_task(self._done(work), name=f"gc-core {call.name}")
         return work
 
     async def _done(self, work: _Work) -> None:
@@ -243,6 +249,8 @@ class ToolResultWorker:
         self._late += [work for work in batch if work.outcome is None]
         ids = self._appended(batch)
         self._condensed(dict(zip(ids, batch, strict=True)))
+        with bound(self._session._scope):
+            _log_answered(batch)
         await _stopped(slow)  # their notes come too late
         return ids
 
@@ -280,6 +288,16 @@ def _text_of(work: _Work) -> str:
     if work.outcome is not None:
         return work.outcome.text
     return PROVISIONAL.format(name=work.call.name, call_id=work.call.call_id)
+
+
+def _log_answered(batch: Sequence[_Work]) -> None:
+    _log.debug(
+        "calls answered",
+        calls=len(batch),
+        provisional=sum(work.outcome is None for work in batch),
+        failed=sum(work.outcome is not None and work.outcome.is_error for work in batch),
+        notes=sum(work.note is not None for work in batch),
+    )
 
 
 def _flagged(payloads: Iterable[Payload], failed: set[int]) -> tuple[Payload, ...]:

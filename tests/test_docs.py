@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import structlog
 import typer.main
 
 import gc_core
@@ -43,12 +44,15 @@ RUNNING = [path for path in DOCUMENTS if any(block.kind in {"python", "sh"} for 
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    handlers, level = logging.root.handlers[:], logging.getLogger("gc_core").level
+    own = logging.getLogger("gc_core")
+    handlers, own_handlers, level = logging.root.handlers[:], own.handlers[:], own.level
     (tmp_path / "gc_largest.py").write_text(the_plugin().text)
     with reading(tmp_path, monkeypatch) as found:
         yield found
-    logging.root.handlers[:] = handlers
-    logging.getLogger("gc_core").setLevel(level)
+    logging.root.handlers[:], own.handlers[:] = handlers, own_handlers
+    own.setLevel(level)
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
 
 
 def the_plugin():

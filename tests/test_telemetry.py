@@ -487,9 +487,9 @@ def test_log_lines_carry_session_trace_and_span_while_watched_and_only_then(hear
         heard.instrument(session)
         caplog.clear()
         session.collect_now(target_percent=10)
-        (line,) = [record.getMessage() for record in caplog.records if "collected" in record.getMessage()]
+        (line,) = [record.getMessage() for record in caplog.records if record.gc_event == "collection finished"]
         done = session.history()[-1].span
-        assert f"session_id={session._store.session}" in line
+        assert f"gc_session={session._store.session}" in line
         assert f"trace_id={done.partition('-')[0]}" in line
     caplog.clear()
     logger("gc_core.session").warning("later")

@@ -33,6 +33,7 @@ JSON = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(?P<kind>[a-z]+)(?P<mark>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"\A# (?P<name>[\w./-]+\.py)\n")
+HEX = re.compile(r"\b(?:[0-9a-f]{8}|[0-9a-f]{32})\b")
 FIGURE = re.compile(r"\d+(?:[.,]\d+)*(?: ?k\b)?")
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b(?!\.)")
 EXTRA = re.compile(r"(?:gc-core|\.)\[(?P<extras>[\w,]+)\]")
@@ -242,8 +243,8 @@ def commands_in(text: str) -> list[str]:
 
 
 def without_figures(text: str) -> str:
-    """White space and numbers are no part of what a page shows: they change with every release."""
-    return " ".join(FIGURE.sub("N", text).split())
+    """White space, numbers and ids in hex are no part of what a page shows: they change with every release or run."""
+    return " ".join(FIGURE.sub("N", HEX.sub("0", text)).split())
 
 
 def ctxgc(arguments: list[str]) -> str:

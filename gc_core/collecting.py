@@ -29,7 +29,7 @@ from gc_core.errors import (
     LogError,
     SourceError,
 )
-from gc_core.event_logs import log_plan
+from gc_core.event_logs import log_plan, log_skipped
 from gc_core.events import (
     CollectionDeferred,
     CollectionFailed,
@@ -43,7 +43,7 @@ from gc_core.messages import Payload, Request, Usage
 from gc_core.past import serialised
 from gc_core.provider_edits import merged
 from gc_core.request_counts import CountQuestion
-from gc_core.results import GCResult, Goal
+from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
 from gc_core.sources import CONVERSATION
@@ -74,6 +74,8 @@ class Collecting(Archive):
     _recoveries: int
     _counted: tuple[int, int] | None = None
     """Own and vendor's tokens of the request that was last counted from outside."""
+    _skipped: frozenset[GCTriggerReason] = frozenset()
+    """Why collections ran that did nothing, since the last one that did something; of each the log was told."""
 
     # -- the steps of the loop -----------------------------------------------------------------------------------------
 
@@ -220,7 +222,7 @@ class Collecting(Archive):
     def _collecting(self, goal: Goal) -> Steps[GCResult]:
         if self._kept_at:
             self._left(goal, self._cannot_collect(goal), self._moment())
-            self._tell(CollectionDeferred(result=self._cannot_collect(goal)))
+            self._tell_deferred(self._cannot_collect(goal))
             return self._cannot_collect(goal)
         with bound_collection():
             return (yield from self._collecting_now(goal))
@@ -234,6 +236,7 @@ class Collecting(Archive):
             note = "the window was changed while a summary was awaited; the next call collects again"
         elif result.changed and self._scheduler.is_worth(moment, self._weigh(collected, moment), goal):
             self._commit(collected)
+            self._skipped = frozenset()
             return result
         else:
             priced = f": {self._weighed}" if self._weighed else ""
@@ -242,7 +245,7 @@ class Collecting(Archive):
         deferred = attrs.evolve(
             result, removals=(), summaries=(), tokens_after=result.tokens_before, earliest_change=-1, note=note
         )
-        self._tell(CollectionDeferred(result=deferred))
+        self._tell_deferred(deferred)
         return deferred
 
     def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
@@ -262,6 +265,11 @@ class Collecting(Archive):
             if goal.is_young:  # what waits at the head would break all that a young collection spares
                 return attrs.evolve(collected, keeps_head=True)
             return attrs.evolve(collected, context=self._state.changed(self._state.changes, collected.context))
+
+    def _tell_deferred(self, result: GCResult) -> None:
+        log_skipped(result, again=result.reason in self._skipped)
+        self._skipped |= {result.reason}
+        self._tell(CollectionDeferred(result=result))
 
     def _tell_failure(self, goal: Goal, _kind: object, error: BaseException | None, _trace: object) -> None:
         if error is not None:

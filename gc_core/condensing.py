@@ -17,7 +17,7 @@ from gc_core.collecting import Collecting
 from gc_core.collection import Collected
 from gc_core.context import Context, Edits, NewText
 from gc_core.errors import SourceError
-from gc_core.events import CollectionDeferred, CollectionStarted
+from gc_core.events import CollectionStarted
 from gc_core.items import Form, Item, ItemKind, Part, Unit
 from gc_core.last_resort import common_size
 from gc_core.messages import Request
@@ -77,7 +77,7 @@ class Condensing(Collecting):
             stack.push(functools.partial(self._tell_failure, goal))
             collected = self._passed(collected, notes, texts, cap, unsent=unsent)
             if collected.context is collected.of:
-                self._tell(CollectionDeferred(result=collected.result))
+                self._tell_deferred(collected.result)
                 return collected.result
             self._collector.check(
                 self._context.render(), collected.context.render(), pending=bool(self._context.open_calls),

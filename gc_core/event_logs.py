@@ -8,7 +8,6 @@ from typing import Any
 
 from gc_core.actions import action_of
 from gc_core.events import (
-    CollectionDeferred,
     CollectionFailed,
     CollectionFinished,
     CollectionStarted,
@@ -24,7 +23,7 @@ from gc_core.events import (
     VolatileLayer,
 )
 from gc_core.logs import logger
-from gc_core.results import GCResult, GCTriggerReason
+from gc_core.results import GCResult
 
 _log = logger("gc_core.session")
 
@@ -107,10 +106,9 @@ def _collection_finished(event: CollectionFinished) -> None:
         )
 
 
-def _collection_skipped(event: CollectionDeferred) -> None:
-    result = event.result
-    # In continuous mode this may come with each call, where nothing can be taken.
-    tell = _log.debug if result.reason is GCTriggerReason.CONTINUOUS else _log.info
+def log_skipped(result: GCResult, *, again: bool) -> None:
+    """Log why a collection did nothing; ``again``: for this reason it did nothing before, and may so with each call."""
+    tell = _log.debug if again else _log.info
     tell(
         "collection skipped",
         reason=result.reason.value,
@@ -172,7 +170,6 @@ def _provider_compacted(event: ProviderCompacted) -> None:
 _TOLD: Mapping[type[Event], Callable[[Any], None]] = {
     CollectionStarted: _collection_began,
     CollectionFinished: _collection_finished,
-    CollectionDeferred: _collection_skipped,
     CollectionFailed: _collection_failed,
     LayerChanged: _layer_changed,
     VolatileLayer: _layer_volatile,

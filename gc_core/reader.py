@@ -15,6 +15,7 @@ from gc_core.accounts import LedgerAccount
 from gc_core.checkpoints import Checkpoint
 from gc_core.errors import LogError
 from gc_core.log import FILE_NAME
+from gc_core.logs import Scope
 from gc_core.messages import Request
 from gc_core.past import Past
 from gc_core.plugins import Plugins
@@ -54,7 +55,8 @@ class SessionReader(Past):
             _end_at_one_moment(store)
             self._settings = Settings.of(store.settings(), None, None)
             fresh = functools.partial(self._settings.fresh, store.payload, cites=True)
-            self._recorder = Recorder(store, store.state_at(store.position, fresh))
+            recorder = self._recorder = Recorder(store, store.state_at(store.position, fresh))
+            self._scope = Scope(session=store.session, turn=lambda: recorder.state.context.cursor.turn)
             undo.pop_all()
 
     def originals(self, references: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -286,15 +286,18 @@ class Collector:
         for place, (name, strategy) in enumerate(self.strategies):
             if planner.met:
                 break
-            if place not in asked.proposals and self.plugins.is_quarantined(name):
+            first = place not in asked.proposals
+            if first and self.plugins.is_quarantined(name):
                 asked.fails(place, f"{name} is quarantined after repeated failures")
                 continue
             with self.plugins.guarded(name, COLLECT) as attempt:
-                if place not in asked.proposals:
+                if first:
                     asked.proposals[place] = iter(strategy.collect(asked.view, asked.goal))
                 self._pull(name, asked.proposals[place], planner, asked.view, rights)
             if attempt.failure is not None:
                 asked.fails(place, str(attempt.failure))
+            elif first:
+                self.plugins.forgive(name, COLLECT)
         asked.offered = planner.offered.copy()
         planner.settle()
 

@@ -1,219 +1,369 @@
 """
-Hooks called as pluggy calls them, with each implementation isolated when its plugin is registered.
+Calls of hooks: pluggy's own manager, in which every implementation of a hook of gc-core fails alone.
 
-pluggy decides who is asked in which order, and runs the wrappers; what an implementation raises, or answers that cannot
-be read, is kept as a failure of its plugin and goes no further. One that fails several times in a row is asked no more.
+An implementation is isolated when it is registered: what pluggy calls is put into a frame that keeps what it raises,
+reads its answer, and no longer asks it once it is in quarantine. Order, wrappers, blocking and history stay pluggy's.
 """
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Final, Protocol
+import copy
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
 
 import attrs
 import pluggy
 
-from gc_core.border import Attempt
+from gc_core import hookspecs
+from gc_core.border import FAILED, Faults
 from gc_core.errors import PluginError
+from gc_core.hookspecs import PROJECT
+from gc_core.policy import GCPolicy
+from gc_core.results import ColdItem, Inconsistency, Refusal
+from gc_core.sources import InstructionSource
 
-Read = Callable[[Any], Any]
-"""Reads what an implementation answered, which is not None. Raises PluginError where it cannot be read."""
+A = TypeVar("A")
 
+MASKED: Final = "[masked: a plugin that looks for secrets failed]"
+"""Stands for a text that could not be looked through."""
 
-class Faults(Protocol):
-    """Keeps what went wrong."""
-
-    def guarded(self, plugin: str, doing: str) -> AbstractContextManager[Attempt]:
-        """Keep what is raised inside."""
-
-    def forgive(self, name: str, doing: str) -> None:
-        """It went well."""
-
-    def is_quarantined(self, name: str, doing: str) -> bool:
-        """Whether it failed too often in a row."""
+Running = Generator[None, Any, Any]
+"""A wrapper between its two halves."""
 
 
-class Relay:
+# -- what an implementation may answer -----------------------------------------------------------------------------
+
+
+def _one(kind: type[A]) -> Callable[[Any], A]:
+    def read(answer: Any) -> A:
+        if not isinstance(answer, kind):
+            raise PluginError(f"answered {answer!r:.200}; expected a {kind.__name__} or None")
+        return answer
+
+    return read
+
+
+def _all_of(kind: type[A]) -> Callable[[Any], tuple[A, ...]]:
+    def read(answer: Iterable[Any]) -> tuple[A, ...]:
+        answers = tuple(answer)
+        for each in answers:
+            if not isinstance(each, kind):
+                raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
+        return answers
+
+    return read
+
+
+def _ignored(_answer: Any) -> None:
+    """Observers return nothing; what they return all the same changes nothing."""
+
+
+_text: Final = _one(str)
+
+_READS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "gc_classify": _one(GCPolicy),
+    "gc_register_sources": _all_of(InstructionSource),
+    "gc_promote": _all_of(ColdItem),
+    "gc_review_plan": _all_of(Refusal),
+    "gc_summary_written": _all_of(str),
+    "gc_validate_reply": _one(Inconsistency),
+    "gc_collection_started": _ignored,
+    "gc_collection_finished": _ignored,
+    "gc_collection_failed": _ignored,
+    "gc_budget_updated": _ignored,
+    "gc_request_rendered": _ignored,
+}
+"""How one answer of a hook is read."""
+
+_CHAINS: Final[Mapping[str, Any]] = {"gc_process_message": None, "gc_redact": MASKED}
+"""Hooks whose implementations each see what the one before left, with what stands where one of them fails."""
+
+_ISOLATED: Final = frozenset({*_READS, *_CHAINS})
+"""Hooks of which each implementation fails alone: all of gc-core's, but those that register. There, nothing is left."""
+
+
+# -- chains --------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Chain:
     """
-    A value that goes through the implementations of a hook one after the other: each gets what the one before it left.
+    One call of a hook whose implementations each see what the one before left.
 
-    Args:
-        value: With which it begins.
-        given: What an implementation is given of it: a copy, where it could change it.
-        taken: Reads the answer of a plugin, and returns the new value. What it raises is a failure of that plugin.
-        failed: The value where a plugin failed, or is asked no more.
+    Attributes:
+        hook: The hook.
+        value: What the implementations so far have left.
+        accepted: Reads what a plugin made of a value: its name, the value, its answer. Raises for what is refused.
+        failed: Whether any of them failed.
 
     """
 
-    def __init__(
-        self,
-        value: Any,
-        *,
-        taken: Callable[[str, Any, Any], Any],
-        given: Callable[[Any], Any] = lambda value: value,
-        failed: Callable[[Any], Any] = lambda value: value,
-    ) -> None:
-        self.value = value
-        self.given = given
-        self._taken, self._failed = taken, failed
-        self.newest: Any = None
+    hook: str
+    value: Any
+    accepted: Callable[[str, Any, Any], Any]
+    failed: bool = False
 
-    def take(self, plugin: str, answer: Any) -> None:
-        """What a plugin answered; None leaves the value as it is."""
-        self.newest = answer
-        if answer is not None:
-            self.value = self._taken(plugin, self.value, answer)
+    def called(self, hook: pluggy.HookCaller, **arguments: Any) -> list[Any]:
+        """Call the hook: its implementations are links of this chain."""
+        token = _CURRENT.set(self)
+        try:
+            return hook(**arguments)  # type: ignore[no-any-return]  # not of a hook that takes the first result
+        finally:
+            _CURRENT.reset(token)
 
-    def fail(self) -> None:
-        """A plugin failed."""
-        self.value = self._failed(self.value)
+    def copied(self, _given: Any = None) -> Any:
+        """What the implementations so far have left, for the next one to do with as it likes."""
+        return copy.deepcopy(self.value)
 
 
-_RELAY: contextvars.ContextVar[Relay | None] = contextvars.ContextVar("gc_core_relay", default=None)
-
-RELAYED: Final = {"gc_process_message": "message", "gc_redact": "text"}
-"""Hooks whose value goes from one implementation to the next, with the argument that holds it."""
+_CURRENT: Final[ContextVar[Chain | None]] = ContextVar("gc_core_chain", default=None)
 
 
-def isolate(
-    manager: pluggy.PluginManager, plugin: object, faults: Faults, read: Mapping[str, Read], *, whole: Container[str]
-) -> None:
-    """
-    Isolate the implementations of a plugin that was registered just now; ``read`` reads the answers of each hook. Hooks
-    that are called while it is registered fail as a ``whole``: their errors refuse it.
-    """
-    for caller in manager.get_hookcallers(plugin) or ():
-        for implementation in caller.get_hookimpls():
-            if implementation.plugin is plugin and caller.name not in whole:
-                isolated = _isolated(implementation, _Border(faults, implementation.plugin_name, caller.name), read)
-                # pluggy types it as final, but calls whatever stands there; it has read the signature already.
-                object.__setattr__(implementation, "function", isolated)
+def read_text(_plugin: str, _before: str, answer: Any) -> str:
+    """What a plugin made of a text. Raises PluginError for what is none."""
+    return _text(answer)
 
 
-def relayed(call: Callable[..., Any], relay: Relay, argument: str, border: Callable[[], Any]) -> Any:
-    """
-    Send a value through a hook, and return what came of it; what a wrapper made of the last answer counts too, and what
-    cannot be read of that is kept by ``border``.
-    """
-    token = _RELAY.set(relay)
-    try:
-        answers = call(**{argument: relay.value})
-        last = answers[-1] if isinstance(answers, list) and answers else None
-        if last is not None and last is not relay.newest:
-            with border():
-                relay.take("a wrapper", last)
-    finally:
-        _RELAY.reset(token)
-    return relay.value
-
-
-# -- inside ----------------------------------------------------------------------------------------------------------
+# -- isolation -----------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
-class _Border:
-    """The place where the code of a plugin begins."""
+class _Isolated:
+    """An implementation of a hook, as pluggy calls it: as a function, or as a wrapper of either style."""
 
-    faults: Faults
+    implementation: Callable[..., Any]
     plugin: str
     hook: str
+    faults: Faults
 
-    @property
-    def is_closed(self) -> bool:
-        return self.faults.is_quarantined(self.plugin, self.hook)
+    def function(self, *args: Any, **kwargs: Any) -> Any:
+        """Ask it; None where it fails or is no longer asked."""
+        if self.faults.is_quarantined(self.plugin, self.hook):
+            return None
+        answer = self._attempted(self._asked, args, kwargs)
+        if answer is FAILED:
+            return self._after_failure()
+        self.faults.forgive(self.plugin, self.hook)
+        return answer
 
-    @contextlib.contextmanager
-    def crossed(self) -> Iterator[Attempt]:
-        with self.faults.guarded(self.plugin, self.hook) as attempt:
-            yield attempt
-        if attempt.error is None:
+    def wrapper(self, *args: Any, **kwargs: Any) -> Running:
+        """Run a wrapper of the new style; where it fails, what it wraps stands as it was."""
+        running = self._begun(args, kwargs)
+        if running is None:
+            return (yield)
+        try:
+            answers = yield
+        except BaseException:
+            self._attempted(running.close)
+            raise
+        found = self._ended(running, lambda: self._sent(running, self._own(answers)))
+        return answers if found is FAILED else found
+
+    def old_wrapper(self, *args: Any, **kwargs: Any) -> Generator[None, pluggy.Result[Any], None]:
+        """Run a wrapper of the old style; where it fails, what it wraps stands as it was."""
+        running = self._begun(args, kwargs)
+        if running is None:
+            yield
+            return
+        outcome = None
+        try:
+            outcome = yield
+            answers = outcome.get_result()
+        except BaseException:
+            self._attempted(running.close)
+            if outcome is None:
+                raise
+            return  # pluggy raises what the outcome holds
+        outcome.force_result(self._own(answers))
+        found = self._ended(running, lambda: self._forced(running, outcome))
+        outcome.force_result(answers if found is FAILED else found)
+
+    def _attempted(self, call: Callable[..., Any], *args: Any) -> Any:
+        return self.faults.attempted(self.plugin, self.hook, call, *args)
+
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What it answers, once that is read."""
+        raise NotImplementedError
+
+    def _all_read(self, answers: Any) -> Any:
+        """What a wrapper leaves of the answers, each read as an implementation's own would be."""
+        raise NotImplementedError
+
+    def _after_failure(self) -> Any:
+        """What stands for the answer of one that failed."""
+        return None
+
+    # -- the two halves of a wrapper
+
+    def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running | None:
+        """A wrapper that has come to its yield; None where it fails before that, or is no longer asked."""
+        if self.faults.is_quarantined(self.plugin, self.hook):
+            return None
+        running: Any = self._attempted(self._first_half, args, kwargs)
+        if running is FAILED:
+            self._after_failure()
+            return None
+        return running  # type: ignore[no-any-return]  # pluggy has checked that it is a generator
+
+    def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
+        running: Running = self.implementation(*args, **kwargs)
+        if next(running, FAILED) is FAILED:
+            raise PluginError("did not yield; expected a wrapper to yield once")
+        return running
+
+    def _ended(self, running: Running, second_half: Callable[[], Any]) -> Any:
+        """What a wrapper leaves of the answers, or FAILED."""
+        found = self._attempted(second_half)
+        if found is FAILED:
+            self._attempted(running.close)
+            self._after_failure()
+        else:
             self.faults.forgive(self.plugin, self.hook)
+        return found
+
+    def _sent(self, running: Running, answers: Any) -> Any:
+        try:
+            running.send(answers)
+        except StopIteration as stop:
+            return self._all_read(stop.value)
+        raise PluginError("yielded twice; expected a wrapper to yield once")
+
+    def _forced(self, running: Running, outcome: pluggy.Result[Any]) -> Any:
+        try:
+            running.send(outcome)
+        except StopIteration:
+            return self._all_read(outcome.get_result())
+        raise PluginError("yielded twice; expected a wrapper to yield once")
+
+    def _own(self, answers: Any) -> Any:
+        """A list of the wrapper's own, so that what others answered is still there when it fails."""
+        return list(answers)
 
 
-def _isolated(implementation: pluggy.HookImpl, border: _Border, read: Mapping[str, Read]) -> Callable[..., Any]:
-    if implementation.wrapper:
-        return _isolated_wrapper(implementation.function, border, is_old=False)
-    if implementation.hookwrapper:
-        return _isolated_wrapper(implementation.function, border, is_old=True)
-    if border.hook in RELAYED:
-        names = implementation.argnames
-        place = names.index(RELAYED[border.hook]) if RELAYED[border.hook] in names else None
-        return _isolated_relay(implementation.function, border, place)
-    return _isolated_function(implementation.function, border, read.get(border.hook, _as_it_is))
+@attrs.frozen
+class _Answers(_Isolated):
+    """One whose answer is read by itself."""
+
+    read: Callable[[Any], Any]
+
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        answer = self.implementation(*args, **kwargs)
+        return None if answer is None else self.read(answer)
+
+    def _all_read(self, answers: Any) -> Any:
+        return [] if self.read is _ignored else [self.read(answer) for answer in _listed(answers)]
 
 
-def _as_it_is(answer: Any) -> Any:
+@attrs.frozen
+class _Link(_Isolated):
+    """One that sees what those before it left. Where it fails it leaves ``stand_in``, or, where None, what it found."""
+
+    stand_in: Any
+
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        chain = self._chain(args, kwargs)
+        answer = self.implementation(*map(chain.copied, args), **{key: chain.copied() for key in kwargs})
+        if answer is not None:
+            answer = chain.value = chain.accepted(self.plugin, chain.value, answer)
+        return answer
+
+    def _after_failure(self) -> Any:
+        chain = self._chain((), {})
+        chain.failed = True
+        if self.stand_in is not None:
+            chain.value = self.stand_in
+            self.faults.forgive(self.plugin, self.hook)  # in quarantine, it would mask every text for good
+        return self.stand_in
+
+    def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
+        return super()._first_half(copy.deepcopy(args), copy.deepcopy(kwargs))
+
+    def _own(self, answers: Any) -> Any:
+        return copy.deepcopy(list(answers))
+
+    def _all_read(self, answers: Any) -> Any:
+        found = _listed(answers)
+        if found:
+            chain = self._chain((), {})
+            found[-1] = chain.value = chain.accepted(self.plugin, chain.value, found[-1])
+        return found
+
+    def _chain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Chain:
+        """The chain that this is a link of: one of its own where somebody calls the hook without ``chained``."""
+        chain = _CURRENT.get()
+        if chain is not None and chain.hook == self.hook:
+            return chain
+        return Chain(self.hook, next(iter((*args, *kwargs.values())), None), _unread)
+
+
+def _unread(_plugin: str, _before: Any, answer: Any) -> Any:
     return answer
 
 
-def _isolated_function(function: Callable[..., Any], border: _Border, read: Read) -> Callable[..., Any]:
-    def isolated(*arguments: Any) -> Any:
-        if border.is_closed:
-            return None
-        with border.crossed():
-            answer = function(*arguments)
-            return None if answer is None else read(answer)
-        return None
-
-    return isolated
+def _listed(answers: Any) -> list[Any]:
+    if not isinstance(answers, list | tuple):
+        raise PluginError(f"left {answers!r:.200}; expected the answers as a list, as its yield gave them")
+    return [answer for answer in answers if answer is not None]
 
 
-def _isolated_relay(function: Callable[..., Any], border: _Border, place: int | None) -> Callable[..., Any]:
-    def isolated(*arguments: Any) -> Any:
-        relay = _RELAY.get()
-        if relay is None:
-            raise PluginError(f"{border.hook} is called through Plugins alone, which hands its value on")
-        if not border.is_closed:
-            with border.crossed():
-                own = list(arguments)
-                if place is not None:
-                    own[place] = relay.given(relay.value)
-                answer = function(*own)
-                relay.take(border.plugin, answer)
-                return answer
-        relay.fail()
-        return None
-
-    return isolated
+# -- the manager ---------------------------------------------------------------------------------------------------
 
 
-def _isolated_wrapper(function: Callable[..., Any], border: _Border, *, is_old: bool) -> Callable[..., Any]:
-    """A wrapper that fails is as if it were not there: what it wraps is asked, and its answer counts."""
+class HookManager(pluggy.PluginManager):
+    """
+    pluggy's manager with gc-core's hooks, isolated; the hooks of others, added with ``add_hookspecs``, are left alone.
 
-    def isolated(*arguments: Any) -> Generator[None, Any, Any]:
-        running = None if border.is_closed else _begun(function, arguments, border)
-        result = yield
-        if running is None:
-            return result
-        ended, answer = _ended(running, result, border)
-        return answer if ended and not is_old else result
+    Args:
+        faults: Keeps what implementations do wrong.
+        left: Told the name of a plugin that was unregistered or blocked.
 
-    return isolated
+    Attributes:
+        registering: The name of the plugin that is being registered; None between registrations.
 
+    """
 
-def _begun(function: Callable[..., Any], arguments: Iterable[Any], border: _Border) -> Generator[None, Any, Any] | None:
-    with border.faults.guarded(border.plugin, border.hook):
-        running: Generator[None, Any, Any] = function(*arguments)
+    def __init__(self, faults: Faults, left: Callable[[str], None]) -> None:
+        super().__init__(PROJECT)
+        self.add_hookspecs(hookspecs)
+        self.registering: str | None = None
+        self._faults = faults
+        self._left = left
+
+    def get_canonical_name(self, plugin: object) -> str:
+        """The name of a plugin that is registered without one: a module's or class's own, else what ``repr`` gives."""
+        return getattr(plugin, "__name__", None) or repr(plugin)
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        """Register a plugin, as pluggy does; what it implements fails alone from then on."""
+        before, self.registering = self.registering, name or self.get_canonical_name(plugin)
         try:
-            next(running)
-        except StopIteration:
-            raise PluginError("a wrapper has to yield once; it yielded nothing") from None
-        return running
-    return None
+            registered = super().register(plugin, self.registering)
+        finally:
+            self.registering = before
+        for caller in self.get_hookcallers(plugin) or ():
+            for implementation in caller.get_hookimpls():
+                if implementation.plugin is plugin and caller.name in _ISOLATED:
+                    self._isolate(implementation, caller.name)
+        return registered
 
+    def unregister(self, plugin: object | None = None, name: str | None = None) -> Any | None:
+        """Unregister a plugin, as pluggy does, with what it has offered."""
+        known = name or self.get_name(plugin)
+        gone = super().unregister(plugin, name)
+        if gone is not None and known is not None:
+            self._left(known)
+        return gone
 
-def _ended(running: Generator[None, Any, Any], result: Any, border: _Border) -> tuple[bool, Any]:
-    """Whether a wrapper went on to its end, and what it returned."""
-    with border.crossed():
-        try:
-            running.send(result)
-        except StopIteration as stop:
-            if border.hook and not isinstance(stop.value, list | type(None)):
-                raise PluginError(f"a wrapper returned {stop.value!r:.200}; expected the list of answers") from None
-            return isinstance(stop.value, list), stop.value
-        running.close()
-        raise PluginError("a wrapper has to yield once; it yielded twice")
-    return False, None
+    def _isolate(self, implementation: pluggy.HookImpl, hook: str) -> None:
+        """
+        Put what pluggy calls into a frame that keeps its failures.
+
+        ``HookImpl.function`` is the one place through which pluggy calls an implementation in the version range that
+        gc-core allows; ``tests/test_pluggy_hooks.py`` says so. A plugin that was wrapped before it is registered would
+        be another object for everybody who asks the manager for it.
+        """
+        own = implementation.function, implementation.plugin_name, hook, self._faults
+        isolated = _Link(*own, _CHAINS[hook]) if hook in _CHAINS else _Answers(*own, _READS[hook])
+        style = "old_wrapper" if implementation.hookwrapper else "wrapper" if implementation.wrapper else "function"
+        implementation.function = getattr(isolated, style)  # type: ignore[misc]  # pluggy says that it is final

@@ -1,4 +1,9 @@
-"""The hooks through which a plugin takes part. No result depends on the order of plugins."""
+"""
+The hooks through which a plugin takes part.
+
+No result depends on the order of plugins, but for the two chains, ``gc_process_message`` and ``gc_redact``, where each
+sees what the one before left. Hooks that register are historic: a plugin is asked when it is registered, however late.
+"""
 
 from __future__ import annotations
 
@@ -35,32 +40,32 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_strategies(register: RegisterStrategy) -> None:
     """Offer strategy classes: call ``register(name, class)`` for each."""
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_summarizers(register: RegisterSummarizer) -> None:
     """Offer summarizer classes: call ``register(name, class)`` for each."""
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_scorers(register: RegisterScorer) -> None:
     """Offer classes that score importance: call ``register(name, class)`` for each."""
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_profiles(register: RegisterProfile) -> None:
     """Offer compression profiles: call ``register(profile)`` for each."""
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
     """Offer classes that keep checkpoints: call ``register(name, class)`` for each."""
 
 
-@hookspec
+@hookspec(historic=True)
 def gc_register_extractors(register: RegisterExtractor) -> None:
     """Offer classes that keep the state of the task: call ``register(name, class)`` for each."""
 

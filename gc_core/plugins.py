@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib.metadata
-import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, TypeVar
+from typing import Any
 
 import pluggy
 
-from gc_core import builtin, hookspecs
-from gc_core.border import Attempt, PluginFailure, border
+from gc_core import builtin
+from gc_core.border import Attempt, Faults, PluginFailure, border
 from gc_core.budget import InstructionBudget
 from gc_core.entry_points import installed_entries
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
-from gc_core.hook_calls import RELAYED, Relay, isolate, relayed
-from gc_core.hookspecs import PROJECT
+from gc_core.hook_calls import MASKED, Chain, HookManager, read_text
 from gc_core.items import Item
-from gc_core.logs import logger
 from gc_core.messages import Payload, Request
 from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
@@ -42,22 +38,9 @@ from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.summary import SummaryRequest
 from gc_core.task.contract import StateExtractor
 
-_log = logger("gc_core.plugins")
-
 LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
 COUNT = "count"
 """What a plugin may be doing when it fails; hooks have their own names."""
-
-A = TypeVar("A")
-
-QUARANTINE_AFTER = 3
-"""Failures after which a strategy, a summarizer or a scorer is no longer asked."""
-
-MASKED = "[masked: a plugin that looks for secrets failed]"
-"""Stands for a text that could not be looked through."""
-
-MOST_FAILURES = 100
-"""Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
 
 
 class Plugins:
@@ -66,14 +49,14 @@ class Plugins:
     gc-core brings itself.
 
     Attributes:
+        manager: pluggy's plugin manager, for whatever pluggy documents: names, blocking, tracing, hooks of your own.
         failures: What plugins did wrong so far, oldest first; of very many, the first and the newest.
 
     """
 
-    def __init__(self, *, blocked: Iterable[str] = ()) -> None:
-        self.failures: list[PluginFailure] = []
-        self._manager = pluggy.PluginManager(PROJECT)
-        self._manager.add_hookspecs(hookspecs)
+    def __init__(self) -> None:
+        self._faults = Faults()
+        self.failures: list[PluginFailure] = self._faults.failures
         self._strategies = Registry("strategy", "collect")
         self._summarizers = Registry("summarizer", "summarize")
         self._scorers = Registry("scorer", "score")
@@ -88,70 +71,61 @@ class Plugins:
             "gc_register_profiles": self._profiles,
             "gc_register_memory_backends": self._backends,
         }
-        self._faults: Counter[tuple[str, str]] = Counter()
-        for name in blocked:
-            self._manager.set_blocked(name)
+        self._hooks = HookManager(self._faults, self._left)
+        self.manager: pluggy.PluginManager = self._hooks
+        for hook, registry in self._offered.items():
+            offer = functools.partial(self._offer, registry)
+            getattr(self.manager.hook, hook).call_historic(kwargs={"register": offer})
         self.register(builtin, name="gc_core")
 
     @classmethod
-    def discover(cls, *, blocked: Iterable[str] = ()) -> Plugins:
+    def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
         """
-        Load every entry point of the group but the ``blocked`` names, each on its own: one that fails is kept in
-        ``failures``. What is blocked is not even imported.
+        Load every entry point of the group, each on its own: one that fails is kept in ``failures``.
+
+        What is blocked is neither imported nor registered, as with pluggy's ``set_blocked``; a name is that of the
+        entry point. Hooks are asked in the order of these names.
         """
-        plugins = cls(blocked=blocked)
-        for entry in installed_entries():
+        if isinstance(blocked, str):
+            raise ConfigError(f"blocked = {blocked!r}: expected several names, [{blocked!r}]")
+        plugins = cls()
+        for name in blocked:
+            plugins.manager.set_blocked(name)
+        for entry in reversed(installed_entries()):  # pluggy asks the newest first
             if not plugins.manager.is_blocked(entry.name):
                 with plugins.guarded(entry.name, LOADING):
                     plugins.register(_loaded(entry), name=entry.name)
         return plugins
 
-    @property
-    def manager(self) -> pluggy.PluginManager:
+    def register(self, module: ModuleType | object, *, name: str | None = None) -> str | None:
         """
-        Pluggy's own, to look at: who is registered, which hooks there are, in which order they are asked. Register and
-        unregister here instead, so that plugins are isolated and their offers known.
-        """
-        return self._manager
-
-    def register(self, module: ModuleType | object, *, name: str | None = None) -> None:
-        """
-        Take part with a module or object that has ``@hookimpl`` functions.
+        Take part with a module or object that has ``@hookimpl`` functions, at any time; gives its name, or None where
+        that is blocked. Without a name, a module has its own.
 
         Raises PluginError when it or its name is registered already, implements an unknown hook, offers a strategy name
-        that is taken, or fails in doing so; nothing of it is registered then. A blocked name is passed over in silence,
-        as by pluggy.
+        that is taken, or fails in doing so; nothing of it is registered then.
         """
-        key = name or repr(module)
-        if self._manager.is_blocked(key):
-            return
-        if self._manager.is_registered(module) or self._manager.has_plugin(key):
+        key = name or self.manager.get_canonical_name(module)
+        if self.manager.is_registered(module) or self.manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
-        known = [(registry, registry.copy()) for registry in self._offered.values()]
+        registered = None
         with border() as attempt:
-            self._manager.register(module, key)
-            self._manager.check_pending()
-            isolate(self._manager, module, self, _READ, whole=self._offered)
-            for hook, registry in self._offered.items():
-                self._take_offers(hook, registry, module, key)
+            registered = self.manager.register(module, key)
+            self.manager.check_pending()
         if attempt.error is not None:
-            if self._manager.is_registered(module):
-                self._manager.unregister(module)
-            for registry, offers in known:
-                registry.put_back(offers)
+            self.manager.unregister(name=key)
             raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
+        return registered
 
     def unregister(self, name: str) -> None:
         """
-        Take a plugin out: its hooks are asked no more, and what it offers is gone. Sessions keep what they were made
-        with. Raises PluginError when none of this name is registered.
+        Take a plugin out, with what it has offered; what sessions have of it already, a strategy say, they keep.
+
+        Raises PluginError for a name that is not registered, naming those that are.
         """
-        if not self._manager.has_plugin(name):
-            known = sorted(key for key, _ in self._manager.list_name_plugin())
+        if self.manager.unregister(name=name) is None:
+            known = sorted(name for name, plugin in self.manager.list_name_plugin() if plugin is not None)
             raise PluginError(f"no plugin {name!r} is registered; there are {known}")
-        self._manager.unregister(name=name)
-        for registry in self._offered.values():
-            registry.withdraw(name)
 
     # -- strategies ----------------------------------------------------------------------------------------------
 
@@ -240,44 +214,35 @@ class Plugins:
             raise ConfigError(f"memory backend {name!r} cannot be made: {why}") from attempt.error
         return built
 
-    def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
-        """Whether a strategy, a summarizer or a scorer failed so often that it is no longer asked."""
-        return self._faults[name, doing] >= QUARANTINE_AFTER
-
     # -- the border ----------------------------------------------------------------------------------------------
 
-    def forgive(self, name: str, doing: str) -> None:
-        """It went well: failures before that are no repeated ones any more."""
-        del self._faults[name, doing]
+    def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
+        """Whether a strategy, a summarizer, a scorer or a plugin in a hook failed so often that it is not asked now."""
+        return self._faults.is_quarantined(name, doing)
 
-    @contextmanager
-    def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
+    def forgive(self, name: str, doing: str) -> None:
+        """It went well: failures before that are no repeated ones any more. Ends a quarantine too."""
+        self._faults.forgive(name, doing)
+
+    def guarded(self, plugin: str, doing: str) -> AbstractContextManager[Attempt]:
         """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
-        with border() as attempt:
-            yield attempt
-        if attempt.error is not None:
-            attempt.failure = PluginFailure(plugin=plugin, doing=doing, error=attempt.error)
-            self.failures.append(attempt.failure)
-            if len(self.failures) > MOST_FAILURES:
-                del self.failures[MOST_FAILURES // 2]
-            self._faults[plugin, doing] += 1
-            _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(attempt.failure))
+        return self._faults.guarded(plugin, doing)
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 
     @property
     def classifies(self) -> bool:
         """Whether any plugin classifies items."""
-        return bool(self._manager.hook.gc_classify.get_hookimpls())
+        return bool(self.manager.hook.gc_classify.get_hookimpls())
 
     def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
         """The strongest answer of all plugins, or None."""
-        answers: list[GCPolicy] = self._answers("gc_classify", item=item, age=age, reuse=reuse)
+        answers = self.manager.hook.gc_classify(item=item, age=age, reuse=reuse)
         return max(answers, key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
         """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""
-        offered: dict[InstructionSource, None] = dict.fromkeys(itertools.chain(*self._answers("gc_register_sources")))
+        offered = dict.fromkeys(chain.from_iterable(self.manager.hook.gc_register_sources()))
         taken = []
         for source in sorted(offered, key=lambda source: (source.layer, source.name)):
             with self.guarded(source.name, "gc_register_sources"):
@@ -289,88 +254,87 @@ class Plugins:
 
     def promote(self, context: ContextView, goal: Goal) -> list[ColdItem]:
         """Items that plugins want back in the window."""
-        return list(itertools.chain(*self._answers("gc_promote", context=context, goal=goal)))
+        return list(chain.from_iterable(self.manager.hook.gc_promote(context=context, goal=goal)))
 
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
         """Removals that plugins refuse."""
-        return tuple(itertools.chain(*self._answers("gc_review_plan", plan=plan)))
+        return tuple(chain.from_iterable(self.manager.hook.gc_review_plan(plan=plan)))
 
     def preserve(self, request: SummaryRequest, text: str) -> frozenset[str]:
         """Items that plugins want to keep in the window though a summary tells of them."""
-        return frozenset(itertools.chain(*self._answers("gc_summary_written", request=request, text=text)))
+        return frozenset(chain.from_iterable(self.manager.hook.gc_summary_written(request=request, text=text)))
 
     def validate(
         self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] | None = None
     ) -> tuple[Inconsistency, ...]:
-        """What plugins find wrong with a reply; ``recall`` gives them originals, by default there are none."""
-        recall = _no_original if recall is None else recall
-        return tuple(self._answers("gc_validate_reply", reply=reply, context=context, recall=recall))
+        """What plugins find wrong with a reply; ``recall`` gives them originals, and raises SourceError where None."""
+        recall = recall or _nothing_to_recall
+        return tuple(self.manager.hook.gc_validate_reply(reply=reply, context=context, recall=recall))
 
     @property
     def processes(self) -> bool:
         """Whether any plugin looks at messages before they are logged."""
-        return bool(self._manager.hook.gc_process_message.get_hookimpls())
+        return bool(self.manager.hook.gc_process_message.get_hookimpls())
 
     def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
         """
-        The message as all plugins leave it, in pluggy's order. ``accepted`` reads what one of them answered, and raises
-        what is kept of it where that cannot be taken.
+        The message as all plugins leave it, each with a copy of what the one before left. ``accepted`` reads what one
+        of them answered, and raises what is kept of it where that cannot be taken.
         """
-        result: Payload = self._relayed("gc_process_message", Relay(message, given=copy.deepcopy, taken=accepted))
-        return result
+        middleware = Chain("gc_process_message", message, accepted)
+        answers: list[Payload] = middleware.called(self.manager.hook.gc_process_message, message=message)
+        return answers[-1] if answers else message
 
     @property
     def redacts(self) -> bool:
         """Whether any plugin masks secrets."""
-        return bool(self._manager.hook.gc_redact.get_hookimpls())
+        return bool(self.manager.hook.gc_redact.get_hookimpls())
 
     def redact(self, text: str) -> str:
         """
-        The text as all plugins leave it, in pluggy's order. Where a plugin fails, or failed so often that it is asked
-        no more, the whole text is masked: what might be a secret is not written.
+        The text as all plugins leave it, each with what the one before left. Where one of them fails, the whole text is
+        masked, whatever others make of it: what might be a secret is not written.
         """
-        masked = Relay(text, taken=lambda _, __, answer: _text(answer), failed=lambda _: MASKED)
-        result: str = self._relayed("gc_redact", masked)
-        return result
+        redaction = Chain("gc_redact", text, read_text)
+        answers: list[str] = redaction.called(self.manager.hook.gc_redact, text=text)
+        if redaction.failed:
+            return MASKED
+        return answers[-1] if answers else text
 
     def collection_started(self, goal: Goal) -> None:
         """Tell observers that a collection begins."""
-        self._answers("gc_collection_started", goal=goal)
+        self.manager.hook.gc_collection_started(goal=goal)
 
     def collection_finished(self, result: GCResult) -> None:
         """Tell observers what a collection did."""
-        self._answers("gc_collection_finished", result=result)
+        self.manager.hook.gc_collection_finished(result=result)
 
     def collection_failed(self, goal: Goal, error: BaseException) -> None:
         """Tell observers that a collection failed."""
-        self._answers("gc_collection_failed", goal=goal, error=error)
+        self.manager.hook.gc_collection_failed(goal=goal, error=error)
 
     def budget_updated(self, budget: InstructionBudget) -> None:
         """Tell observers that the budget changed."""
-        self._answers("gc_budget_updated", budget=budget)
+        self.manager.hook.gc_budget_updated(budget=budget)
 
     def request_rendered(self, request: Request) -> None:
         """Tell observers what is about to be sent."""
-        self._answers("gc_request_rendered", request=request)
+        self.manager.hook.gc_request_rendered(request=request)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _answers(self, hook: str, **arguments: Any) -> list[Any]:
-        """What a hook answers, in pluggy's order; what wrappers made of it is read again."""
-        answers = getattr(self._manager.hook, hook)(**arguments)
-        read = _READ.get(hook)
-        with self.guarded("a wrapper", hook):
-            return answers if read is None else [read(answer) for answer in answers]
-        return []
+    def _offer(self, registry: Registry | ProfileOffers, *offer: Any, **named: Any) -> None:
+        """What plugins are given as ``register``."""
+        plugin = self._hooks.registering
+        if plugin is None:
+            raise PluginError(f"{offer or named} offered when no plugin is being registered")
+        registry.offer(plugin, *offer, **named)
 
-    def _relayed(self, hook: str, relay: Relay) -> Any:
-        call = getattr(self._manager.hook, hook)
-        return relayed(call, relay, RELAYED[hook], functools.partial(self.guarded, "a wrapper", hook))
-
-    def _take_offers(self, hook: str, registry: Registry | ProfileOffers, module: object, plugin: str) -> None:
-        """What a module that was registered just now offers."""
-        others = [other for other in self._manager.get_plugins() if other is not module]
-        self._manager.subset_hook_caller(hook, others)(register=functools.partial(registry.offer, plugin))
+    def _left(self, plugin: str) -> None:
+        """A plugin was unregistered."""
+        for registry in self._offered.values():
+            registry.withdraw(plugin)
+        self._faults.forget(plugin)
 
     def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
         registry.check_options(name, cls, options)
@@ -386,7 +350,8 @@ class Plugins:
 
     @property
     def _not_loaded(self) -> list[str]:
-        return [str(failure) for failure in self.failures if failure.doing == LOADING]
+        blocked = [f"{name} is blocked" for name, plugin in self.manager.list_name_plugin() if plugin is None]
+        return [*(str(failure) for failure in self.failures if failure.doing == LOADING), *blocked]
 
 
 def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
@@ -396,45 +361,8 @@ def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
         raise PluginError(f"it ended the process when it was imported: SystemExit({error})") from error
 
 
-def _no_original(item: str) -> str:
-    raise SourceError(f"{item!r:.100}: there is no log at hand to recall it from")
-
-
-def _is(kind: type[A], what: str) -> Callable[[Any], A]:
-    """Reads an answer that has to be of a kind."""
-
-    def read(answer: Any) -> A:
-        if not isinstance(answer, kind):
-            raise PluginError(f"answered {answer!r:.200}; expected {what} or None")
-        return answer
-
-    return read
-
-
-def _all_of(kind: type[A]) -> Callable[[Any], list[A]]:
-    """Reads an answer that has to hold values of a kind alone."""
-
-    def read(answer: Any) -> list[A]:
-        answers = list(answer)
-        for each in answers:
-            if not isinstance(each, kind):
-                raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
-        return answers
-
-    return read
-
-
-_text = _is(str, "a text")
-
-_READ: Final = {
-    "gc_classify": _is(GCPolicy, "a GCPolicy"),
-    "gc_register_sources": _all_of(InstructionSource),
-    "gc_promote": _all_of(ColdItem),
-    "gc_review_plan": _all_of(Refusal),
-    "gc_summary_written": _all_of(str),
-    "gc_validate_reply": _is(Inconsistency, "an Inconsistency"),
-}
-"""How the answers to hooks are read; observers answer nothing."""
+def _nothing_to_recall(item: str) -> str:
+    raise SourceError(f"{item!r:.200} cannot be recalled: Plugins.validate was called without recall")
 
 
 Named = tuple[str, GCStrategy]

@@ -51,18 +51,6 @@ class Registry:
         self._method = method
         self._offers: dict[str, tuple[str, type[Any]]] = {}
 
-    def copy(self) -> dict[str, tuple[str, type[Any]]]:
-        """What is on offer now, to put back."""
-        return dict(self._offers)
-
-    def put_back(self, offers: dict[str, tuple[str, type[Any]]]) -> None:
-        """Have again what ``copy`` gave."""
-        self._offers = offers
-
-    def withdraw(self, plugin: str) -> None:
-        """Forget what a plugin offered."""
-        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
-
     def offer(self, plugin: str, name: object, cls: Any) -> None:
         """Take an offer. Raises PluginError for a name that is taken, and for what is no class with a name."""
         if not isinstance(name, str) or not name or not callable(cls):
@@ -70,6 +58,10 @@ class Registry:
         if short(name) in self._offers:
             raise PluginError(f"{self.what} {name!r} is offered already by {self._offers[short(name)][0]!r}")
         self._offers[short(name)] = (plugin, cls)
+
+    def withdraw(self, plugin: str) -> None:
+        """Take back whatever a plugin has offered."""
+        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
 
     @property
     def names(self) -> list[str]:

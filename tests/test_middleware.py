@@ -86,7 +86,7 @@ def test_it_is_never_asked_again_when_a_session_is_opened(tmp_path):
         assert again.seen == []
 
 
-def test_the_one_registered_last_is_asked_first_as_by_pluggy():
+def test_the_newest_is_asked_first_as_pluggy_does():
     def adds(word):
         return lambda message: {**message, "content": f"{message['content']} {word}"}
 

@@ -21,7 +21,7 @@ from gc_core import (
     hookimpl,
 )
 from gc_core.actions import Drop
-from gc_core.plugins import MOST_FAILURES, QUARANTINE_AFTER
+from gc_core.border import MOST_FAILURES, QUARANTINE_AFTER
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, small, user
 
@@ -293,6 +293,26 @@ def test_a_strategy_that_fails_three_times_is_asked_no_more():
             last = session.collect_now(target_percent=10)
         assert len(asked) == QUARANTINE_AFTER
         assert last.failures == ("Fails is quarantined after repeated failures",)
+
+
+def test_a_strategy_that_succeeds_in_between_is_forgiven():
+    asked = []
+
+    class Moody:
+        def collect(self, context, goal):  # noqa: ARG002 - the contract
+            asked.append(1)
+            if len(asked) % QUARANTINE_AFTER:
+                raise ZeroDivisionError
+            return ()
+
+    with GCSession(GCConfig(context_limit=4_000, output_reservation=0), strategy=Moody(), plugins=Plugins()) as session:
+        for place in range(2 * QUARANTINE_AFTER + 1):
+            session.append(user(f"request {place}"))
+            for step in range(4):
+                session.append(call((f"c{place}{step}", "read", {})))
+                session.append(result(f"c{place}{step}", lines(30)))
+            session.collect_now(target_percent=10)
+        assert len(asked) == 2 * QUARANTINE_AFTER + 1
 
 
 def test_other_failures_of_a_plugin_do_not_quarantine_its_strategy():

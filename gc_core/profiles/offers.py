@@ -10,27 +10,12 @@ from gc_core.profiles.profile import CompressionProfile
 AUTO = "auto"
 """Instead of a profile's name: the one that the session's first steps speak for."""
 
-Offers = dict[str, tuple[str, Any]]
-"""Each with the plugin that offers it."""
-
 
 class ProfileOffers:
     """What is on offer, by the profiles' own names."""
 
     def __init__(self) -> None:
-        self._offers: Offers = {}
-
-    def copy(self) -> Offers:
-        """What is on offer now, to put back."""
-        return dict(self._offers)
-
-    def put_back(self, offers: Offers) -> None:
-        """Have again what ``copy`` gave."""
-        self._offers = offers
-
-    def withdraw(self, plugin: str) -> None:
-        """Forget what a plugin offered."""
-        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
+        self._offers: dict[str, tuple[str, Any]] = {}
 
     def offer(self, plugin: str, profile: object) -> None:
         """Take an offer. Raises PluginError for a name that is taken, and for what is no profile."""
@@ -41,6 +26,10 @@ class ProfileOffers:
         if profile.name in self._offers:
             raise PluginError(f"profile {profile.name!r} is offered already by {self._offers[profile.name][0]!r}")
         self._offers[profile.name] = (plugin, profile)
+
+    def withdraw(self, plugin: str) -> None:
+        """Take back whatever a plugin has offered."""
+        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
 
     @property
     def names(self) -> list[str]:

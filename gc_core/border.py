@@ -7,25 +7,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import TypeVar
 
 import attrs
 
 from gc_core.errors import PluginError
-from gc_core.logs import logger
 
 T = TypeVar("T")
-
-_log = logger("gc_core.plugins")
-
-QUARANTINE_AFTER = 3
-"""Failures in a row after which a strategy, a summarizer, a scorer or a hook's implementation is no longer asked."""
-
-FAILED: Final = object()
-"""Instead of an answer: the call failed."""
-
-MOST_FAILURES = 100
-"""Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
 
 
 @attrs.frozen(kw_only=True)
@@ -65,60 +53,6 @@ def border() -> Iterator[Attempt]:
         yield attempt
     except Exception as error:  # noqa: BLE001 - see above
         attempt.error = error
-
-
-class Faults:
-    """
-    What plugins did wrong, and which of them failed so often in a row that they are no longer asked.
-
-    Attributes:
-        failures: Oldest first; of very many, the first and the newest.
-
-    """
-
-    def __init__(self) -> None:
-        self.failures: list[PluginFailure] = []
-        self._in_a_row: dict[tuple[str, str], int] = {}
-
-    @contextmanager
-    def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
-        """Run a plugin's code: what it raises is kept and goes no further."""
-        with border() as attempt:
-            yield attempt
-        if attempt.error is not None:
-            attempt.failure = self._keep(plugin, doing, attempt.error)
-
-    def attempted(self, plugin: str, doing: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``guarded`` for a call of a hook, as cheap as can be: its answer, or FAILED."""
-        try:
-            return call(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - see above
-            self._keep(plugin, doing, error)
-            if self.is_quarantined(plugin, doing):
-                _log.error("plugin quarantined", plugin=plugin, doing=doing, failures=QUARANTINE_AFTER)
-            return FAILED
-
-    def forgive(self, plugin: str, doing: str) -> None:
-        """It went well: failures before that are no repeated ones any more."""
-        self._in_a_row.pop((plugin, doing), None)
-
-    def forget(self, plugin: str) -> None:
-        """A plugin left: whoever comes under its name begins anew."""
-        for key in [key for key in self._in_a_row if key[0] == plugin]:
-            del self._in_a_row[key]
-
-    def is_quarantined(self, plugin: str, doing: str) -> bool:
-        """Whether it failed so often in a row that it is no longer asked."""
-        return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
-
-    def _keep(self, plugin: str, doing: str, error: Exception) -> PluginFailure:
-        failure = PluginFailure(plugin=plugin, doing=doing, error=error)
-        self.failures.append(failure)
-        if len(self.failures) > MOST_FAILURES:
-            del self.failures[MOST_FAILURES // 2]
-        self._in_a_row[plugin, doing] = self._in_a_row.get((plugin, doing), 0) + 1
-        _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(failure))
-        return failure
 
 
 def _told(error: Exception) -> str:

@@ -16,8 +16,8 @@ import attrs
 import pluggy
 
 from gc_core import hookspecs
-from gc_core.border import FAILED, Faults
 from gc_core.errors import PluginError
+from gc_core.faults import FAILED, Faults
 from gc_core.hookspecs import PROJECT
 from gc_core.policy import GCPolicy
 from gc_core.results import ColdItem, Inconsistency, Refusal

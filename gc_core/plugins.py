@@ -14,10 +14,11 @@ from typing import Any
 import pluggy
 
 from gc_core import builtin
-from gc_core.border import Attempt, Faults, PluginFailure, border
+from gc_core.border import Attempt, PluginFailure, border
 from gc_core.budget import InstructionBudget
 from gc_core.entry_points import installed_entries
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
+from gc_core.faults import Faults
 from gc_core.hook_calls import MASKED, Chain, HookManager, read_text
 from gc_core.items import Item
 from gc_core.messages import Payload, Request

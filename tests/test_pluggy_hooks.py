@@ -19,7 +19,7 @@ from gc_core import (
     hookimpl,
     hookspecs,
 )
-from gc_core.border import QUARANTINE_AFTER
+from gc_core.faults import QUARANTINE_AFTER
 from gc_core.hook_calls import MASKED
 from gc_core.results import ColdItem, Goal, Inconsistency, Refusal
 from gc_core.sources import InstructionSource
@@ -398,7 +398,7 @@ def test_three_failures_in_a_row_are_the_last(hook, style, caplog):
         assert CASES[hook].call(plugins) == CASES[hook].nothing
     assert len(asked) == len(plugins.failures) == QUARANTINE_AFTER
     assert plugins.is_quarantined("p0", hook)
-    assert [record.levelname for record in caplog.records if "quarantine" in record.message] == ["ERROR"]
+    assert [record.levelname for record in caplog.records if "quarantine" in record.message] == ["WARNING"]
     plugins.forgive("p0", hook)
     CASES[hook].call(plugins)
     assert len(asked) == QUARANTINE_AFTER + 1

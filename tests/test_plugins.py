@@ -21,7 +21,7 @@ from gc_core import (
     hookimpl,
 )
 from gc_core.actions import Drop
-from gc_core.border import MOST_FAILURES, QUARANTINE_AFTER
+from gc_core.faults import MOST_FAILURES, QUARANTINE_AFTER
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, small, user
 

@@ -88,6 +88,7 @@ _CLASSIFIER = "Programming Language :: Python :: "
 _ENCODINGS = ("o200k_base", "cl100k_base")
 
 _EXTRAS = {
+    "anthropic": ("anthropic",),
     "cli": ("rich", "typer"),
     "cluster": ("distributed",),
     "embeddings": ("wordllama",),
@@ -154,7 +155,7 @@ def check_plugins(patient: Patient) -> Iterator[Diagnosis]:
     entries = importlib.metadata.entry_points(group=PROJECT)
     owners = {entry.name: entry.dist.name for entry in entries if entry.dist is not None}
     failed = {failure.plugin: failure for failure in patient.plugins.failures if failure.doing == LOADING}
-    for name, failure in failed.items():
+    for name, failure in sorted(failed.items()):
         owner = owners.get(name, name)
         remedy = f"pip install --upgrade {owner}, or pip uninstall {owner}"
         if isinstance(failure.error, ModuleNotFoundError) and failure.error.name:

@@ -3,7 +3,8 @@ What of the rules that users state stands in the window later, and what else sta
 
 ``tests/data/rule_wordings.jsonl`` holds rules, what supersedes them, and what is none, in thirteen languages, written
 by somebody who had not read the code; one half was looked at while it was made ("tune"), the other one ("unseen") was
-only counted, but often, so it is no blind set any more. ``python -m benchmarks.stated_rules`` prints both, from sentences alone and from long recorded sessions.
+only counted, but often, so it is no blind set any more. ``python -m benchmarks.stated_rules`` prints both, from
+sentences alone and from long recorded sessions.
 """
 
 from __future__ import annotations

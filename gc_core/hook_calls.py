@@ -7,6 +7,7 @@ reads its answer, and no longer asks it once it is in quarantine. Order, wrapper
 
 from __future__ import annotations
 
+import abc
 import copy
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextvars import ContextVar
@@ -129,7 +130,7 @@ def read_text(_plugin: str, _before: str, answer: Any) -> str:
 
 
 @attrs.frozen
-class _Isolated:
+class _Isolated(abc.ABC):
     """An implementation of a hook, as pluggy calls it: as a function, or as a wrapper of either style."""
 
     implementation: Callable[..., Any]
@@ -182,13 +183,13 @@ class _Isolated:
     def _attempted(self, call: Callable[..., Any], *args: Any) -> Any:
         return self.faults.attempted(self.plugin, self.hook, call, *args)
 
+    @abc.abstractmethod
     def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What it answers, once that is read."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _all_read(self, answers: Any) -> Any:
         """What a wrapper leaves of the answers, each read as an implementation's own would be."""
-        raise NotImplementedError
 
     def _after_failure(self) -> Any:
         """What stands for the answer of one that failed."""

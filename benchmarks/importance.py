@@ -10,7 +10,7 @@ something are compared. Beside it stand two simple orders: the newest first, and
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import functools
 import itertools
 import logging
 import statistics
@@ -21,12 +21,9 @@ from typing import Any
 import attrs
 
 from benchmarks.counting import corpus
-from gc_core import CompositeScorer, GCConfig, GCSession, ImportanceWeights, Item, ItemKind, ScoringWindow, Unit
+from gc_core import CompositeScorer, GCConfig, GCSession, Item, ItemKind, ScoringWindow, Unit
 from gc_core.bm25 import bag_of
-from gc_core.embedding import Embeddings
 from gc_core.errors import TranscriptError
-from gc_core.importance import Similarity
-from gc_core.outcomes import Outcomes, verdict_lines
 from gc_core.per_text import PerText
 from gc_core.transcripts import read_transcript
 
@@ -41,7 +38,15 @@ RUNS = 7
 WINDOW = 100_000
 """Tokens of the window whose scoring is timed."""
 MOST_MS = 25.0
-TERMS = tuple(field.name for field in attrs.fields(ImportanceWeights))
+ORDERS: dict[str, Callable[[ScoringWindow, Item], float]] = {
+    "composite": lambda window, item: CompositeScorer().score(item, window),
+    "recency": lambda window, item: window.recency(item),
+    "frequency": lambda window, item: window.reference_frequency(item),
+    "relevance": lambda window, item: window.relevance(item) or 0.0,
+    "with relevance": lambda window, item: CompositeScorer().score(item, window) * 2 + (window.relevance(item) or 0.0),
+    "most names": lambda _, item: float(len(item.scan.names)),
+}
+"""The composite, what it is made of, what a window answers beside it, and the simplest order by names."""
 _ACTIONS = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 
@@ -58,27 +63,25 @@ class Half:
 
 def main() -> None:
     """Print the AUC of each session and of all, then the milliseconds of scoring a window."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embeddings", action="store_true", help="with the extra, as a further column")
-    asked = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__).parse_args()
     logging.getLogger("gc_core").setLevel(logging.ERROR)  # recorded sessions have messages that need mending
     halves = list(halves_of_sessions())
     if not halves:
         print("no recorded sessions")
         return
-    print_table(halves, embeddings=asked.embeddings and importlib.util.find_spec("wordllama") is not None)
+    print_table(halves)
     print_seconds()
 
 
-def print_table(halves: Sequence[Half], *, embeddings: bool) -> None:
+def print_table(halves: Sequence[Half]) -> None:
     """A line a session, then the mean of the sessions and the share of all pairs."""
-    orders = orders_of(embeddings=embeddings)
-    print("| session | items | used | " + " | ".join(orders) + " |")
-    print("|---|---:|---:|" + "---:|" * len(orders))
+    print("| session | items | used | " + " | ".join(ORDERS) + " |")
+    print("|---|---:|---:|" + "---:|" * len(ORDERS))
     pairs = [len(half.used) * len(half.unused) for half in halves]
     columns: list[list[float]] = []
     for half in halves:
-        columns.append([auc(half, order(half)) for order in orders.values()])
+        window = ScoringWindow(half.units, objective=half.request)
+        columns.append([auc(half, functools.partial(order, window)) for order in ORDERS.values()])
         cells = [str(len(half.used) + len(half.unused)), str(len(half.used)), *(f"{each:.2f}" for each in columns[-1])]
         print(f"| {half.name} | " + " | ".join(cells) + " |")
     means = [statistics.mean(column) for column in zip(*columns, strict=True)]
@@ -88,42 +91,6 @@ def print_table(halves: Sequence[Half], *, embeddings: bool) -> None:
     ]
     for name, values in (("mean of the sessions", means), ("all pairs within sessions", pooled)):
         print(f"| {name} | | | " + " | ".join(f"{each:.3f}" for each in values) + " |")
-
-
-def orders_of(*, embeddings: bool) -> dict[str, Callable[[Half], Score]]:
-    """The composite, each of its terms alone, and the simple orders, each as what scores a half."""
-    orders: dict[str, Callable[[Half], Score]] = {"composite": composite}
-    orders |= {name: alone(name) for name in TERMS if name != "domain"}
-    orders["most names"] = lambda _: lambda item: float(len(item.scan.names))
-    if embeddings:
-        similarity = Embeddings().similarity
-        orders["composite, embeddings"] = lambda half: composite(half, similarity)
-        orders["relevance, embeddings"] = alone("relevance", similarity)
-    return orders
-
-
-def composite(half: Half, similarity: Similarity | None = None) -> Score:
-    """The composite with its defaults."""
-    window, scorer = window_of(half, similarity), CompositeScorer()
-    return lambda item: scorer.score(item, window)
-
-
-def alone(term: str, similarity: Similarity | None = None) -> Callable[[Half], Score]:
-    """One term of it."""
-    weights = ImportanceWeights.of({name: float(name == term) for name in TERMS})
-    scorer = CompositeScorer(weights=weights)
-
-    def scored(half: Half) -> Score:
-        window = window_of(half, similarity)
-        return lambda item: scorer.score(item, window)
-
-    return scored
-
-
-def window_of(half: Half, similarity: Similarity | None) -> ScoringWindow:
-    """What is known in the middle of the session."""
-    outcomes = Outcomes(half.units)
-    return ScoringWindow(half.units, objective=half.request, success=outcomes.success, similarity=similarity)
 
 
 def auc(half: Half, score: Score) -> float:
@@ -187,11 +154,10 @@ def print_seconds() -> None:
     scorer = CompositeScorer()
     first, next_one, distance = list[float](), list[float](), list[float]()
     for _ in range(RUNS):
-        words, lines = PerText(bag_of), PerText(verdict_lines)
+        words = PerText(bag_of)
         for taken in (first, next_one):
             started = time.process_time()
-            success = Outcomes(units, (), lines).success
-            window = ScoringWindow(units, objective=request, success=success, words=words)
+            window = ScoringWindow(units, objective=request, words=words)
             for item in items:
                 scorer.score(item, window)
             taken.append(time.process_time() - started)

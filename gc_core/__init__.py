@@ -54,7 +54,7 @@ from gc_core.events import (
 )
 from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 from gc_core.hookspecs import hookimpl
-from gc_core.importance import CompositeScorer, ImportanceWeights, ScoringWindow
+from gc_core.importance import CompositeScorer, ScoringWindow
 from gc_core.items import Form, Item, ItemKind, Level, Turn, Unit
 from gc_core.learning.contract import FactExtractor, Stated
 from gc_core.learning.extraction import WordedExtractor
@@ -174,7 +174,6 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "Hit",
     "Hot",
     "ImportanceScorer",
-    "ImportanceWeights",
     "InMemoryBackend",
     "Inconsistency",
     "InconsistentReplyError",

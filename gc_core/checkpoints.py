@@ -26,7 +26,6 @@ from gc_core.intake import Cursor
 from gc_core.ledger import CONVERTER, UNREADABLE, Configured, Opened
 from gc_core.logs import logger
 from gc_core.objective import Objective
-from gc_core.outcomes import Outcome
 from gc_core.protocols import MemoryBackend
 from gc_core.references import ByteRange
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
@@ -74,7 +73,6 @@ class Checkpoint:
         carried: Blocks that go on behind a compaction and still wait.
         cleared: Items that the provider leaves out.
         objective: What the agent is after.
-        outcomes: What the host said of how turns and steps ended.
 
     """
 
@@ -103,7 +101,6 @@ class Checkpoint:
     carried: tuple[Block, ...] = ()
     cleared: tuple[str, ...] = ()
     objective: Objective = attrs.field(factory=Objective)
-    outcomes: tuple[Outcome, ...] = ()
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
@@ -136,7 +133,6 @@ class Checkpoint:
             carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
             cleared=tuple(sorted(state.cleared)),
             objective=state.objective,
-            outcomes=state.outcomes,
         )
 
     def restore(self, state: SessionState) -> None:
@@ -173,7 +169,6 @@ class Checkpoint:
         state.turns, state.thinking = list(self.turns), list(self.thinking)
         state.cleared = frozenset(self.cleared)
         state.objective = self.objective
-        state.outcomes = self.outcomes
 
 
 Guard = Callable[[str, str], AbstractContextManager[Attempt]]

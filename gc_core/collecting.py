@@ -340,7 +340,7 @@ class Collecting(Archive):
             can_summarize=self._answering.name != NONE,
             objective=self._state.objective.text,
             questions=self._questions,
-            scores=self._scores,
+            scores=self._scoring,
             search=self._search_cold,
             usable=self._scheduler.fit(self._moment()),
         )
@@ -467,7 +467,7 @@ class Collecting(Archive):
             thinking=self._thinking_rule,
             objective=self._state.objective.text,
             questions=self._questions,
-            scores=self._scores,
+            scores=self._scoring,
             cold=self._cold,
             profile=self.profile,
             renewed=self._renewed,
@@ -482,11 +482,6 @@ class Collecting(Archive):
     def _questions(self) -> tuple[str, ...]:
         """Questions that are open, as far as anybody has looked."""
         return ()
-
-    @property
-    def _scores(self) -> Scoring:
-        domain = None if self.profile.is_neutral else self.profile.weight_of
-        return attrs.evolve(self._scoring, outcomes=self._state.outcomes, domain=domain)
 
     def _collector_for(self, goal: Goal) -> Collector:
         return attrs.evolve(self._collector, strategies=self._strategies_for(goal))

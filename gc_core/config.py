@@ -9,7 +9,6 @@ import attrs
 
 from gc_core.backends import FILES
 from gc_core.errors import ConfigError
-from gc_core.importance import HALF_LIFE_STEPS, ImportanceWeights
 from gc_core.policy import GCPolicy
 from gc_core.provider_edits import ProviderEdits
 
@@ -137,13 +136,6 @@ def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> N
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
 
 
-def _weights(value: Any) -> Mapping[str, float]:
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"importance_weights = {value!r}: expected a table of term = weight")
-    ImportanceWeights.of(value)
-    return dict(value)
-
-
 def _edits(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"provider_edits = {value!r}: expected a table of what the provider does, and when")
@@ -211,10 +203,6 @@ class GCConfig:
         reread_guard: Notice when the agent goes in circles about what was collected, and tell it so ("warn"); end the
             loop where that does not help ("raise"); or do not look ("off").
         importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
-        importance_weights: What the terms of the composite count for, by name: recency, relevance, causal, frequency,
-            success, domain, each from 0 to 1; those that are not named are as they are by default.
-        half_life_steps: Steps after which the composite's recency has halved.
-        importance_embeddings: Its relevance looks at meaning too (extra ``embeddings``).
         promote_threshold: Relevance, from 0 to 1, above which a collected item is brought back by such a strategy's
             collection.
         compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
@@ -264,9 +252,6 @@ class GCConfig:
     tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
     reread_guard: str = attrs.field(default=WARN, validator=_one_of(GUARDS))
     importance_scorer: str = attrs.field(default="composite", validator=_named)
-    importance_weights: Mapping[str, float] = attrs.field(factory=dict, converter=_weights)
-    half_life_steps: int = attrs.field(default=HALF_LIFE_STEPS, validator=_whole(1))
-    importance_embeddings: bool = attrs.field(default=False, validator=_flag)
     promote_threshold: float = attrs.field(default=0.6, validator=_share)
     compression_profile: str = attrs.field(default="general", validator=_named)
     state_extractor: str = attrs.field(default="deterministic", validator=_named)

@@ -91,7 +91,6 @@ _EXTRAS = {
     "anthropic": ("anthropic",),
     "cli": ("rich", "typer"),
     "cluster": ("distributed",),
-    "embeddings": ("wordllama",),
     "inspect": ("textual",),
     "llm": ("litellm",),
     "otel": ("opentelemetry",),
@@ -280,13 +279,10 @@ def check_extras(patient: Patient) -> Iterator[Diagnosis]:
     """Whether the extras that a setting needs are installed."""
     config = patient.config
     needs: dict[str, str] = {}
-    if config is not None:
-        if short(config.summarizer) in MODEL_SUMMARIZERS:
-            needs["llm"] = f'summarizer = "{config.summarizer}"'
-            if config.summarization_model == "auto":
-                needs["prices"] = 'summarization_model = "auto"'
-        if config.importance_embeddings:
-            needs["embeddings"] = "importance_embeddings = true"
+    if config is not None and short(config.summarizer) in MODEL_SUMMARIZERS:
+        needs["llm"] = f'summarizer = "{config.summarizer}"'
+        if config.summarization_model == "auto":
+            needs["prices"] = 'summarization_model = "auto"'
     there = {extra for extra, modules in _EXTRAS.items() if all(map(importlib.util.find_spec, modules))}
     for extra, why in needs.items():
         if extra not in there:

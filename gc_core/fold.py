@@ -24,7 +24,6 @@ from gc_core.ledger import (
     ObjectiveSet,
     Observed,
     Opened,
-    OutcomeMarked,
     Pinned,
     PolicySet,
     Purged,
@@ -194,8 +193,6 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             state.observe(raw, reported, counted=counted)
         case ObjectiveSet() as record:
             state.objective = state.objective.set_to(record.text)
-        case OutcomeMarked(outcome=outcome):
-            state.mark_outcome(outcome)
         case Cleared() as record:
             state.clear(record)
         case Configured() as record:

@@ -33,7 +33,6 @@ from gc_core.logs import logger
 from gc_core.masking import without_secrets
 from gc_core.messages import Payload
 from gc_core.middleware import processed
-from gc_core.outcomes import Outcome
 from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
 from gc_core.protocols import (
@@ -204,32 +203,6 @@ class HostCalls(Past):
         self._held += 1
         self._recorder.set_policy(item, policy)
         self._tell_budget()
-
-    @serialised
-    def mark_outcome(self, success: bool, *, turn: int | None = None, steps: int | None = None, note: str = "") -> None:
-        """
-        Say how something ended: the running turn, another ``turn`` (by number, counted from 0), or the newest ``steps``
-        steps. What belongs to it counts for as much more or less in ``ContextView.importance``; ``note`` says why, for
-        the ledger.
-
-        Without it, the results of tests and builds and the user's next message tell. Raises SourceError, with nothing
-        changed, for what is no outcome, for a turn that has not begun, and for steps that are not in the window.
-        """
-        if not isinstance(success, bool) or not isinstance(note, str):
-            raise SourceError(f"success = {success!r}, note = {note!r:.200}: expected true or false, and a text")
-        if turn is not None and steps is not None:
-            raise SourceError(f"mark_outcome takes a turn or steps; got turn={turn!r}, steps={steps!r}")
-        note = self._masked({"note": note})["note"]
-        if steps is None:
-            turn = self._context.cursor.turn if turn is None else turn
-            self._recorder.turn_began(turn)
-            self._recorder.mark_outcome(Outcome(success=success, turn=turn, note=note))
-            return
-        taken = [unit.number for unit in self._context.units() if unit.is_step]
-        if type(steps) is not int or not 0 < steps <= len(taken):
-            raise SourceError(f"steps = {steps!r}: the window has the newest {len(taken)} steps")
-        newest = Outcome(success=success, first=taken[-steps], last=self._context.cursor.units, note=note)
-        self._recorder.mark_outcome(newest)
 
     @property
     def objective(self) -> str:

@@ -1,5 +1,5 @@
 """
-How much an item of the window matters: six terms from what is resident, and the composite that weighs them.
+How much an item of the window matters: what a scorer may ask of the resident items, and the composite of two answers.
 
 Everything comes from the names that items carry since they entered and from one taking apart of their words, so that a
 collection costs O(window) and a step O(what is new).
@@ -8,15 +8,12 @@ collection costs O(window) and a step O(what is new).
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 import attrs
 
 from gc_core.bm25 import BM25, Bag, bag_of, rarity
-from gc_core.errors import ConfigError
 from gc_core.items import Item, ItemKind, Unit
 from gc_core.per_text import PerText
 from gc_core.scan import scan
@@ -24,74 +21,9 @@ from gc_core.scan import scan
 HALF_LIFE_STEPS = 30
 """Steps after which recency has halved (the seed's 8.4)."""
 
-_CAUSES_HALF = 2
-"""Names of an item that later actions use for a causal weight of one half."""
 _REFERENCES_HALF = 5
 """Later steps that use one of its names for a reference frequency of one half."""
-_UNKNOWN = 0.5
-"""The score where no term with a weight has a signal."""
-
 _ACTIONS = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
-
-Similarity = Callable[[str, str], float]
-"""How near two texts are in meaning, from -1 to 1."""
-
-
-def _weight(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ConfigError(f"importance_weights.{attribute.name} = {value!r}: expected a number from 0 to 1")
-
-
-def _half_life(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of steps above 0")
-
-
-@attrs.frozen(kw_only=True)
-class ImportanceWeights:
-    """
-    What each term of the composite counts for (the seed's 6.5); only their proportion matters.
-
-    Raises ConfigError, naming it, for a weight that is no number from 0 to 1, and where all of them are 0.
-
-    Attributes:
-        recency: How new it is.
-        relevance: How well it fits the objective.
-        causal: Whether later actions use what it names.
-        frequency: How often they do.
-        success: How its turn or steps ended.
-        domain: What the compression profile says of it.
-
-    """
-
-    recency: float = attrs.field(default=0.25, validator=_weight)
-    relevance: float = attrs.field(default=0.25, validator=_weight)
-    causal: float = attrs.field(default=0.20, validator=_weight)
-    frequency: float = attrs.field(default=0.10, validator=_weight)
-    success: float = attrs.field(default=0.10, validator=_weight)
-    domain: float = attrs.field(default=0.10, validator=_weight)
-
-    def __attrs_post_init__(self) -> None:
-        """Check what only all of them together can say."""
-        if not any(attrs.astuple(self)):
-            raise ConfigError("importance_weights: all are 0; expected one above 0")
-
-    @classmethod
-    def of(cls, weights: Mapping[str, float]) -> ImportanceWeights:
-        """Weights by name, the others as they are by default. Raises ConfigError for another name, as for a value."""
-        names = [field.name for field in attrs.fields(cls)]
-        for name in weights:
-            if name not in names:
-                raise ConfigError(f"importance_weights.{name} = {weights[name]!r}: expected one of {names}")
-        return cls(**weights)
-
-
-@attrs.frozen
-class _Links:
-    """How later steps use the names of an item: how many of them, and in how many steps."""
-
-    names: int = 0
-    steps: int = 0
 
 
 class ScoringWindow:
@@ -101,9 +33,6 @@ class ScoringWindow:
     Args:
         units: The resident units, oldest first.
         objective: What the agent is about, "" where nobody said.
-        success: How what an item belongs to ended, from 0 to 1, or None.
-        domain: What a compression profile says of an item, from 0 to 1, or None where there is no profile.
-        similarity: How near two texts are in meaning, or None where nothing tells.
         words: The words of texts, where they are kept from one collection to the next.
 
     """
@@ -113,19 +42,12 @@ class ScoringWindow:
         units: Sequence[Unit],
         *,
         objective: str = "",
-        success: Callable[[Item], float | None] = lambda _: None,
-        domain: Callable[[Item], float] | None = None,
-        similarity: Similarity | None = None,
         words: PerText[Bag] | None = None,
     ) -> None:
         self._objective = objective
         self._items = tuple(item for unit in units for item in unit.items)
         self._units = units
-        self._success = success
-        self._domain = domain
-        self._similarity = similarity
         self._words = PerText(bag_of) if words is None else words
-        self._known_links: dict[str, _Links] = {}
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -150,34 +72,20 @@ class ScoringWindow:
         How well the item fits the objective, from 0 to 1; None without an objective.
 
         The mean of the words (BM25, as a share of the best score in the window) and, where the objective names
-        something that the window shows, of its names that the item shows, rare ones counting for more. With embeddings
-        half of it is the cosine similarity.
+        something that the window shows, of its names that the item shows, rare ones counting for more.
         """
         if not self.objective.strip():
             return None
         found = self._word_scores.get(item.text, 0.0)
         if self._wanted:
             shown = sorted(self._wanted.keys() & item.scan.names)
-            found = (found + min(1.0, sum(self._wanted[name] for name in shown))) / 2
-        if self._similarity is None:
-            return found
-        return (found + min(1.0, max(0.0, self._similarity(item.text, self.objective)))) / 2
-
-    def causal_weight(self, item: Item) -> float:
-        """Whether later steps act on what the item names: 0 if they use none of its names, one half for 2 of them."""
-        return _saturated(self._links(item).names, _CAUSES_HALF)
+            return (found + min(1.0, sum(self._wanted[name] for name in shown))) / 2
+        return found
 
     def reference_frequency(self, item: Item) -> float:
         """How many later steps use one of its names, in texts or calls: 0 for none, one half for 5 of them."""
-        return _saturated(self._links(item).steps, _REFERENCES_HALF)
-
-    def success(self, item: Item) -> float | None:
-        """The share of good outcomes of the turn and the steps that the item belongs to; None without a signal."""
-        return self._success(item)
-
-    def domain_weight(self, item: Item) -> float | None:
-        """What the compression profile says of the item, from 0 to 1; None without a profile."""
-        return None if self._domain is None else self._domain(item)
+        steps = self._later_uses(item)
+        return steps / (steps + _REFERENCES_HALF)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -227,64 +135,29 @@ class ScoringWindow:
     def _places(self) -> dict[int, int]:
         return {unit.number: place for place, unit in enumerate(self._units)}
 
-    def _links(self, item: Item) -> _Links:
-        if item.id not in self._known_links:
-            self._known_links[item.id] = self._found_links(item)
-        return self._known_links[item.id]
-
-    def _found_links(self, item: Item) -> _Links:
-        """How the steps behind the item's own unit use its names."""
+    def _later_uses(self, item: Item) -> int:
+        """Steps behind the item's own unit that use one of its names."""
         place = self._places.get(item.unit)
         if place is None:
-            return _Links()
-        found = (self._used[name] >> place + 1 for name in item.scan.names if name in self._used)
-        later = [steps for steps in found if steps]
-        return _Links(len(later), _union(later).bit_count())
+            return 0
+        used = 0
+        for name in item.scan.names:
+            used |= self._used.get(name, 0)
+        return (used >> place + 1).bit_count()
 
 
-def _union(sets: Iterable[int]) -> int:
-    union = 0
-    for each in sets:
-        union |= each
-    return union
-
-
-def _saturated(number: int, half: int) -> float:
-    return number / (number + half)
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class CompositeScorer:
     """
-    The weighted mean of six terms, each from 0 to 1. A term without a signal (no objective, no outcome, no profile) has
-    its weight shared out over the others in proportion.
+    The mean of recency and reference frequency.
 
-    Raises ConfigError for a half-life that is no number above 0.
-
-    Attributes:
-        weights: What each term counts for.
-        half_life_steps: Steps after which recency has halved.
-
+    Of the 31 combinations of five terms this one foretold best what recorded agents used next, and it was chosen in
+    each of nine sessions from the other eight (docs/importance.md).
     """
-
-    weights: ImportanceWeights = ImportanceWeights()
-    half_life_steps: float = attrs.field(default=HALF_LIFE_STEPS, validator=_half_life)
 
     def score(self, item: Item, window: ScoringWindow) -> float:
         """How much the item matters, from 0 to 1."""
-        weights = self.weights
-        terms = (
-            (weights.recency, window.recency(item, self.half_life_steps)),
-            (weights.relevance, window.relevance(item)),
-            (weights.causal, window.causal_weight(item)),
-            (weights.frequency, window.reference_frequency(item)),
-            (weights.success, window.success(item)),
-            (weights.domain, window.domain_weight(item)),
-        )
-        total = sum(weight for weight, term in terms if term is not None)
-        if not total:
-            return _UNKNOWN
-        return sum(weight * term for weight, term in terms if term is not None) / total
+        return (window.recency(item) + window.reference_frequency(item)) / 2
 
 
 Scores = Callable[[Sequence[Unit], str], Callable[[Item], float]]
@@ -292,6 +165,6 @@ Scores = Callable[[Sequence[Unit], str], Callable[[Item], float]]
 
 
 def composite(units: Sequence[Unit], objective: str) -> Callable[[Item], float]:
-    """The composite with its defaults, where nothing is known but the window."""
+    """The composite where nothing is known but the window."""
     window = ScoringWindow(units, objective=objective)
     return lambda item: CompositeScorer().score(item, window)

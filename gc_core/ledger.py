@@ -22,7 +22,6 @@ from gc_core.hunks import Hunk
 from gc_core.items import Item
 from gc_core.journal import Journal, line_of
 from gc_core.messages import Payload, Usage
-from gc_core.outcomes import Outcome
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
 from gc_core.results import GCTriggerReason
@@ -276,13 +275,6 @@ class ObjectiveSet:
 
 
 @attrs.frozen(kw_only=True)
-class OutcomeMarked:
-    """The host said how a turn, or a run of units, ended."""
-
-    outcome: Outcome
-
-
-@attrs.frozen(kw_only=True)
 class Ancestor:
     """
     A session that this one was handed off from, or one before that.
@@ -320,7 +312,6 @@ LedgerRecord = (
     | Observed
     | Cleared
     | Booked
-    | OutcomeMarked
     | ObjectiveSet
     | Configured
     | Pinned
@@ -340,7 +331,6 @@ _KINDS: dict[str, type[Any]] = {
     "observed": Observed,
     "cleared": Cleared,
     "booked": Booked,
-    "outcome": OutcomeMarked,
     "objective": ObjectiveSet,
     "configured": Configured,
     "pinned": Pinned,

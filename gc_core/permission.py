@@ -72,8 +72,6 @@ def _is_text(path: _Keys) -> bool:
             return "payload" in rest or "names" in rest or rest[-1] in {"hint", "preview"}
         case ("removals", *_, "reason" | "phase") | ("recalled", _, "text") | ("summaries", _, "complaints", _):
             return True
-        case ("outcome", "note"):
-            return True
     return path[0] in {"schemas", "why", "by", "text"}
 
 

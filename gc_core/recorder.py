@@ -30,7 +30,6 @@ from gc_core.ledger import (
     Inherited,
     ObjectiveSet,
     Observed,
-    OutcomeMarked,
     Pinned,
     PolicySet,
     Registered,
@@ -40,7 +39,6 @@ from gc_core.ledger import (
 )
 from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Message, Payload
-from gc_core.outcomes import Outcome
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.restoring import brought_back, originals
@@ -241,12 +239,6 @@ class Recorder:
         """The host says what the agent is after."""
         self.store.note(ObjectiveSet(text=text))
         self.state.objective = self.state.objective.set_to(text)
-
-    @_whole
-    def mark_outcome(self, outcome: Outcome) -> None:
-        """The host says how a turn, or a run of units, ended."""
-        self.store.note(OutcomeMarked(outcome=outcome))
-        self.state.mark_outcome(outcome)
 
     @_whole
     def clear(self, record: Cleared) -> None:

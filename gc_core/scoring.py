@@ -14,23 +14,18 @@ import attrs
 
 from gc_core.bm25 import Bag, bag_of
 from gc_core.config import GCConfig
-from gc_core.embedding import Embeddings
 from gc_core.errors import PluginError
-from gc_core.importance import CompositeScorer, ImportanceWeights, ScoringWindow
+from gc_core.importance import CompositeScorer, ScoringWindow
 from gc_core.items import Item, Unit
-from gc_core.outcomes import Outcome, Outcomes, verdict_lines
 from gc_core.per_text import PerText
 from gc_core.plugins import SCORE, Plugins
 from gc_core.protocols import ImportanceScorer
 
 COMPOSITE = "composite"
-"""The scorer that gc-core brings itself; its options are keys of the configuration."""
+"""The scorer that gc-core brings itself."""
 
 SCORING_SECONDS = 10.0
 """How long a scorer that a plugin brings may take for one collection; looked at between two items."""
-
-Domain = Callable[[Item], float]
-"""What a compression profile says of an item, from 0 to 1."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,12 +37,7 @@ class Scoring:
         plugins: Where a scorer fails in isolation.
         name: The scorer's name.
         scorer: Who scores.
-        composite: Who scores instead.
-        domain: What the compression profile says of an item, or None.
-        outcomes: What the host said of turns and steps.
-        embeddings: How near texts are in meaning, or None.
         words: The words of texts.
-        lines: The lines of results that say how a run ended.
         clock: Tells seconds that only grow.
 
     """
@@ -55,32 +45,19 @@ class Scoring:
     plugins: Plugins
     name: str = COMPOSITE
     scorer: ImportanceScorer
-    composite: CompositeScorer
-    domain: Domain | None = None
-    outcomes: tuple[Outcome, ...] = ()
-    embeddings: Embeddings | None = None
     words: PerText[Bag] = attrs.field(factory=lambda: PerText(bag_of), repr=False, eq=False)
-    lines: PerText[tuple[str, ...]] = attrs.field(factory=lambda: PerText(verdict_lines), repr=False, eq=False)
     clock: Callable[[], float] = attrs.field(default=time.monotonic, repr=False, eq=False)
 
     @classmethod
     def of(cls, config: GCConfig, plugins: Plugins) -> Scoring:
-        """As a configuration says. Raises ConfigError for a scorer that nothing offers, and for an extra that lacks."""
-        composite = CompositeScorer(
-            weights=ImportanceWeights.of(config.importance_weights), half_life_steps=config.half_life_steps
-        )
+        """As a configuration says. Raises ConfigError for a scorer that nothing offers."""
         name = config.importance_scorer
-        scorer: ImportanceScorer = composite if name == COMPOSITE else plugins.scorer(name)
-        embeddings = Embeddings() if config.importance_embeddings else None
-        return cls(plugins=plugins, name=name, scorer=scorer, composite=composite, embeddings=embeddings)
+        scorer: ImportanceScorer = CompositeScorer() if name == COMPOSITE else plugins.scorer(name)
+        return cls(plugins=plugins, name=name, scorer=scorer)
 
     def __call__(self, units: Sequence[Unit], objective: str) -> Scored:
         """The scores of these units for an objective; what is remembered of other texts is forgotten."""
-        texts = [item.text for unit in units for item in unit.items]
-        self.words.keep([*texts, objective])
-        self.lines.keep(texts)
-        if self.embeddings is not None:
-            self.embeddings.vectors.keep([*texts, objective])
+        self.words.keep([*(item.text for unit in units for item in unit.items), objective])
         return Scored(self, units, objective)
 
 
@@ -128,28 +105,7 @@ class Scored:
 
     @cached_property
     def _window(self) -> ScoringWindow:
-        scoring = self._scoring
-        similarity = None if scoring.embeddings is None else scoring.embeddings.similarity
-        return ScoringWindow(
-            self._units,
-            objective=self._objective,
-            success=self._success,
-            domain=scoring.domain,
-            similarity=similarity,
-            words=scoring.words,
-        )
-
-    @cached_property
-    def _bare(self) -> ScoringWindow:
-        """What the core itself knows: nobody else's code is asked."""
-        return ScoringWindow(self._units, objective=self._objective, success=self._success, words=self._scoring.words)
-
-    def _success(self, item: Item) -> float | None:
-        return self._outcomes.success(item)
-
-    @cached_property
-    def _outcomes(self) -> Outcomes:
-        return Outcomes(self._units, self._scoring.outcomes, self._scoring.lines)
+        return ScoringWindow(self._units, objective=self._objective, words=self._scoring.words)
 
     def _instead(self, item: Item) -> float:
-        return self._scoring.composite.score(item, self._bare)
+        return CompositeScorer().score(item, self._window)

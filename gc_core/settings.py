@@ -15,7 +15,7 @@ from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
 
 PREFIX = "GC_"
-_TABLES = frozenset({"importance_weights", "provider_edits", "tools", "strategies", "summarizers"})
+_TABLES = frozenset({"provider_edits", "tools", "strategies", "summarizers"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
 _SIMILAR = 0.85

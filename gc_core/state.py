@@ -28,7 +28,6 @@ from gc_core.ledger import Cleared, Collected, Configured, Digests, Numbers, Ope
 from gc_core.messages import Message, Role, digest_of
 from gc_core.models import family
 from gc_core.objective import Objective
-from gc_core.outcomes import MOST_OUTCOMES, Outcome
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
@@ -96,7 +95,6 @@ class SessionState:
         self.thinking: list[str] = []
         self.cleared: frozenset[str] = frozenset()
         self.objective = Objective()
-        self.outcomes: tuple[Outcome, ...] = ()
         self._clears = False
         self._read = read
         budget = InstructionBudget(
@@ -203,10 +201,6 @@ class SessionState:
         if item is not None:
             self.context.pin(item, pinned=pinned)
             self.undone -= {item}
-
-    def mark_outcome(self, outcome: Outcome) -> None:
-        """The host said how a turn, or a run of units, ended; the newest of what it said are remembered."""
-        self.outcomes = (*self.outcomes, outcome)[-MOST_OUTCOMES:]
 
     def release(self) -> None:
         """What undoing had brought back may be collected again."""

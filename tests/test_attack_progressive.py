@@ -235,7 +235,6 @@ def test_a_secret_in_what_comes_back_and_in_the_objective_can_be_purged(tmp_path
     work(session, 0, 12)
     session.collect_now(target_percent=1)
     session.objective = "Find out where secret_12345 is used."
-    session.mark_outcome(success=True, turn=0, note="secret_12345 was found")
     work(session, 12, 6)
     assert session.collect_now(target_percent=1).changed
     session.close()

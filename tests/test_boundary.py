@@ -11,7 +11,6 @@ TABLE = {
     "threshold_percent": 90.0,
     "output_reservation": 4_096,
     "compression_profile": "general",
-    "importance_weights": {},  # the composite's own, below
     "summarization_model": None,  # the session's own
     "summarization_prompt": None,  # gc-core's own words
     "checkpoint_every_n_steps": 50,
@@ -54,15 +53,13 @@ EXTREMES = {
     "defer": [True],
     "tpm_budget": [1],
     "reread_guard": ["off", "raise"],
-    "importance_weights": [{"recency": 0.0, "relevance": 1.0}],
-    "half_life_steps": [10**9],
     "promote_threshold": [0.0, 1.0],
     "compression_profile": ["auto", "research"],
     "task_state_percent": [0, 100],
     "tools": [{"read": "exclude"}, {"read": "ephemeral"}],
     "strategies": [{"none": {}}],
 }
-SAME = {"importance_scorer", "state_extractor", "importance_embeddings", "provider_edits"}
+SAME = {"importance_scorer", "state_extractor", "provider_edits"}
 """Keys whose other values are names of plugins, or need an extra or a provider that can do it."""
 
 SMALL = {"context_limit": 6_000, "output_reservation": 500}

@@ -3,7 +3,6 @@
 import itertools
 import json
 
-import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -261,16 +260,6 @@ def test_a_profile_tells_the_classes_of_each_line():
     assert GENERAL_PROFILE.lines(text) == ()
 
 
-def test_an_item_weighs_by_the_share_of_its_important_lines():
-    good, bad, none = ("ValueError: x\n" * 8, "Collecting requests\n" * 8, "plain words\n" * 8)
-    weights = [CODING_PROFILE.weight_of(item_of(text)) for text in (good, none, bad)]
-    assert weights == sorted(weights, reverse=True)
-    assert weights[1] == 0.5
-    assert weights[2] == pytest.approx(1 - weights[0])
-    assert 1 > weights[0] > 3 * weights[2]
-    assert GENERAL_PROFILE.weight_of(item_of(good)) == 0.5
-
-
 # -- kinds of tools --------------------------------------------------------------------------------------------------
 
 KINDS = [
@@ -500,11 +489,3 @@ def test_what_was_detected_stays_and_is_the_same_after_opening_again(tmp_path):
 def test_every_class_is_tried_here_and_belongs_to_one_way_of_finding_it():
     assert not set(LINES) & set(PARAGRAPHS)
     assert {name for name, _, _ in WRITTEN} | set(PARAGRAPHS) == set(IMPORTANCE_CLASSES)
-
-
-def test_the_importance_of_items_counts_the_profile_where_it_says_something():
-    with GCSession(GCConfig(compression_profile="coding", auto_trigger=False)) as session:
-        assert session._scores.domain == CODING_PROFILE.weight_of
-    with GCSession(GCConfig(auto_trigger=False)) as session:
-        assert session._scores.domain is None
-    assert attrs.evolve(CODING_PROFILE, name="x").high == CODING_PROFILE.high

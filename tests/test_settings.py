@@ -28,7 +28,7 @@ def load(path=None, environ=(), **values):
 # --- who wins ---------------------------------------------------------------------------------------------------------
 
 
-TABLES = {"importance_weights", "provider_edits", "tools", "strategies", "summarizers"}
+TABLES = {"provider_edits", "tools", "strategies", "summarizers"}
 
 
 def test_nothing_given_gives_the_defaults():
@@ -82,8 +82,6 @@ ENVIRONMENT = {
     "GC_TPM_BUDGET": ("30000", "tpm_budget", 30_000),
     "GC_REREAD_GUARD": ("off", "reread_guard", "off"),
     "GC_IMPORTANCE_SCORER": ("mine", "importance_scorer", "mine"),
-    "GC_HALF_LIFE_STEPS": ("50", "half_life_steps", 50),
-    "GC_IMPORTANCE_EMBEDDINGS": ("false", "importance_embeddings", False),
     "GC_COMPRESSION_PROFILE": ("coding", "compression_profile", "coding"),
     "GC_STATE_EXTRACTOR": ("mine", "state_extractor", "mine"),
     "GC_TASK_STATE_PERCENT": ("4", "task_state_percent", 4.0),

@@ -190,13 +190,12 @@ def good():
         "objective": "Fix the parser.",
         "constraints": [{"text": "Never commit to main.", "item": "i1", "turn": 0}],
         "entities": {"src/parser.py": {"kind": "file", "state": "read", "item": "i2", "turn": 0}},
-        "progress_percentage": 50,
     }
 
 
 def test_what_a_model_returns_is_taken_when_it_fits_the_schema():
     state = validated(json.dumps(good()), talk().items, TaskState())
-    assert (state.objective, state.progress_percentage) == ("Fix the parser.", 50.0)
+    assert state.objective == "Fix the parser."
     assert state.entities["src/parser.py"].name == "src/parser.py"
     assert validated(f"```json\n{json.dumps(good())}\n```", talk().items, TaskState()) == state
 
@@ -221,7 +220,6 @@ BAD = [
     ({"sub_goals": [{**ENTRY, "status": "maybe"}]}, r"\$\.sub_goals\[0\]"),
     ({"entities": {"a": {"name": "b", "kind": "file", "state": "read", "item": "i2", "turn": 0}}}, "expected 'a'"),
     ({"entities": {"a": 3}}, r"\$\.entities"),
-    ({"progress_percentage": 120}, r"\$\.progress_percentage: 120"),
     ({"cursor": {}}, r"\$\.cursor: is the core's own"),
 ]
 

@@ -40,7 +40,7 @@ OFFERED = (
 VALUES = (
     *("Goal", "GCRemovalItem", "GCResult", "SummaryRequest", "SummaryOutcome", "Item", "Unit", "Turn", "ColdText"),
     *("ColdItem", "Refusal", "Inconsistency", "InstructionSource", "CompressionProfile", "GCConfig", "Young", "Major"),
-    *("Hot", "Steps", "Spend", "ObjectiveChange", "TaskState", "Constraint", "Decision", "ImportanceWeights"),
+    *("Hot", "Steps", "Spend", "ObjectiveChange", "TaskState", "Constraint", "Decision"),
 )
 """Values: they may get more fields, with defaults."""
 

@@ -18,15 +18,6 @@ from gc_core.scan import scan
 IMPORTANCE_CLASSES = tuple(sorted((*LINES, *PARAGRAPHS)))
 """Every class that a profile may name."""
 
-NEUTRAL = 0.5
-"""The weight of an item in which nothing is of importance, or as much as not."""
-
-_MOST_KNOWN = 16_384
-"""Items whose weights are remembered."""
-
-_SAMPLED = 3_000
-"""Characters at each end by which the weight of a long item is judged."""
-
 
 @attrs.frozen(kw_only=True)
 class ClassedLine:
@@ -128,22 +119,6 @@ class CompressionProfile:
         """The classes of paragraphs whose lines stay first."""
         return tuple(name for name in self.high_importance if name in PARAGRAPHS)
 
-    def weight_of(self, item: Item) -> float:
-        """
-        How much of an item is important, from 0 to 1: of its lines of high and of low importance the share of high
-        ones, with one of each added, so that few lines say little. 0.5 where there are none. A long text is judged by
-        its head and its tail; an item that was asked for before costs nothing.
-        """
-        key = (self.high, self.high_paragraphs, self.low_importance, item.id, item.name, item.kind, hash(item.text))
-        counts = _WEIGHED.get(key)
-        if counts is None:
-            counts = self._counted(_sampled(item))
-            if len(_WEIGHED) >= _MOST_KNOWN:
-                _WEIGHED.clear()
-            _WEIGHED[key] = counts
-        high, low = counts
-        return (high + 1) / (high + low + 2)
-
     def lines(self, text: str, item: Item | None = None) -> tuple[ClassedLine, ...]:
         """
         The lines of a text that belong to classes of the profile, in their order; the others are left out.
@@ -160,26 +135,6 @@ class CompressionProfile:
         return tuple(
             ClassedLine(start=line[0], end=line[1], classes=tuple(sorted(found[line]))) for line in sorted(found)
         )
-
-    def _counted(self, reading: Reading) -> tuple[int, int]:
-        high, low = (
-            {line for known in names for line in classed(reading, known)}
-            for names in ((*self.high, *self.high_paragraphs), self.low_importance)
-        )
-        return len(high - low), len(low - high)
-
-
-_WEIGHED: dict[tuple[object, ...], tuple[int, int]] = {}
-"""Lines of high and of low importance of items that were weighed; counts alone, no text is kept alive."""
-
-
-def _sampled(item: Item) -> Reading:
-    """The item's text, of a long one its head and its tail."""
-    text, scanned = item.text, item.scan
-    if len(text) > 2 * _SAMPLED:
-        text = f"{text[:_SAMPLED]}\n{text[-_SAMPLED:]}"
-        scanned = scan(text)
-    return Reading(text, scanned, item.kind, item.name)
 
 
 def classed(reading: Reading, name: str) -> Iterable[Line]:

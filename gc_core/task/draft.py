@@ -12,7 +12,6 @@ from gc_core.task import values
 from gc_core.task.strength import is_strong, strength_of
 from gc_core.task.subjects import Subject, subject_of, supersedes, topic_among
 from gc_core.task.values import (
-    COMPLETED,
     Constraint,
     Decision,
     EntityState,
@@ -92,7 +91,6 @@ class Draft:
             entities={entity.name: entity for entity in self._entities()},
             constraints=constraints,
             open_questions=self._within("question", self.questions, values.MOST_QUESTIONS),
-            progress_percentage=progress(sub_goals),
             error_patterns=self._errors(),
             tool_usage_stats=self._tools(),
             left_out=self.left_out,
@@ -237,12 +235,6 @@ def error_key(error: ErrorPattern) -> tuple[str, str]:
     """By what an error is known again: its tool and its words, where these are few what was asked; not by numbers."""
     text = error.text if len(error.text) > _FEW_LETTERS else f"{error.text} {error.asked}"
     return error.tool, "".join("0" if letter.isdigit() else letter for letter in text)
-
-
-def progress(sub_goals: Iterable[SubGoal]) -> float:
-    """Percent of the sub-goals in force that are completed; 0 without any."""
-    done = [goal.status == COMPLETED for goal in sub_goals if goal.in_force]
-    return round(_HUNDRED * sum(done) / len(done), 1) if done else 0.0
 
 
 def with_reasons(decision: Decision, reasons: Iterable[Reason]) -> Decision:

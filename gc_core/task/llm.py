@@ -34,7 +34,6 @@ Return the whole state after the new items, and nothing but the JSON object, wit
 - "open_questions": [{{"text", "item", "turn", "by", "answered_by"}}]
 - "error_patterns": [{{"text", "item", "turn", "tool", "times", "resolution": {{"text", "item"}} or null}}]
 - "tool_usage_stats": {{tool: {{"calls", "failures"}}}}
-- "progress_percentage": number from 0 to 100
 "item" is the id of the item that says so, and exists. What a later item contradicts stays, with "superseded_by" that \
 item's id; what replaced it names its item in "also". Texts are quoted from the items, word for word.
 

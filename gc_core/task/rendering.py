@@ -235,12 +235,9 @@ def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
 
 
 def _top(state: TaskState) -> str:
-    told = []
-    if state.objective.strip():
-        told.append(f"The task as it stood at {state.cursor.newest or 'its beginning'}: {_short(state.objective)}.")
-    if state.progress_percentage:
-        told.append(f"{state.progress_percentage:g} % of the sub-goals were completed.")
-    return " ".join(told)
+    if not state.objective.strip():
+        return ""
+    return f"The task as it stood at {state.cursor.newest or 'its beginning'}: {_short(state.objective)}."
 
 
 def _lines(state: TaskState) -> Iterator[_Line]:

@@ -376,7 +376,6 @@ class TaskState:
         entities: What was touched, by name.
         constraints: What the user demands.
         open_questions: Questions, those answered among them as long as there is room.
-        progress_percentage: Sub-goals completed, in percent of those in force; 0 without any.
         error_patterns: Failures, and what overcame them.
         tool_usage_stats: Calls and failures by tool.
         left_out: Entries that the bounds took, by kind.
@@ -390,7 +389,6 @@ class TaskState:
     entities: Mapping[str, EntityState] = attrs.field(factory=dict, converter=_frozen_map, repr=False)
     constraints: tuple[Constraint, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
-    progress_percentage: float = 0.0
     error_patterns: tuple[ErrorPattern, ...] = ()
     tool_usage_stats: Mapping[str, ToolStats] = attrs.field(factory=dict, converter=_frozen_map)
     left_out: Mapping[str, int] = attrs.field(factory=dict, converter=_frozen_map)

@@ -268,7 +268,7 @@ def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
         pressure=pressure,
         young_after=young_after,
         objective=session.objective,
-        scores=session._scores,
+        scores=session._scoring,
         search=session._search_cold,
     )
 

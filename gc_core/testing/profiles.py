@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-import attrs
-
 from gc_core.items import Item
 from gc_core.profiles import AUTO, IMPORTANCE_CLASSES, TOOL_KINDS, CompressionProfile
 from gc_core.testing.contexts import made
@@ -65,15 +63,6 @@ class ProfileContract(Contract):
             assert kind in TOOL_KINDS, f"trims {kind!r}, which is no kind of tool; known are {list(TOOL_KINDS)}"
             fine = isinstance(most, int) and not isinstance(most, bool) and most > 0
             assert fine, f"trims {kind!r} to {most!r}; expected a whole number of characters above 0"
-
-    @rule
-    def test_weights_are_from_0_to_1(self) -> None:
-        """Every item has a weight, the same each time."""
-        for name, item in self._items():
-            weights = [self.make().weight_of(attrs.evolve(item)) for _ in range(2)]
-            fine = all(isinstance(weight, (int, float)) and 0 <= weight <= 1 for weight in weights)
-            assert fine, f"{name}: {item.id} weighs {weights[0]!r}; expected a number from 0 to 1"
-            assert weights[0] == weights[1], f"{name}: {item.id} weighs {weights[0]!r}, and asked again {weights[1]!r}"
 
     @rule
     def test_lines_are_lines_of_the_text(self) -> None:

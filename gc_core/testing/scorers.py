@@ -98,11 +98,11 @@ class ScorerContract(Contract):
         return {item.id: scorer.score(item, window) for item in items}
 
     def _windows(self) -> Iterator[tuple[str, ScoringWindow]]:
-        """Every other one with an objective, and outcomes of some items."""
+        """Every other one with an objective."""
         for seed in self.seeds:
             view = made(seed, None, None).view(pressure=False)
             aim = view.objective if seed % 2 else ""
-            yield f"seed {seed}", _window(view.units[-_NEWEST_UNITS:], aim, outcomes=seed % 2 == 0)
+            yield f"seed {seed}", _window(view.units[-_NEWEST_UNITS:], aim)
 
     def _odd_windows(self) -> Iterator[tuple[str, ScoringWindow]]:
         usual = made(self.seeds[0], None, None).view(pressure=False).units[-_NEWEST_UNITS:]
@@ -115,13 +115,8 @@ class ScorerContract(Contract):
             yield name, _window(tuple(units), text)
 
 
-def _window(units: tuple[Unit, ...], objective: str, *, outcomes: bool = False) -> ScoringWindow:
-    return ScoringWindow(units, objective=objective, success=_ended if outcomes else lambda _: None)
-
-
-def _ended(item: Item) -> float | None:
-    """Every third item belongs to what went well, every third to what did not."""
-    return (1.0, 0.0, None)[item.unit % 3]
+def _window(units: tuple[Unit, ...], objective: str) -> ScoringWindow:
+    return ScoringWindow(units, objective=objective)
 
 
 def _same(one: object, other: object) -> bool:

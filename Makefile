@@ -9,7 +9,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash lint tables frontier edits loop caching long types docs bench bench-peers clean
+.PHONY: help demo test corpus crash fuzz lint tables frontier edits loop caching long types docs bench bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every sessi
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left
 	$(PYTEST) -m slow -k crash -s
+
+fuzz: .venv/installed ## Drive 20,000 made sessions and look whether the promises hold (ten minutes on two cores)
+	@$(BIN)/python -m tests.fuzz --sessions 20000 --processes $(WORKERS)
 
 lint: .venv/installed ## Check style and layers
 	$(BIN)/ruff check .

@@ -1,0 +1,440 @@
+"""Carries a script out on a session, and looks after each step whether the promises hold."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import attrs
+
+import gc_core as gc
+from tests.fuzz.histories import Script, Step
+from tests.fuzz.plain import JSON, canonical
+from tests.fuzz.promises import (
+    Breach,
+    Held,
+    Sealed,
+    bare_id_breaches,
+    difference,
+    error_breach,
+    flat,
+    head,
+    last_thinking_breaches,
+    log_breaches,
+    reasoning_before,
+    recall_breaches,
+    request_breaches,
+    texts_of,
+    told_alike,
+    window_of,
+)
+from tests.fuzz.shapes import SHAPES
+
+# Processor time that one call may take: far above what any of these histories needs, far below what a pattern of
+# quadratic time takes.
+SLOW_SECONDS = 4.0
+
+
+class RefusedError(Exception):
+    """What a provider says of a request that is too long."""
+
+
+@attrs.define
+class Clock:
+    """A clock that tells the same times in every run: the log holds them, and offsets into it are in the window."""
+
+    now: float = 1_795_438_301.125
+
+    def __call__(self) -> float:
+        self.now += 0.0078125
+        return round(self.now - 0.0005, 3) + 0.0001
+
+
+@attrs.define
+class Run:
+    """One script, the session that it drives, and what was seen."""
+
+    script: Script
+    directory: Path
+    breaches: list[Breach] = attrs.Factory(list)
+    requests: int = 0
+    overflows: int = 0
+    session: gc.GCSession = attrs.field(init=False)
+    usable: int = attrs.field(init=False)
+    held: Held = attrs.Factory(Held)
+    sealed: Sealed = attrs.Factory(Sealed)
+    led_to: dict[str, str] = attrs.Factory(dict)
+    appended: list[str] = attrs.Factory(list)
+    taken: dict[tuple[str, ...], JSON] = attrs.Factory(dict)
+    newest_reply: JSON | None = None
+    last: list[str] | None = None
+    last_head: str = ""
+    broken: bool = False
+    replied: bool = False
+    over: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.usable = self.script.usable
+
+    def go(self) -> list[Breach]:
+        """Carry out all steps, and the end: closed, opened, compared, verified."""
+        with mock.patch("time.time", Clock()):
+            self._make()
+            for step in self.script.steps:
+                if not self.over:
+                    self._step(step)
+            self._end()
+        return self.breaches
+
+    def _make(self) -> None:
+        config = gc.GCConfig(**self.script.config)
+        self.session = gc.GCSession(
+            config,
+            format=self.script.format,
+            model=self.script.model,
+            directory=self.directory,
+            on_event=self._hear,
+        )
+
+    def _hear(self, event: object) -> None:
+        if isinstance(event, gc.CollectionFinished | gc.ProviderCompacted):
+            self.broken = True
+
+    def breach(self, *breaches: Breach) -> None:
+        """Note each kind once."""
+        known = {breach.kind for breach in self.breaches}
+        self.breaches += [breach for breach in breaches if breach.kind not in known]
+
+    def _step(self, step: Step) -> None:
+        started = time.process_time()
+        with self._guarded(step.do, *ALLOWED.get(step.do, ()), *((gc.MessageError,) if step.odd else ())):
+            getattr(self, f"do_{step.do}")(**step.given)
+        if time.process_time() - started > SLOW_SECONDS:
+            self.breach(Breach(f"slow: {step.do}", f"{time.process_time() - started:.1f} s"))
+
+    @contextmanager
+    def _guarded(self, call: str, *documented: type[BaseException]) -> Iterator[None]:
+        try:
+            yield
+        except documented:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever comes is a breach, and is told
+            self.breach(error_breach(error, call))
+
+    # -- the loop
+
+    def do_append(self, message: JSON, policy: str | None, role: str) -> None:
+        before = canonical(message)
+        told = {} if policy is None else {"policy": gc.GCPolicy(policy)}
+        ids = self.session.append(message, **told)
+        if canonical(message) != before:
+            self.breach(Breach("changed: append changed the host's message", before[:300]))
+        self.appended.append(before)
+        if role != "system" and ids:
+            self.taken[ids] = message
+        self._hold(message, role, policy, ids)
+
+    def _hold(self, message: JSON, role: str, policy: str | None, ids: tuple[str, ...]) -> None:
+        original = role == "user" and not self.replied and policy is None
+        if role == "system" and self.script.format != "gemini":
+            original = True
+        if original or policy == "locked":
+            for place, text in enumerate(texts_of(message)):
+                self.held.hold(f"{'original' if role == 'user' else role} {ids} {place}", text)
+
+    def do_call(self, reply: JSON, usage: float | None) -> None:
+        if not self._send():
+            return
+        self.sealed.take(reply)
+        before = canonical(reply)
+        told = {} if usage is None else {"usage": self._usage(usage)}
+        self.led_to |= reasoning_before(reply)
+        self.session.post_turn(reply, **told)
+        self.replied = True
+        self.newest_reply = reply
+        self.appended.append(before)
+        if canonical(reply) != before:
+            self.breach(Breach("changed: post_turn changed the host's reply", before[:300]))
+
+    def _usage(self, share: float) -> JSON:
+        return SHAPES[self.script.format]().usage(int(self.session.budget.total * share))
+
+    def do_send(self) -> None:
+        self._send()
+
+    def _send(self) -> bool:
+        """One request, everything that is promised of it, and another one with nothing new between."""
+        request = self._request()
+        if request is None:
+            return False
+        self.requests += 1
+        now = flat(self.script.format, request)
+        self.breach(
+            *request_breaches(self.session, request, self.usable),
+            *self.held.breaches(request),
+            *self.sealed.breaches(request),
+            *(last_thinking_breaches(request, self.newest_reply) if self.script.model in FREE_THINKING else ()),
+            *bare_id_breaches(request, self.led_to),
+        )
+        if self.last is not None and not self.broken:
+            if now[: len(self.last)] != self.last:
+                self.breach(Breach("still: the prefix changed without a collection", difference(self.last, now)))
+            if head(request) != self.last_head:
+                self.breach(Breach("still: the head changed without a collection", f"{self.last_head} {head(request)}"))
+        self.last, self.last_head, self.broken = now, head(request), False
+        self._again(now)
+        return True
+
+    def _request(self) -> gc.Request | None:
+        try:
+            return self.session.pre_send()
+        except gc.ContextOverflowError as error:
+            self.overflows += 1
+            if self._could_fit(error):
+                self.breach(Breach("stuck: overflow, though what is held would fit", str(error)[:400]))
+            self.broken = True
+        except gc.SpendLimitError:
+            if "max_total_tokens" not in self.script.config:
+                raise
+        except gc.RereadLoopError:
+            if self.script.config.get("reread_guard") != "raise":
+                raise
+        return None
+
+    def _could_fit(self, error: gc.ContextOverflowError) -> bool:
+        """Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls."""
+        if not self.script.config.get("auto_trigger", True):
+            return False
+        items = self.session.items()
+        units = {item.unit for item in items if item.policy is gc.GCPolicy.LOCKED or item.pinned}
+        newest = max((item.unit for item in items if item.step >= 0), default=-1)
+        held = [item for item in items if item.unit in units or item.fixed]
+        held += [item for item in items if item.unit == newest and item.kind not in SHORTENED and item not in held]
+        return sum(item.tokens for item in held) < error.limit / 2
+
+    def _again(self, now: list[str]) -> None:
+        request = self._request()
+        if request is None:
+            self.breach(Breach("still: a second pre_send raises what the first did not", ""))
+        elif flat(self.script.format, request) != now:
+            text = difference(now, flat(self.script.format, request))
+            self.breach(Breach("still: a second pre_send with nothing appended changes the request", text))
+        elif self.broken:
+            self.breach(Breach("still: a second pre_send with nothing appended collects", "the request is the same"))
+        self.broken = False
+
+    # -- sources
+
+    def do_system(self, parts: dict[str, str], source: str, refresh: str) -> None:
+        self.session.system(source=source, refresh=refresh, **parts)
+        for name, text in parts.items():
+            self.held.change(f"system {source}:{name}", text, waits=self.last is not None and refresh == "break")
+        if refresh == "now":
+            self.broken = True
+
+    def do_tools(self, schemas: list[JSON], discoverable: list[str], refresh: str) -> None:
+        self.session.tools(schemas, discoverable=discoverable, refresh=refresh)
+        if refresh == "now":
+            self.broken = True
+
+    def do_register(self, name: str, policy: str, layer: int, cap: int | None) -> None:
+        self.session.register_source(gc.InstructionSource(name=name, policy=gc.GCPolicy(policy), layer=layer, cap=cap))
+
+    def do_enrich(self, texts: dict[str, str]) -> None:
+        self.session.enrich(**texts)
+
+    def do_memory(self, source: str, texts: dict[str, str]) -> None:
+        self.session.memory(source, **texts)
+
+    def do_expand(self) -> None:
+        gc.auto_expand(self.session)
+
+    def do_stream(self, text: str) -> None:
+        self.session.on_stream(text=text)
+
+    def do_objective(self, text: str) -> None:
+        self.session.objective = text
+
+    # -- holding
+
+    def _item(self, at: float, *kinds: gc.ItemKind) -> gc.Item | None:
+        items = [item for item in self.session.items() if ID.fullmatch(item.id)]
+        items = [item for item in items if not kinds or item.kind in kinds]
+        return items[int(at * len(items))] if items else None
+
+    def do_pin(self, at: float) -> None:
+        item = self._item(at)
+        if item is not None:
+            self.session.pin(item=item.id)
+            if item.kind in HOLDABLE and self.last is not None and any(quoted(item.text) in one for one in self.last):
+                self.held.hold(f"pinned {item.id}", item.text)
+
+    def do_pin_turn(self, turn: int) -> None:
+        self.session.pin(turn=turn)
+
+    def do_unpin(self, at: float) -> None:
+        item = self._item(at)
+        if item is not None:
+            self.held.let_go(f"pinned {item.id}")
+            self.session.unpin(item=item.id)
+
+    def do_set_policy(self, at: float, policy: str) -> None:
+        item = self._item(at)
+        if item is not None:
+            self.session.set_policy(item.id, gc.GCPolicy(policy))
+            self.held.let_go("original" if policy != "locked" else "-")
+
+    # -- collections, and back
+
+    def do_collect(self, target: float | None) -> None:
+        self.session.collect_now(target_percent=target)
+
+    def do_condense(self, at: float, text: str | int, cap: int | None) -> None:
+        item = self._item(at, gc.ItemKind.TOOL_RESULT)
+        if item is not None:
+            self.session.condense({item.id: text}, cap=cap)
+
+    def do_restore(self, at: float) -> None:
+        self.broken = True
+        if self.taken:
+            ids = tuple(self.taken)[int(at * len(self.taken))]
+            self.session.restore(ids[0])
+
+    def do_undo(self) -> None:
+        self.broken = True
+        self.session.undo()
+
+    def do_redo(self) -> None:
+        self.broken = True
+        self.session.redo()
+
+    def do_release(self) -> None:
+        self.session.release()
+
+    def do_checkpoint(self) -> None:
+        self.session.checkpoint()
+
+    def do_rollback(self) -> None:
+        self._forget()
+        self.session.rollback()
+
+    def do_rewind(self, turn: int) -> None:
+        self._forget()
+        self.session.rewind(turn)
+
+    def _forget(self) -> None:
+        """Behind a way back nothing is known of what is held."""
+        self.broken = True
+        self.held = Held()
+        self.newest_reply = None
+
+    def do_recover(self, share: float) -> None:
+        limit = self.script.config["context_limit"]
+        words = f"This model's maximum context length is {limit} tokens. However, your messages resulted in "
+        self.broken = True
+        self.session.recover(RefusedError(f"{words}{int(limit * share)} tokens."))
+
+    def do_switch(self, model: str | None, share: float | None) -> None:
+        self.broken = True
+        if share is None:
+            self.session.switch(model=model)
+            return
+        limit = max(300, int((self.usable + self.script.config["output_reservation"]) * share))
+        self.session.switch(model=model, context_limit=limit)
+        self.usable = limit - self.script.config["output_reservation"]
+
+    # -- closed and opened again
+
+    def do_reopen(self, sent: bool) -> None:
+        if sent and not self._send():
+            return
+        window = window_of(self.session)
+        self.session.close()
+        self._open()
+        if window_of(self.session) != window:
+            text = difference(window, window_of(self.session))
+            self.breach(Breach("opened: another window than before", text))
+        if sent:
+            self._compare_sent()
+
+    def _open(self) -> None:
+        try:
+            self.session = gc.GCSession.open(self.directory, on_event=self._hear)
+        except Exception:
+            self.over = True
+            raise
+
+    def _compare_sent(self) -> None:
+        """What was sent stands as it did, head and messages."""
+        before, before_head = self.last or [], self.last_head
+        request = self._request()
+        if request is None:
+            self.breach(Breach("opened: pre_send raises what it did not before", ""))
+            return
+        now = flat(self.script.format, request)
+        if now != before:
+            self.breach(Breach("opened: another request than before", difference(before, now)))
+        if head(request) != before_head:
+            self.breach(Breach("opened: another head than before", f"{before_head[:200]} {head(request)[:200]}"))
+
+    def _end(self) -> None:
+        failures = () if self.over else self._failures()
+        self.breach(*(Breach(f"failures: {told}", text) for told, text in failures))
+        if not self.over:
+            with self._guarded("reopen"):
+                self.do_reopen(sent=self.last is not None)
+        if not self.over:
+            with self._guarded("recall"):
+                self.breach(*recall_breaches(self.session, self.taken))
+            self.session.close()
+        with self._guarded("read log"):
+            self.breach(*log_breaches(self.directory, self.appended))
+        with self._guarded("verify"):
+            for finding in gc.verify(self.directory):
+                self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
+
+    def _failures(self) -> list[tuple[str, str]]:
+        return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
+
+
+def quoted(text: str) -> str:
+    """A text as it stands in canonical JSON."""
+    return canonical(text)[1:-1]
+
+
+SHORTENED = (gc.ItemKind.TOOL_RESULT, gc.ItemKind.ASSISTANT_TEXT, gc.ItemKind.USER_TEXT)
+HOLDABLE = (gc.ItemKind.USER_TEXT, gc.ItemKind.ASSISTANT_TEXT, gc.ItemKind.TOOL_RESULT, gc.ItemKind.ENRICHMENT)
+
+# Parts of the system text and schemas are resident too, but pins and policies are for what was said.
+ID = re.compile(r"i\d+")
+
+# Models of Anthropic's that bind no thinking to its prefix: there a collection need not strip the newest.
+FREE_THINKING = ("claude-sonnet-4-5", "claude-haiku-4-5")
+
+# What the documents say that a call may raise. What a request may raise is looked at where it is made.
+ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
+    "pin_turn": (gc.SourceError,),
+    "unpin": (gc.SourceError,),
+    "restore": (gc.SourceError, gc.RuleError),
+    "condense": (gc.RuleError,),
+    "redo": (gc.SourceError,),
+    "rollback": (gc.LogError,),
+    "rewind": (gc.SourceError,),
+    "recover": (gc.ContextOverflowError, gc.SpendLimitError, RefusedError),
+}
+
+
+def run(script: Script, root: Path) -> Run:
+    """Run a script in a directory of its own below ``root``; the directory is gone afterwards."""
+    directory = root / f"{script.seed:010}"
+    made = Run(script, directory)
+    try:
+        made.go()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return made

@@ -33,7 +33,12 @@ ADDRESS: Final = re.compile(
 )
 """Words before what somebody is told: greetings, requests, conjunctions."""
 
-ASKS: Final = re.compile(r"(?:ですか|ますか|でしょうか|ませんか|吗|呢|까요|나요|인가요|니까|mı|mi|mu|mü)[.。]?$")
+ASKS: Final = re.compile(
+    r"^\W*(?:how (?:long|much|many|far|often|old)|where|why|who)(?: \w+){0,3}? (?:is|are|was|were|do|does|did|can"
+    r"|will)\b"
+    r"|(?:ですか|ますか|でしょうか|ませんか|吗|呢|까요|나요|인가요|니까|mı|mi|mu|mü)[.。]?$",
+    re.IGNORECASE,
+)
 """A question without its mark."""
 
 YES: Final = _words(
@@ -70,7 +75,7 @@ CHATS: Final = re.compile(
     r"|buongiorno|buonasera|bom dia|boa (?:tarde|noite)|goede(?:morgen|middag|navond)|dzień dobry|cześć"
     r"|добр(?:ое|ый)|привет|günaydın|merhaba|iyi (?:günler|akşamlar))\b|eline sağlık|kolay gelsin"
     r"|早上好|晚上好|哈哈|辛苦|おはよう|こんばんは|お疲れ|안녕|ㅋㅋ|ㅎㅎ"
-    r"|\b(?:made my day|your (?:sense|help)|nice work|good job|well done|what a (?:day|week|mess))\b",
+    r"|\b(?:made my day|can't believe|your (?:sense|help)|nice work|good job|well done|what a (?:day|week|mess))\b",
     re.IGNORECASE,
 )
 """Small talk."""
@@ -82,16 +87,18 @@ MYSELF: Final = re.compile(
     r"|ran"
     r"|sent|put|took|made|found|wrote|read|looked?|used to|know|knew|feel|felt|heard|remember|understand|need to"
     r"|\w+ed)\b)"
-    r"|^\W*(?:i'm|i've|i'll|we've|we're|we'll)\b|^\W*(?:[a-z]{2,}(?:ted|ded|ned|red|led|ked|ped|ved|sed|shed|ched"
+    r"|^\W*(?:i'm|i've|i'll|we've|we're(?! (?:on|using|based|an?)\b)|we'll)\b|^\W*(?:[a-z]{2,}(?:ted|ded|ned|red"
+    r"|led|ked|ped|ved|sed|shed|ched"
     r"|med|ced|ged))"
     r" (?:the|my|a|an|it|them|that|those|two|three|some|all|both)\b"
     r"|^\W*you(?:'ll| will| can see|'ve| have (?!to\b))\b"
-    r"|^\W*(?:ich (?:bin|hab|habe|hatte|war|werde|sehe|glaube|denke|weiß)|(?:bin|hab|habe|war)\b|wir (?:sind|haben"
+    r"|^\W*(?:ich (?:bin|hab|habe|hatte|war|werde|sehe|glaube|denke|weiß|brauche?)|(?:bin|hab|habe|war|hat|ist)\b"
+    r"|wir (?:sind|haben"
     r"|waren))\b"
     r"|^\W*(?:j'ai|j'étais|je (?:suis|vais|vois|crois|pense|sais)|on a |nous avons|nous sommes)"
     r"|^\W*(?:yo |ya |nosotros )*(?:estoy|he|hemos|voy|creo|veo|tengo que|\w{2,}[éí])\b"
     r"|^\W*(?:io |noi )?(?:sono|ho|sto|abbiamo|siamo|credo|penso|vedo)\b"
-    r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|\w{3,}[ae]i|\w{3,}i)\b"
+    r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|\w{3,}ei)\b|^\W*(?:eu |já |nós )+\w{3,}i\b"
     r"|^\W*(?:ik|we) (?:heb|hebben|ben|zijn|was|waren|zie|denk|zal|ga|zit)\b|^\W*\w{3,}(?:łem|łam|liśmy|łyśmy)\b"
     r"|^\W*(?:я|мы)(?: \w+){0,2} \w+(?:л|ла|ли|лся|лась|лись)\b|^\W*я (?:сейчас|думаю|вижу|знаю)\b"
     r"|\w{2,}(?:dım|dim|dum|düm|tım|tim|tum|tüm|dık|dik|duk|dük|tık|tik)\W*$"
@@ -162,7 +169,8 @@ LEANS: Final = re.compile(
 """It leans on the sentence before it, and says nothing alone."""
 
 REQUESTS: Final = re.compile(
-    r"^\W*(?:next up|time to|your turn|up next|on to|how about|what about|what i (?:want|need) next|now the|let's"
+    r"^\W*(?:next up|one more time|time to|your turn|up next|on to|how about|what about|what i (?:want|need) next"
+    r"|now the|let's"
     r"|can you|could you|would you|will you|we should now|i'm (?:looking|trying|here|calling|writing|happy"
     r"|interested|sorry|not"
     r" sure)"
@@ -230,7 +238,8 @@ LASTING: Final = _words(
 
 NORM: Final = _words(
     r"must(?:n't)?|always|never|only|every(?:thing|where|body|one)?|each|all|any(?:thing)? (?:over|above|below|that)"
-    "|may not|not allowed|ha(?:s|ve) to|needs? to|should(?:n't)?|shall|at (?:least|most)|no more than|no less than"
+    "|may not|not (?:allowed|permitted|accepted|acceptable)|has to|(?<!\\bi )have to|needs? to|should(?:n't)?"
+    "|shall|at (?:least|most)|no more than|no less than"
     "|max(?:imum)?|min(?:imum)?|whenever|unless|forbidden|required|requires?|nobody|no[ -]one|nothing|stays?"
     "|remains?|by default|from now on|cannot|can't be|are to be|is to be|belongs?|needs|no longer|off limits",
     "immer|nie|niemals|jede[rsnm]?|alle[rsnm]?|muss|müssen|darf|dürfen|soll(?:en|te|ten)?|grundsätzlich|nur"
@@ -238,9 +247,10 @@ NORM: Final = _words(
     "toujours|jamais|chaque|tous|toutes|doi(?:t|vent)|il faut|uniquement|seulement|au (?:moins|plus)|désormais"
     "|interdit|personne|obligatoire",
     "siempre|nunca|jamás|cada|tod[oa]s|debe[n]?|hay que|sólo|solo|al menos|como (?:máximo|mínimo)|a partir de ahora"
-    "|prohibido|nadie",
+    "|prohibido|nadie|no se (?:permiten?|aceptan?|admiten?)",
     "sempre|mai|ogni|tutt[ie]|dev(?:e|ono)|bisogna|soltanto|solo|almeno|al massimo|d'ora in poi|vietato|nessuno",
-    "nunca|cada|tod[oa]s|devem?|tem que|têm que|só|apenas|somente|pelo menos|no máximo|proibido|ninguém",
+    "nunca|cada|tod[oa]s|devem?|tem que|têm que|só|apenas|somente|pelo menos|no máximo|proibido|ninguém"
+    "|não (?:é|são) (?:aceit|permitid)[oa]s?",
     "altijd|nooit|elke?|ieder(?:e|een)?|alle|moet(?:en)?|mag|mogen|alleen|pas|minstens|hoogstens|voortaan|verboden"
     "|niemand",
     r"zawsze|nigdy|każd\w{1,4}|wszystkie|mus(?:i|zą)|trzeba|należy|powinn\w{1,3}|tylko|co najmniej|najwyżej|od teraz"
@@ -286,7 +296,8 @@ PREFERS: Final = _words(
     r"prefer(?:s|red|ence|ably)?|i (?:\w+ ){0,2}(?:like|love|hate|dislike|can't stand|favou?r)|we (?:\w+ )?(?:like"
     r"|favou?r|hate)"
     r"|i'd (?:love|like|rather|sooner|appreciate|sleep|feel|go)|(?:i|we) would (?:\w+ )?(?:rather|sooner|like|love"
-    r"|appreciate|prefer)|rather|ideally|suits? me|works? (?:best|better|well) for me|works for me|helps me|my"
+    r"|appreciate|prefer)|rather|ideally|suits? me|works? (?:best|better|well) for (?:me|us|our)|works for me"
+    r"|beats? [^.]{1,40} for me|helps me|my"
     r" (?:vote|taste"
     r"|favou?rite|preference)|(?:grown )?fond of|easier (?:for me|to read)|(?:feels?|looks?|reads?) (?:\w+"
     r" )?(?:cleaner"
@@ -430,7 +441,8 @@ STEP_VERBS: Final = _verbs(
     " stuur geef vind verander bereid bekijk haal los teken bereken",
     "pokaż uruchom stwórz utwórz otwórz popraw dodaj usuń znajdź zobacz wyjaśnij porównaj sprawdź przetestuj napisz"
     " zrób wyślij daj zmień przygotuj narysuj policz przejrzyj odpal zbuduj",
-    "покажи покажите запусти запустите создай создайте открой исправь добавь удали найди посмотри объясни сравни"
+    "покажи покажите запусти запустите перезапусти обнови отмени закажи переведи создай создайте открой исправь"
+    " добавь удали найди посмотри объясни сравни"
     " проверь"
     " протестируй напиши сделай отправь дай измени подготовь допиши нарисуй посчитай перепиши собери",
     "göster çalıştır oluştur aç düzelt ekle sil bul bak açıkla karşılaştır yaz yap gönder ver değiştir hazırla çiz"

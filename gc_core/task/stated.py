@@ -65,7 +65,7 @@ _HAS_VERB = re.compile(
 
 _DEFINITE = re.compile(
     r"^(?:me |us |back |up |out |down |of |at |for |with )*(?:the|this|that|these|those|it|them|a|an|one|two|three"
-    r"|another|both|my|your|our|how|what|why|where|which|if|whether|something|everything|\d)\b",
+    r"|another|both|my|your(?! (?:\w+ )?\w+s\b)|our|how|what|why|where|which|if|whether|something|everything|\d)\b",
     re.IGNORECASE,
 )
 
@@ -180,7 +180,8 @@ def _sentence(text: str) -> Sentence:
 
 def _is_said(plain: str) -> bool:
     """It is a whole sentence of somebody who speaks of a task: no question, heading, document or small talk."""
-    if len(_FIRST.findall(plain)) < _FEWEST_WORDS and len(_DENSE.findall(plain)) < _FEWEST_LETTERS:
+    said = phrases.ADDRESS.sub("", plain)
+    if len(_FIRST.findall(said)) < _FEWEST_WORDS and len(_DENSE.findall(said)) < _FEWEST_LETTERS:
         return False
     if (
         plain.endswith((":", "："))
@@ -218,11 +219,13 @@ def _ordered(plain: str, form: Form | None) -> Form | None:
     order = _SETTING.sub("", phrases.ADDRESS.sub("", plain))
     if (phrases.REQUESTS.search(plain) or phrases.REQUESTS.search(order)) and not phrases.LASTING.search(plain):
         return None
+    if phrases.LASTING.search(plain):
+        return _at_least(form, Form.ORDER)
     verb = _FIRST.match(_WISH.sub("", order))
     word, rest = (verb[0].lower(), verb.string[verb.end() :].strip()) if verb else ("", "")
     if word in phrases.LASTING_VERBS:
         return None if phrases.THIS_ONE.search(rest) and form is None else _at_least(form, Form.ORDER)
-    is_step = phrases.STEP_DENSE.search(plain) is not None
+    is_step = form is not Form.NORM and phrases.STEP_DENSE.search(plain) is not None
     if not is_step and (word not in phrases.STEP_VERBS | phrases.EITHER_VERBS or _HAS_VERB.match(rest)):
         return Form.STATEMENT if form is None else form
     if (

@@ -3,8 +3,9 @@ What of the rules that users state stands in the window later, and what else sta
 
 ``tests/data/rule_wordings.jsonl`` holds rules, what supersedes them, and what is none, in thirteen languages, written
 by somebody who had not read the code; one half was looked at while it was made ("tune"), the other one ("unseen") was
-only counted, but often, so it is no blind set any more. ``python -m benchmarks.stated_rules`` prints both, from
-sentences alone and from long recorded sessions.
+only counted, but often, so it is no blind set any more. ``rule_wordings_blind.jsonl`` is a second set of another hand,
+written when the code stood: one half was looked at since ("second tune"), the other one counted ("second unseen").
+``python -m benchmarks.stated_rules`` prints all four, from sentences alone and from long recorded sessions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ from gc_core.policy import GCPolicy
 from gc_core.task.extraction import DeterministicExtractor
 from gc_core.task.values import TaskState
 
-WORDINGS = Path(__file__).parents[1] / "tests" / "data" / "rule_wordings.jsonl"
+DATA = Path(__file__).parents[1] / "tests" / "data"
+HALVES = {
+    "tune": "rule_wordings.jsonl",
+    "unseen": "rule_wordings.jsonl",
+    "second tune": "rule_wordings_blind.jsonl",
+    "second unseen": "rule_wordings_blind.jsonl",
+}
+"""The halves, each with its file."""
+
 RULES, OTHERS = 20, 12
 """Rules and other things that are said in a session, as many of each as in the wordings."""
 
@@ -62,8 +71,8 @@ class Standing:
 
 
 def rows(half: str) -> Iterator[dict[str, Any]]:
-    """The lines of one half: "tune" or "unseen"."""
-    for line in WORDINGS.read_text("utf-8").splitlines():
+    """The lines of one half."""
+    for line in (DATA / HALVES[half]).read_text("utf-8").splitlines():
         row = json.loads(line)
         if row.get("split") == half:
             yield row
@@ -175,7 +184,7 @@ def main() -> None:
     parser.add_argument("--strategy", default="gc_progressive")
     parser.add_argument("--long", action="store_true", help="also sessions of 10,000 calls, a minute each")
     arguments = parser.parse_args()
-    for half in ("tune", "unseen"):
+    for half in HALVES:
         print_wordings(half)
         print_standing(half, 774, 32_000, 8, arguments.strategy)
     if arguments.long:

@@ -20,13 +20,13 @@ def share(values):
     return sum(map(bool, values)) / len(values)
 
 
-@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.88)])
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.88), ("second unseen", 0.86)])
 def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     rules = [said for said in wordings(half) if said.is_rule]
     assert share(is_known(said.marker, stated([said.text])) for said in rules) >= floor
 
 
-@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.87)])
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.87), ("second unseen", 0.84)])
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
     said = [one for one in wordings(half) if stated([one.text])]
     assert share(one.is_rule for one in said) >= floor

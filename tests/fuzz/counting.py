@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -99,8 +99,22 @@ def anthropic_texts(request: JSON) -> Iterator[str]:
     for tool in request.get("tools") or []:
         yield from (tool["name"], tool.get("description", ""))
     yield from anthropic_content(request.get("system"))
-    for message in request["messages"]:
-        yield from anthropic_content(message["content"])
+    running = turn_start(request["messages"])
+    for place, message in enumerate(request["messages"]):
+        content = message["content"]
+        if place < running and isinstance(content, list):  # thinking of earlier turns is not read by every model
+            content = [block for block in content if block["type"] != "thinking"]
+        yield from anthropic_content(content)
+
+
+def turn_start(messages: Sequence[JSON]) -> int:
+    """Where the newest message of a user stands that is more than results."""
+    for place in range(len(messages) - 1, -1, -1):
+        content = messages[place]["content"]
+        kinds = {"text"} if isinstance(content, str) else {block["type"] for block in content}
+        if messages[place]["role"] == "user" and kinds != {"tool_result"}:
+            return place
+    return 0
 
 
 def anthropic_content(content: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from tests.fuzz.plain import JSON
-from tests.fuzz.shapes import SHAPES, Call, Chance, Made, Shape, make_call
+from tests.fuzz.shapes import SHAPES, Call, Chance, Made, Shape, compaction, make_call
 from tests.fuzz.texts import SURROGATES, listing
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive", "none")
@@ -23,6 +23,8 @@ MODELS = {
     "responses": (None, "gpt-5", "gpt-4o"),
     "gemini": (None, "gemini-3-pro", "gemini-2.5-flash"),
 }
+# Servers of these formats repeat the ids of calls; Anthropic's and OpenAI's own never do.
+REPEATING = ("openai", "gemini")
 WINDOWS = (600, 1_200, 2_500, 5_000, 10_000, 32_000)
 
 
@@ -61,8 +63,8 @@ def make_script(seed: int) -> Script:
         oddity=random.choice((0, 0, 0, 0.03, 0.15)),
         window=config["context_limit"] - config["output_reservation"],
     )
-    author = Author(chance=chance, shape=SHAPES[name]())
-    count = random.choices((6, 12, 25, 60), weights=(4, 6, 5, 1))[0]
+    author = Author(chance=chance, format=name, shape=SHAPES[name]())
+    count = random.choices((6, 10, 20, 60), weights=(8, 10, 5, 1))[0]
     steps = author.write(random.randint(3, count))
     return Script(seed=seed, format=name, model=random.choice(MODELS[name]), config=config, steps=tuple(steps))
 
@@ -124,6 +126,7 @@ class Author:
     """Writes steps: a loop of an agent, and what else a host may call between."""
 
     chance: Chance
+    format: str
     shape: Shape
     steps: list[Step] = attrs.Factory(list)
     pending: list[Call] = attrs.Factory(list)
@@ -182,12 +185,15 @@ class Author:
         made = self.shape.reply(self.chance, self.chance.text(), calls)
         odd = made.odd or any(odd for _, odd in made_calls)
         told = random.choices((None, 1.0, 1.2), weights=(6, 1, 1))[0]
-        self.add("call", odd=odd, reply=made.payload, usage=told)
+        if "output" in made.payload and self.chance.one_in(6):
+            self.add("call_by_item", odd=odd, items=made.payload["output"])
+        else:
+            self.add("call", odd=odd, reply=made.payload, usage=told)
         self.pending = called_in(made.payload, calls)
 
     def new_call(self) -> tuple[Call, bool]:
         self.calls += 1
-        if self.past and self.chance.odd():
+        if self.format in REPEATING and self.past and self.chance.odd():
             return make_call(self.chance, self.chance.random.choice(self.past).key)[0], True
         call, odd = make_call(self.chance, f"call_{self.calls}")
         if self.chance.one_in(15):
@@ -301,7 +307,21 @@ class Author:
 
     def switch(self) -> None:
         share = self.chance.random.choice((None, 0.5, 0.8, 2.0))
-        self.add("switch", model=None, share=share)
+        self.add("switch", model=self.chance.random.choice(MODELS[self.format]), share=share)
+
+    def compacted(self) -> None:
+        reply = compaction(self.chance, self.format)
+        if reply is not None and not self.pending:
+            self.add("call", reply=reply, usage=None)
+
+    def refused_reply(self) -> None:
+        """A plugin finds the next reply inconsistent; the host asks the model again."""
+        made = self.shape.reply(self.chance, self.chance.short() or "-", [])
+        if not made.odd:
+            self.add("refuse", reply=made.payload)
+
+    def there_and_back(self) -> None:
+        self.add("there_and_back", target=self.chance.random.choice((0.0, 20.0, 50.0)))
 
     def reopen(self) -> None:
         self.add("reopen", sent=self.chance.one_in(2))
@@ -347,6 +367,9 @@ ASIDES = {
     "expand": 1,
     "stream": 1,
     "objective": 1,
+    "compacted": 1,
+    "refused_reply": 1,
+    "there_and_back": 3,
 }
 
 

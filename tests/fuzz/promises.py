@@ -33,8 +33,10 @@ class Breach:
 
 def told_alike(text: str) -> str:
     """The words of an error without what differs from case to case."""
+    text = re.sub(r"the (collected )?request would break \d+ rules: ", "would break: ", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|«[^»]*»", "'…'", text.split("\n", 1)[0][:300])
     text = re.sub(r"/\S+", "PATH", text)
+    text = re.sub(r"\b[0-9a-f]{16,}\b", "HEX", text)
     return re.sub(r"\b[a-z]{0,4}[_.]?\d[\d,.:-]*\b", "#", text)[:70]
 
 
@@ -56,6 +58,11 @@ def request_breaches(session: gc.GCSession, request: gc.Request, usable: int) ->
     count = least_tokens(session.format, arguments)
     if count > allowed(usable):
         yield Breach(f"fits: {session.format}", f"{count} tokens in a window with room for {usable}")
+    if count > allowed(request.tokens):
+        text = f"{count} tokens, of which the session counted {request.tokens}"
+        yield Breach(f"counted: {session.format}: less than what is read", text)
+    if request.tokens != session.budget.total:
+        yield Breach("counted: the budget is not the request's", f"{session.budget.total}, {request.tokens}")
 
 
 def flat(session_format: str, request: gc.Request) -> list[str]:

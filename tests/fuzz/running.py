@@ -44,6 +44,14 @@ class RefusedError(Exception):
     """What a provider says of a request that is too long."""
 
 
+class Refuses:
+    """A plugin that finds every reply inconsistent."""
+
+    @gc.hookimpl
+    def gc_validate_reply(self, reply: JSON) -> gc.Inconsistency:
+        return gc.Inconsistency(reason=f"a reply of {len(reply)} fields")
+
+
 @attrs.define
 class Clock:
     """A clock that tells the same times in every run: the log holds them, and offsets into it are in the window."""
@@ -77,8 +85,11 @@ class Run:
     broken: bool = False
     replied: bool = False
     over: bool = False
+    stands: bool = False
+    pinned_turns: set[int] = attrs.Factory(set)
 
     def __attrs_post_init__(self) -> None:
+        self.pinned_turns.update(self.script.config.get("pinned_turn_indices", ()))
         self.usable = self.script.usable
 
     def go(self) -> list[Breach]:
@@ -161,6 +172,32 @@ class Run:
         if canonical(reply) != before:
             self.breach(Breach("changed: post_turn changed the host's reply", before[:300]))
 
+    def do_call_by_item(self, items: list[JSON]) -> None:
+        """A reply that the host appends item by item, as the client lists them."""
+        if not self._send():
+            return
+        self.led_to |= reasoning_before({"output": items})
+        for item in items:
+            self.sealed.take(item)
+            self.session.append(item)
+            self.appended.append(canonical(item))
+        self.replied = True
+
+    def do_refuse(self, reply: JSON) -> None:
+        """A reply that a plugin refuses: it is not taken, and the session goes on."""
+        if not self._send():
+            return
+        self.broken = True
+        self.session.plugins.register(Refuses(), name="refuses")
+        try:
+            self.session.post_turn(reply)
+        except gc.InconsistentReplyError:
+            self.held.let_go("pinned")
+        else:
+            self.breach(Breach("refused: an inconsistent reply was taken", canonical(reply)[:300]))
+        finally:
+            self.session.plugins.unregister("refuses")
+
     def _usage(self, share: float) -> JSON:
         return SHAPES[self.script.format]().usage(int(self.session.budget.total * share))
 
@@ -211,7 +248,8 @@ class Run:
         if not self.script.config.get("auto_trigger", True):
             return False
         items = self.session.items()
-        units = {item.unit for item in items if item.policy is gc.GCPolicy.LOCKED or item.pinned}
+        pinned = {item.unit for item in items if item.pinned or item.turn in self.pinned_turns}
+        units = pinned | {item.unit for item in items if item.policy is gc.GCPolicy.LOCKED}
         newest = max((item.unit for item in items if item.step >= 0), default=-1)
         held = [item for item in items if item.unit in units or item.fixed]
         held += [item for item in items if item.unit == newest and item.kind not in SHORTENED and item not in held]
@@ -221,9 +259,10 @@ class Run:
         request = self._request()
         if request is None:
             self.breach(Breach("still: a second pre_send raises what the first did not", ""))
-        elif flat(self.script.format, request) != now:
-            text = difference(now, flat(self.script.format, request))
-            self.breach(Breach("still: a second pre_send with nothing appended changes the request", text))
+        elif (then := flat(self.script.format, request)) != now:
+            what = "adds to" if then[: len(now)] == now else "changes"
+            what = f"still: a second pre_send with nothing appended {what} the request"
+            self.breach(Breach(what, difference(now, then)))
         elif self.broken:
             self.breach(Breach("still: a second pre_send with nothing appended collects", "the request is the same"))
         self.broken = False
@@ -271,11 +310,17 @@ class Run:
         item = self._item(at)
         if item is not None:
             self.session.pin(item=item.id)
-            if item.kind in HOLDABLE and self.last is not None and any(quoted(item.text) in one for one in self.last):
-                self.held.hold(f"pinned {item.id}", item.text)
+            self._hold_item(item, "pinned")
+
+    def _hold_item(self, item: gc.Item, why: str) -> None:
+        """What was in the last request, and no collection came since, has to stay as it is."""
+        sent = self.last or []
+        if item.kind in HOLDABLE and not self.broken and any(quoted(item.text) in one for one in sent):
+            self.held.hold(f"{why} {item.id}", item.text)
 
     def do_pin_turn(self, turn: int) -> None:
         self.session.pin(turn=turn)
+        self.pinned_turns.add(turn)
 
     def do_unpin(self, at: float) -> None:
         item = self._item(at)
@@ -288,11 +333,30 @@ class Run:
         if item is not None:
             self.session.set_policy(item.id, gc.GCPolicy(policy))
             self.held.let_go("original" if policy != "locked" else "-")
+            if policy == "locked":
+                self._hold_item(item, "locked")
 
     # -- collections, and back
 
     def do_collect(self, target: float | None) -> None:
         self.session.collect_now(target_percent=target)
+
+    def do_there_and_back(self, target: float) -> None:
+        """A collection and its undoing: the same request as if nothing had been."""
+        if not self._send() or self.last is None:
+            return
+        before = self.last
+        freed = self.session.collect_now(target_percent=target).removals
+        self.broken = True
+        if not freed or not self.session.undo():
+            return
+        self.broken = False
+        request = self._request()
+        if request is not None and not self.broken and flat(self.script.format, request) != before:
+            text = difference(before, flat(self.script.format, request))
+            self.breach(Breach("undone: undo does not bring back the request of before", text))
+        self.broken = True
+        self.session.release()
 
     def do_condense(self, at: float, text: str | int, cap: int | None) -> None:
         item = self._item(at, gc.ItemKind.TOOL_RESULT)
@@ -334,6 +398,8 @@ class Run:
         self.newest_reply = None
 
     def do_recover(self, share: float) -> None:
+        if not self._send():
+            return
         limit = self.script.config["context_limit"]
         words = f"This model's maximum context length is {limit} tokens. However, your messages resulted in "
         self.broken = True
@@ -371,12 +437,14 @@ class Run:
 
     def _compare_sent(self) -> None:
         """What was sent stands as it did, head and messages."""
+        self.stands = False
         before, before_head = self.last or [], self.last_head
         request = self._request()
         if request is None:
             self.breach(Breach("opened: pre_send raises what it did not before", ""))
             return
         now = flat(self.script.format, request)
+        self.stands = now == before
         if now != before:
             self.breach(Breach("opened: another request than before", difference(before, now)))
         if head(request) != before_head:
@@ -394,9 +462,20 @@ class Run:
             self.session.close()
         with self._guarded("read log"):
             self.breach(*log_breaches(self.directory, self.appended))
+        with self._guarded("read window"):
+            self._read_window()
         with self._guarded("verify"):
             for finding in gc.verify(self.directory):
                 self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
+
+    def _read_window(self) -> None:
+        """A reader of the files sees the request that was sent last."""
+        if not self.stands or self.broken:
+            return
+        with gc.SessionReader(self.directory) as reader:
+            now = flat(self.script.format, reader.window())
+        if now != self.last:
+            self.breach(Breach("opened: a reader sees another window", difference(self.last, now)))
 
     def _failures(self) -> list[tuple[str, str]]:
         return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
@@ -425,6 +504,7 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
     "redo": (gc.SourceError,),
     "rollback": (gc.LogError,),
     "rewind": (gc.SourceError,),
+    "refuse": (gc.InconsistentReplyError,),
     "recover": (gc.ContextOverflowError, gc.SpendLimitError, RefusedError),
 }
 

@@ -339,6 +339,20 @@ class Responses(Shape):
         return {"input_tokens": tokens, "output_tokens": 20, "total_tokens": tokens + 20}
 
 
+def compaction(chance: Chance, provider: str) -> JSON | None:
+    """A reply that begins with the provider's own compaction, where the provider has one."""
+    number = chance.random.randrange(10**9)
+    if provider == "anthropic":
+        block = {"type": "compaction", "content": chance.random.choice((chance.short() or "-", None))}
+        return {"role": "assistant", "content": [block, {"type": "text", "text": chance.short() or "-"}]}
+    if provider == "responses":
+        item = {"type": "compaction", "id": f"cmp_{number}", "encrypted_content": f"gAAAA{number}" + "B" * 300}
+        text = [{"type": "output_text", "text": chance.short() or "-", "annotations": []}]
+        message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": text}
+        return {"role": "assistant", "output": [item, message]}
+    return None
+
+
 def responses_reasoning(chance: Chance) -> JSON:
     made: JSON = {"type": "reasoning", "id": f"rs_{chance.random.randrange(10**9)}", "summary": []}
     if chance.one_in(2):

@@ -112,8 +112,8 @@ def registered(step: Step) -> list[str]:
 
 def switched(step: Step) -> list[str]:
     share = step.given["share"]
-    window = "" if share is None else f"context_limit=int(session.config.context_limit * {share})"
-    return [f"session.switch({window})"]
+    window = "None" if share is None else f"int(session.config.context_limit * {share})"
+    return [f"session.switch(model={step.given['model']!r}, context_limit={window})"]
 
 
 def said(text: str) -> Callable[[Step], list[str]]:
@@ -124,6 +124,9 @@ LINES: dict[str, Callable[[Step], list[str]]] = {
     "append": appended,
     "call": called,
     "send": said("session.pre_send()"),
+    "call_by_item": said("session.pre_send()\nsession.extend({items})"),
+    "refuse": said("session.pre_send()\nsession.post_turn({reply})  # while a plugin's gc_validate_reply refuses it"),
+    "there_and_back": said("session.pre_send()\nsession.collect_now(target_percent={target})\nsession.undo()"),
     "system": keywords("system(source={source}, refresh={refresh}, ", "parts"),
     "tools": said("session.tools({schemas}, discoverable={discoverable}, refresh={refresh})"),
     "register": registered,

@@ -87,6 +87,9 @@ REPETITIONS = (
 )
 
 
+LONG_RUN = 40_000
+
+
 def prose(random: Random, words: int) -> str:
     """Sentences of words that occur in agents' work."""
     return " ".join(random.choices(WORDS, k=max(1, words)))
@@ -120,7 +123,8 @@ def repeated(random: Random, tokens: int) -> str:
     """One of the repetitions, some thousand characters long; seldom so long that a slow pattern is noticed."""
     head, body, tail = random.choice(REPETITIONS)
     letters = random.choice((300, 1_000, 4 * max(1, tokens), 4 * max(1, tokens)))
-    return head + body * max(1, min(letters, 60_000) // len(body)) + tail
+    letters = LONG_RUN if random.random() < 0.05 else letters
+    return head + body * (letters // len(body) + 1) + tail
 
 
 def hostile(random: Random, tokens: int) -> str:

@@ -40,6 +40,10 @@ from tests.fuzz.shapes import SHAPES
 SLOW_SECONDS = 4.0
 
 
+# Of the window: a request that a provider may find too long.
+LARGE = 0.7
+
+
 class RefusedError(Exception):
     """What a provider says of a request that is too long."""
 
@@ -398,7 +402,8 @@ class Run:
         self.newest_reply = None
 
     def do_recover(self, share: float) -> None:
-        if not self._send():
+        """The provider counts a large request as more than its window holds; it says nothing of the kind of a small."""
+        if not self._send() or self.session.budget.total < self.usable * LARGE:
             return
         limit = self.script.config["context_limit"]
         words = f"This model's maximum context length is {limit} tokens. However, your messages resulted in "
@@ -512,6 +517,7 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
 def run(script: Script, root: Path) -> Run:
     """Run a script in a directory of its own below ``root``; the directory is gone afterwards."""
     directory = root / f"{script.seed:010}"
+    shutil.rmtree(directory, ignore_errors=True)  # left by a run that was killed
     made = Run(script, directory)
     try:
         made.go()

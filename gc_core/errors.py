@@ -18,7 +18,7 @@ Every error that gc-core raises, as one tree.
     ├── TranscriptError             a transcript file that cannot be read
     ├── ExecutorError               a pool or cluster that cannot be reached, or that lost a worker
     ├── LogError                    a session's files cannot be read or written, or disagree
-    ├── SessionClosedError          a call on a session after close()
+    ├── SessionClosedError          a call on a session after close(), or in a forked child
     ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
     ├── SpendLimitError             the session has spent all that it may
     ├── LeaseError                  room that cannot be reserved, or a reservation that is no more
@@ -92,7 +92,7 @@ class LogError(GCError):
 
 
 class SessionClosedError(GCError):
-    """The session was closed; it takes no further calls."""
+    """The session was closed, or belongs to the process that this one was forked from; it takes no further calls."""
 
 
 class InconsistentReplyError(GCError):

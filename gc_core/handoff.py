@@ -337,7 +337,7 @@ class Handing(Leasing):
         """What is read of a session before this one, by its tag."""
         kin = self._kin.get(tag)
         session = None if kin is None else kin()
-        if session is not None and not session._closed:
+        if session is not None and not session._is_over:
             return read(session)
         ancestors = () if (known := self._inherited) is None else known.ancestors
         found = next((each for each in ancestors if tag_of(each.session) == tag), None)

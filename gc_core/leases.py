@@ -333,6 +333,8 @@ class Leasing(Remembering):
         return "\n\n".join(part.text for part in parts if part.kind in _TEXTS and part.text.strip())
 
     def _released(self, lease: Lease) -> None:
+        if self._store.is_inherited:
+            return
         with self._lock:
             if lease.state is OPEN:
                 lease.state = RELEASED

@@ -115,13 +115,17 @@ class Past(abc.ABC):
     _recorder: Recorder
     _settings: Settings
     _indexer: Indexer | None
-    _index: SearchIndex | None
     _watch: Watch = UNWATCHED
     plugins: Plugins
 
     @property
     def _store(self) -> Store:
         return self._recorder.store
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether no call is taken: it was closed, or this is a forked child."""
+        return self._closed or self._store.is_inherited
 
     @property
     def format(self) -> str:
@@ -165,9 +169,9 @@ class Past(abc.ABC):
         Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. Over finished sessions
         see ``gc_core.search_sessions``.
         """
-        if self._index is None:
-            self._index = SearchIndex(self._index_path, self._store.log, self._recorder.state.format)
-        return self._index.search(query, **filters)
+        # Opened anew each time, in half a millisecond: an idle session holds no file open.
+        with contextlib.closing(SearchIndex(self._index_path, self._store.log, self._recorder.state.format)) as index:
+            return index.search(query, **filters)
 
     @serialised
     def history(self) -> tuple[HistoryEntry, ...]:
@@ -343,6 +347,8 @@ class Past(abc.ABC):
     @contextlib.contextmanager
     def _entered(self, name: str) -> Iterator[None]:
         """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
+        # Before the lock: whoever held it when this process was forked never gives it back here.
+        self._store.check_process(name.strip("_"))
         with self._lock:
             if self._closed:
                 raise SessionClosedError(f"{name.strip('_')}() on a closed session")
@@ -369,8 +375,6 @@ class Past(abc.ABC):
     def _close_files(self) -> None:
         if self._indexer is not None:
             self._indexer.stop()
-        if self._index is not None:
-            self._index.close()
         self._store.close()
 
     def _fresh(self) -> SessionState:

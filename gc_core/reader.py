@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import tempfile
 import threading
 from pathlib import Path
 from typing import NoReturn, Self
@@ -14,6 +13,7 @@ from gc_core import index_file
 from gc_core.accounts import LedgerAccount
 from gc_core.checkpoints import Checkpoint
 from gc_core.errors import LogError
+from gc_core.folders import TemporaryFolder
 from gc_core.log import FILE_NAME
 from gc_core.logs import Scope
 from gc_core.messages import Request
@@ -46,7 +46,7 @@ class SessionReader(Past):
             raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
         self._lock = threading.RLock()
         self._closed = False
-        self._indexer, self._index = None, None
+        self._indexer = None
         self._temporary = contextlib.ExitStack()
         self.plugins = Plugins()
         store = Store(directory, writable=False)
@@ -102,17 +102,18 @@ class SessionReader(Past):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it."""
-        self.close()
+        """Close it; a forked child leaves it to its parent."""
+        if not self._store.is_inherited:
+            self.close()
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def _index_path(self) -> Path:
         path = self.directory / index_file.FILE_NAME
         if path.is_file() and os.access(path, os.W_OK) and os.access(self.directory, os.W_OK):
             return path
-        return Path(self._temporary.enter_context(tempfile.TemporaryDirectory())) / index_file.FILE_NAME
+        return self._temporary.enter_context(contextlib.closing(TemporaryFolder())).path / index_file.FILE_NAME
 
     def _window_changed(self) -> None:
         self._refuse()

@@ -202,7 +202,7 @@ class SessionBase(Handing):
         self._listeners: list[Listener] = [] if host.on_event is None else [host.on_event]
         settings.config.at_provider.check(settings.format, settings.config.usable)
         self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
-        self._indexer, self._index = None, None
+        self._indexer = None
         store = make()
         again = store.is_used
         if not store.temporary:
@@ -295,8 +295,8 @@ class SessionBase(Handing):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it, unless that has been done."""
-        if not self._closed:
+        """Close it, unless that has been done; a forked child leaves it to its parent."""
+        if not self._is_over:
             self.close()
 
     # -- what there is to know -----------------------------------------------------------------------------------------

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import os
 import time
 import uuid
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import filelock
 
 from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.checkpoints import Checkpoint, Checkpoints, shown
-from gc_core.errors import LogError
+from gc_core.errors import LogError, SessionClosedError
 from gc_core.fold import SESSION, fold, is_behind_every_rewind
+from gc_core.folders import TemporaryFolder, private
 from gc_core.journal import Journal
 from gc_core.ledger import Entry, Ledger, LedgerRecord, Opened
 from gc_core.log import LogRecord, MasterLog
@@ -35,7 +36,8 @@ class Store:
     """
     The files of one session.
 
-    Without a directory they lie in a private temporary one, which goes when the store is closed.
+    Without a directory they lie in a private temporary one, which goes when the store is closed. They belong to the
+    process that opened them: in a child that it forks the store is left behind, and the child's exit touches nothing.
 
     Args:
         directory: Where they lie, or None.
@@ -47,12 +49,15 @@ class Store:
     """
 
     def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
-        self.temporary = directory is None
         self.watch: Watch = UNWATCHED
-        directory = None if directory is None else directory.absolute()  # the host may change its own
-        self.directory = _made(directory) if writable or directory is None else directory
+        self._inherited_from = 0
+        _OPEN.add(self)
         # A session that nobody closes leaves nothing behind either, unless the process is killed.
-        self._closing = weakref.finalize(self, _remove, str(self.directory), wanted=self.temporary)
+        self._folder = TemporaryFolder() if directory is None else None
+        # Absolute: the host may change its own directory.
+        self.directory = directory.absolute() if directory is not None else self._folder.path
+        if directory is not None and writable:
+            private(self.directory)
         self._lock = filelock.FileLock(self.directory / _LOCK, mode=0o600) if directory and writable else None
         self._acquire()
         self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
@@ -69,6 +74,29 @@ class Store:
                     bytes=journal.torn,
                     at_byte=journal.size,
                 )
+
+    @property
+    def temporary(self) -> bool:
+        """Whether its directory goes when it is closed."""
+        return self._folder is not None
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked from the one that opened it."""
+        return self._inherited_from > 0
+
+    def check_process(self, call: str) -> None:
+        """Raise SessionClosedError, saying what to do, in a process that was forked from the one that opened it."""
+        if self.is_inherited:
+            raise SessionClosedError(
+                f"{call}() in process {os.getpid()}, a fork of process {self._inherited_from}, which holds the session:"
+                " a log has one writer. Open sessions behind the fork: GCSession.open(directory) once the parent has"
+                " closed it, or on a branch that the parent made with session.fork(directory) and closed"
+            )
+
+    def leave_behind(self) -> None:
+        """Leave the files to the parent, in a forked child: nothing of them is written, unlocked or removed."""
+        self._inherited_from = self._inherited_from or os.getppid()
 
     @property
     def is_used(self) -> bool:
@@ -202,7 +230,8 @@ class Store:
         self.ledger.journal.close()
         if self._lock is not None:
             self._lock.release()
-        self._closing()
+        if self._folder is not None:
+            self._folder.close()
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -232,16 +261,13 @@ class Store:
         return str(first[1].payload.get("session", "")) if first and first[1].source == SESSION else ""
 
 
-def _made(directory: Path | None) -> Path:
-    if directory is None:
-        return Path(tempfile.mkdtemp(prefix="gc-core-"))
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise LogError(f"{directory} cannot be made: {error}") from error
-    return directory
+_OPEN: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
+"""Every store of this process."""
 
 
-def _remove(directory: str, *, wanted: bool) -> None:
-    if wanted:
-        shutil.rmtree(directory, ignore_errors=True)
+def _leave_all_behind() -> None:
+    for store in _OPEN:
+        store.leave_behind()
+
+
+os.register_at_fork(after_in_child=_leave_all_behind)

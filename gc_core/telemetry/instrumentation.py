@@ -112,6 +112,8 @@ class Instrumentation(Watch):
 
     def stop(self) -> None:
         """Watch no more; a call of the model that goes on ends here. May be called again."""
+        if self._session._store.is_inherited:  # whoever held its lock never gives it back here
+            return
         with self._session._lock:
             if self._session._watch is self:
                 self._session._watched_by(UNWATCHED)

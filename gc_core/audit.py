@@ -14,7 +14,7 @@ from gc_core import ledger as ledgers
 from gc_core import log as logs
 from gc_core.border import Attempt, border
 from gc_core.checkpoint_audit import MISFIT, Kept, moments, place_of, unlike
-from gc_core.checkpoints import Checkpoint, key_of, lying
+from gc_core.checkpoints import Checkpoint, lying
 from gc_core.errors import LogError
 from gc_core.fold import enter_one, take_one
 from gc_core.index_audit import index_flaws
@@ -256,13 +256,13 @@ class _Audit:
             self._say(str(kept), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
 
     def _opened(self, kept: Kept) -> Checkpoint | None:
-        checkpoint = kept.read()
-        if checkpoint is None:
-            self._say(str(kept), None, "it cannot be read")
-        elif checkpoint.session != self._lines.session:
+        try:
+            checkpoint = kept.read()
+        except LogError as error:
+            self._say(str(kept), None, f"it cannot be read: {error}")
+            return None
+        if checkpoint.session != self._lines.session:
             self._say(str(kept), None, f"it is of session {checkpoint.session!r}, not {self._lines.session!r}")
-        elif kept.key != key_of(checkpoint.at):
-            self._say(str(kept), None, f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
         else:
             self._names.take_checkpoint(str(kept), checkpoint)
             return checkpoint

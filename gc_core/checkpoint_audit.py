@@ -36,8 +36,8 @@ class Kept:
         """Where it is, from the session's directory."""
         return f"{place_of(self.among.name)}/{self.key}"
 
-    def read(self) -> Checkpoint | None:
-        """The checkpoint, or None where it cannot be read."""
+    def read(self) -> Checkpoint:
+        """The checkpoint. Raises LogError where it cannot be read."""
         return self.among.read(self.key)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,9 @@ from gc_core.state import Position, SessionState, digest_of_messages
 
 KEPT_NEWEST = 20
 """Checkpoints that are kept, whatever is older."""
+
+_SUM = b',"sum":"%s"}'
+_SUM_BYTES, _DIGEST_BYTES = len(_SUM) - 2 + 32, 16
 
 _NAME = re.compile(r"(\d{1,18})-(\d{1,18})\.json", re.ASCII)
 
@@ -187,7 +191,8 @@ def passed_over(backend: str, doing: str) -> Iterator[Attempt]:
 
 class Checkpoints:
     """
-    The checkpoints of a session; one that is torn or of another session is passed over.
+    The checkpoints of a session. One that cannot be used, torn for instance or with a bit flipped, is passed over, and
+    a warning in the log says so.
 
     A backend that fails is passed over too: log and ledger alone tell the same, an older checkpoint and what came since
     as well.
@@ -203,12 +208,13 @@ class Checkpoints:
         self.name = name
         self._backend = backend
         self._guard = guard
+        self._passed_over: set[str] = set()
 
     def write(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint, and let go of those that are not needed. Raises LogError when it cannot be written."""
         key = key_of(checkpoint.at)
         text = json.dumps(_CONVERTER.unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
-        self.put(key, text.encode("utf-8", "surrogatepass"))
+        self.put(key, sealed(text.encode("utf-8", "surrogatepass")))
         self._thin_out()
 
     def put(self, key: str, data: bytes) -> None:
@@ -238,11 +244,19 @@ class Checkpoints:
             self._delete(key)
 
     def newest(self, before: Position) -> Iterator[Checkpoint]:
-        """The checkpoints up to a moment, newest first."""
+        """The checkpoints up to a moment that can be read, newest first."""
         for key in reversed(self.moments(before)):
-            checkpoint = self.read(key)
-            if checkpoint is not None:
-                yield checkpoint
+            if key not in self._passed_over:
+                try:
+                    checkpoint = self.read(key)
+                except LogError as error:
+                    self._pass_over(key, error)
+                else:
+                    yield checkpoint
+
+    def pass_over(self, checkpoint: Checkpoint, why: LogError) -> None:
+        """It turned out to be of no use: it is not offered again."""
+        self._pass_over(key_of(checkpoint.at), why)
 
     def moments(self, before: Position | None = None) -> dict[str, Position]:
         """The keys of the checkpoints up to a moment, or of all, each with its own moment; oldest first."""
@@ -255,13 +269,16 @@ class Checkpoints:
                     found[key] = at
         return dict(sorted(found.items(), key=lambda pair: (pair[1].log, pair[1].ledger)))
 
-    def read(self, key: str) -> Checkpoint | None:
-        """None for one that cannot be read: an older checkpoint, or log and ledger alone, tell the same."""
+    def read(self, key: str) -> Checkpoint:
+        """A checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the same."""
+        text = _unsealed(self.data(key) or b"")
         try:
-            data = self.data(key) or b""
-            return _CONVERTER.structure(json.loads(data.decode("utf-8", "surrogatepass")), Checkpoint)
-        except UNREADABLE:
-            return None
+            checkpoint: Checkpoint = _CONVERTER.structure(json.loads(text.decode("utf-8", "surrogatepass")), Checkpoint)
+        except UNREADABLE as error:
+            raise LogError(f"{type(error).__name__}: {error}") from error
+        if key != key_of(checkpoint.at):
+            raise LogError(f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
+        return checkpoint
 
     def data(self, key: str) -> bytes | None:
         """A checkpoint as the backend holds it; None where it does not, or cannot tell."""
@@ -270,6 +287,10 @@ class Checkpoints:
             answer = self._backend.read(key)
             found = None if answer is None else _checked(answer, bytes)
         return found  # noqa: RET504 - also where the border has caught something
+
+    def _pass_over(self, key: str, why: LogError) -> None:
+        self._passed_over.add(key)
+        _log.warning("checkpoint passed over", checkpoint=f"{self.name}/{key}", why=str(why))
 
     def _thin_out(self) -> None:
         keys = self.moments()
@@ -295,6 +316,23 @@ def lying(directory: Path, guard: Guard = passed_over) -> tuple[Checkpoints, ...
     if not (directory / DATABASE).is_file():
         return (files,)
     return files, Checkpoints(SQLiteBackend(directory / DATABASE), SQLITE, guard)
+
+
+def sealed(text: bytes) -> bytes:
+    """A JSON object with a digest of itself as its last member: with a bit flipped, it may be JSON of another sense."""
+    return text[:-1] + _SUM % _digest(text[:-1])
+
+
+def _unsealed(data: bytes) -> bytes:
+    """The object without its digest. Raises LogError where that does not fit."""
+    text = data[:-_SUM_BYTES]
+    if data[-_SUM_BYTES:] != _SUM % _digest(text):
+        raise LogError(f"its {len(data):,} bytes are not as they were written")
+    return text + b"}"
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest().encode()
 
 
 def superfluous(moments: Mapping[str, Position]) -> list[str]:

@@ -352,6 +352,7 @@ UNREADABLE = (
     LookupError,
     TypeError,
     AttributeError,
+    ArithmeticError,
     RecursionError,
     cattrs.BaseValidationError,
     cattrs.StructureHandlerNotFoundError,

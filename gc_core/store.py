@@ -6,7 +6,7 @@ import os
 import time
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -53,11 +53,13 @@ class Store:
         self._inherited_from = 0
         _OPEN.add(self)
         # A session that nobody closes leaves nothing behind either, unless the process is killed.
-        self._folder = TemporaryFolder() if directory is None else None
-        # Absolute: the host may change its own directory.
-        self.directory = directory.absolute() if directory is not None else self._folder.path
-        if directory is not None and writable:
-            private(self.directory)
+        self._folder: TemporaryFolder | None = None
+        if directory is None:
+            self._folder = TemporaryFolder()
+            self.directory = self._folder.path
+        else:
+            # Absolute: the host may change its own directory.
+            self.directory = private(directory.absolute()) if writable else directory.absolute()
         self._lock = filelock.FileLock(self.directory / _LOCK, mode=0o600) if directory and writable else None
         self._acquire()
         self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
@@ -167,20 +169,14 @@ class Store:
 
         Raises LogError, naming file and bytes, when log and ledger do not fit together.
         """
-        for checkpoint in filter(self._is_ours, self.checkpoints.newest(end)):
-            if is_behind_every_rewind(self.ledger, checkpoint.at, end):
-                state = fresh()
-                try:
-                    checkpoint.restore(state)
-                except LogError as error:
-                    _log.warning(
-                        "checkpoint passed over",
-                        gc_session=self.session,
-                        log_bytes=checkpoint.at.log,
-                        error=str(error),
-                    )
-                    continue
+        for checkpoint in self._standing(end):
+            state = fresh()
+            try:
+                checkpoint.restore(state)
                 fold(state, self.log, self.ledger, checkpoint.at, end)
+            except LogError as error:
+                self.checkpoints.pass_over(checkpoint, error)
+            else:
                 return state
         state = fresh()
         fold(state, self.log, self.ledger, Position(), end)
@@ -188,9 +184,7 @@ class Store:
 
     def newest_checkpoint(self) -> Checkpoint | None:
         """The newest checkpoint that was not taken back."""
-        known = filter(self._is_ours, self.checkpoints.newest(self.position))
-        standing = (each for each in known if is_behind_every_rewind(self.ledger, each.at, self.position))
-        return next(standing, None)
+        return next(self._standing(self.position), None)
 
     def mend(self) -> int:
         """
@@ -243,8 +237,19 @@ class Store:
                 raise LogError(f"{where} are of session {record.session}; the log is of {self.session}")
             return
 
-    def _is_ours(self, checkpoint: Checkpoint) -> bool:
-        return checkpoint.session == self.session
+    def _standing(self, end: Position) -> Iterator[Checkpoint]:
+        """The checkpoints of this session up to a moment that nothing took back since, newest first."""
+        for checkpoint in self.checkpoints.newest(end):
+            if checkpoint.session != self.session or not self.reaches(checkpoint.at):
+                self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))
+                continue
+            try:
+                stands = is_behind_every_rewind(self.ledger, checkpoint.at, end)
+            except LogError as error:
+                self.checkpoints.pass_over(checkpoint, error)
+            else:
+                if stands:
+                    yield checkpoint
 
     def _acquire(self) -> None:
         if self._lock is None:

@@ -10,6 +10,7 @@ import pytest
 
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource, Plugins, hookimpl
 from gc_core.audit import Finding, verify
+from gc_core.checkpoints import sealed
 from gc_core.errors import LogError
 from gc_core.formats import format_named
 from gc_core.journal import Journal
@@ -344,7 +345,16 @@ def newest(directory):
 def test_a_torn_checkpoint_is_named(session_dir):
     path = newest(session_dir)
     path.write_bytes(path.read_bytes()[:-9])
-    assert named(session_dir) == [(f"checkpoints/{path.name}", "it cannot be read")]
+    ((file, text),) = named(session_dir)
+    assert (file, text.startswith("it cannot be read")) == (f"checkpoints/{path.name}", True)
+
+
+def changed(path, change):
+    """The checkpoint says something else, and its sum is right."""
+    saved = json.loads(path.read_text())
+    del saved["sum"]
+    change(saved)
+    path.write_bytes(sealed(json.dumps(saved).encode()))
 
 
 @pytest.mark.parametrize(
@@ -359,17 +369,16 @@ def test_a_torn_checkpoint_is_named(session_dir):
 )
 def test_a_checkpoint_that_says_something_else_is_named(session_dir, key, value, why):
     path = newest(session_dir)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    changed(path, lambda saved: saved.update({key: value}))
     ((file, text),) = named(session_dir)
     assert file == f"checkpoints/{path.name}"
-    assert text.startswith(why)
+    assert why in text
 
 
 def test_a_checkpoint_that_restores_to_other_items_is_named(session_dir):
     path = newest(session_dir)
-    saved = json.loads(path.read_text())
-    saved["messages"][0]["items"][0]["pinned"] = not saved["messages"][0]["items"][0].get("pinned", False)
-    path.write_text(json.dumps(saved))
+    item = json.loads(path.read_text())["messages"][0]["items"][0]
+    changed(path, lambda saved: saved["messages"][0]["items"][0].update(pinned=not item.get("pinned", False)))
     ((file, text),) = named(session_dir)
     assert file == f"checkpoints/{path.name}"
     assert "another one" in text
@@ -377,11 +386,9 @@ def test_a_checkpoint_that_restores_to_other_items_is_named(session_dir):
 
 def test_a_checkpoint_of_no_moment_is_named(session_dir):
     path = newest(session_dir)
-    saved = json.loads(path.read_text())
-    saved["at"][0] -= 1
-    path.unlink()
-    made = path.with_name(f"{saved['at'][0]:015d}-{saved['at'][1]:015d}.json")
-    made.write_text(json.dumps(saved))
+    log, ledger = json.loads(path.read_text())["at"]
+    made = path.rename(path.with_name(f"{log - 1:015d}-{ledger:015d}.json"))
+    changed(made, lambda saved: saved.update(at=[log - 1, ledger]))
     ((file, text),) = named(session_dir)
     assert (file, "had no moment" in text) == (f"checkpoints/{made.name}", True)
 

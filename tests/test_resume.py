@@ -4,6 +4,7 @@ import contextlib
 import gc
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
+from gc_core.checkpoints import sealed
 from gc_core.errors import LogError
 from gc_core.formats import format_named
 from gc_core.items import Form
@@ -491,6 +493,8 @@ def test_checkpoints_of_another_session_are_passed_over(full, tmp_path):
         lambda _: "[" * 100_000,
         lambda saved: json.dumps({**saved, "at": [1]}),
         lambda saved: json.dumps({**saved, "at": None}),
+        lambda saved: json.dumps({**saved, "at": [float("inf"), 0]}),
+        lambda saved: json.dumps({**saved, "at": [saved["at"][0] - 1, saved["at"][1]]}),
         lambda saved: json.dumps({**saved, "digest": "00"}),
         lambda saved: json.dumps({**saved, "messages": saved["messages"][1:]}),
         lambda saved: json.dumps({**saved, "messages": [{**saved["messages"][0], "place": [3, 9]}]}),
@@ -504,7 +508,38 @@ def test_a_damaged_checkpoint_is_passed_over(full, tmp_path, damage):
     with GCSession.open(copied(full, tmp_path / "copy")) as session:
         expected = likeness(session)
     for path in (full / "checkpoints").glob("*.json"):
-        path.write_text(damage(json.loads(path.read_text())))
+        saved = json.loads(path.read_text())
+        del saved["sum"]
+        path.write_bytes(sealed(damage(saved).encode()))
+    with GCSession.open(full) as session:
+        assert likeness(session) == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_checkpoint_with_one_bit_flipped_is_passed_over_with_an_event(full, tmp_path, seed, caplog):
+    """Whichever bit it is: in a number, a name, a place, the configuration."""
+    with GCSession.open(copied(full, tmp_path / "copy")) as session:
+        expected = likeness(session)
+    newest = max((full / "checkpoints").glob("*.json"))
+    data = bytearray(newest.read_bytes())
+    bit = random.Random(seed).randrange(8 * len(data))  # noqa: S311 - repeatable
+    data[bit // 8] ^= 1 << bit % 8
+    newest.write_bytes(data)
+    with GCSession.open(full) as session:
+        assert likeness(session) == expected
+    told = [record.gc_checkpoint for record in caplog.records if record.gc_event == "checkpoint passed over"]
+    assert {*told} == {f"files/{newest.name}"}
+
+
+def test_a_whole_checkpoint_that_leads_nowhere_is_passed_over(full, tmp_path):
+    """Its sum is right, and it can be restored, but what came since does not fit what it says."""
+    with GCSession.open(copied(full, tmp_path / "copy")) as session:
+        expected = likeness(session)
+    for path in (full / "checkpoints").glob("*.json"):
+        saved = json.loads(path.read_text())
+        del saved["sum"]
+        saved["cursor"]["items"] += 1_000
+        path.write_bytes(sealed(json.dumps(saved).encode()))
     with GCSession.open(full) as session:
         assert likeness(session) == expected
 

@@ -134,19 +134,34 @@ class SQLiteBackend:
     Keeps all keys in one SQLite file, mode 0600; several processes may read while one writes.
 
     Each call opens the file anew and leaves nothing open, so it may be used from any thread. SQLite's rollback journal,
-    not its WAL: between two writes there is one file, which can be read where nothing may be written. Raises LogError,
-    naming the file, when it cannot be written or read, and when another process has held it for five seconds.
+    not its WAL: between two writes there is one file, which can be read where nothing may be written. What a writer
+    left that was killed in the middle of a write is taken back by the next one that may write; a file that is no
+    database any more is made anew with the next key. Raises LogError, naming the file, when it cannot be written or
+    read, and when another process has held it for five seconds.
 
     Args:
         path: The file; made with the first key.
+        writable: Whether it may be changed at all, be it to take back what was left half done.
 
     """
 
     path: Path = attrs.field(converter=Path)
+    writable: bool = attrs.field(default=True, kw_only=True)
 
     def write(self, key: str, data: bytes) -> None:
         """Keep the bytes under a key: wholly, or not at all."""
         check_key(key)
+        try:
+            self._write(key, data)
+        except LogError as error:
+            if not _is_damage(error.__cause__):
+                raise
+            with self._told("made anew"):
+                for path in (self.path, self._journal):
+                    path.unlink(missing_ok=True)
+            self._write(key, data)
+
+    def _write(self, key: str, data: bytes) -> None:
         with self._told("written"):
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
             with self._opened("rw") as db:
@@ -177,9 +192,14 @@ class SQLiteBackend:
         rows = list[tuple[Any, ...]]()
         with self._told("read"):
             if self.path.is_file() and self.path.stat().st_size:  # a reader makes no file
-                with self._opened("ro") as db:
+                with self._opened("rw" if self.writable and self._journal.exists() else "ro") as db:
                     rows = db.execute(query, values).fetchall()
         return rows
+
+    @property
+    def _journal(self) -> Path:
+        """What a transaction has beside the file; left behind, it has to be rolled back before anybody reads."""
+        return self.path.with_name(f"{self.path.name}-journal")
 
     @contextlib.contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
@@ -194,7 +214,14 @@ class SQLiteBackend:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise LogError(f"{self.path} cannot be {what}: {error}") from error
+            why = str(error)
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK:
+                why = "a writer was killed in the middle of a write, which the next GCSession.open takes back"
+            raise LogError(f"{self.path} cannot be {what}: {why}") from error
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _is_key(name: str) -> bool:

@@ -305,17 +305,17 @@ class Checkpoints:
             raise LogError(f"checkpoint {key:.99} cannot be removed: {attempt.failure}") from attempt.error
 
 
-def shown(directory: Path) -> Checkpoints:
+def shown(directory: Path, *, writable: bool) -> Checkpoints:
     """The checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
-    return max(lying(directory), key=lambda each: max(each.moments(), default=""))
+    return max(lying(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
 
 
-def lying(directory: Path, guard: Guard = passed_over) -> tuple[Checkpoints, ...]:
+def lying(directory: Path, guard: Guard = passed_over, *, writable: bool = False) -> tuple[Checkpoints, ...]:
     """All checkpoints that may lie in a session's directory, whatever its configuration says now."""
     files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
     if not (directory / DATABASE).is_file():
         return (files,)
-    return files, Checkpoints(SQLiteBackend(directory / DATABASE), SQLITE, guard)
+    return files, Checkpoints(SQLiteBackend(directory / DATABASE, writable=writable), SQLITE, guard)
 
 
 def sealed(text: bytes) -> bytes:

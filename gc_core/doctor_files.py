@@ -23,7 +23,7 @@ LITTLE_SPACE, NO_SPACE = 1 << 30, 50 << 20
 _AHEAD_SECONDS = 120.0
 """Two machines' clocks may differ by so much."""
 
-_TORN = "torn bytes behind the last whole line"
+_MENDED_BY_OPENING = ("torn bytes behind the last whole line", "which the next GCSession.open takes back")
 
 _NETWORK = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.gcsfuse", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs",
@@ -213,8 +213,8 @@ def told_of(kind: str) -> Diagnosis:
 
 
 def _disagreement(finding: Finding) -> Diagnosis:
-    if finding.text.endswith(_TORN):
-        remedy = "nothing, where a session is being written; else the next GCSession.open moves them aside"
+    if finding.text.endswith(_MENDED_BY_OPENING):
+        remedy = "nothing, where a session is being written; else the next GCSession.open mends it"
         return Diagnosis(level=Level.WARNING, subject="files", text=str(finding), remedy=remedy)
     remedy = "restore the directory from a backup; what can be read is exported by ctxgc export --whole"
     return Diagnosis(level=Level.ERROR, subject="files", text=str(finding), remedy=remedy)

@@ -64,7 +64,7 @@ class Store:
         self._acquire()
         self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
         self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
-        self.checkpoints = shown(self.directory)
+        self.checkpoints = shown(self.directory, writable=writable)
         self.session = self._session()
         self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
         for journal in (self.log.journal, self.ledger.journal):

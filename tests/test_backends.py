@@ -1,5 +1,7 @@
 """Checkpoints may be kept anywhere: the session is the same, and goes on whatever its backend does."""
 
+import os
+import sqlite3
 import stat
 
 import attrs
@@ -143,7 +145,7 @@ def test_a_session_may_change_its_backend_when_it_is_opened(tmp_path):
     with GCSession.open(tmp_path, config("sqlite")) as session:
         spoken(session, 2, 2)
         was = digest(session)
-    assert shown(tmp_path).name == "sqlite"
+    assert shown(tmp_path, writable=False).name == "sqlite"
     with GCSession.open(tmp_path) as session:
         assert digest(session) == was
         assert session.config.memory_backend == "sqlite"
@@ -205,6 +207,42 @@ def test_a_database_that_is_none_costs_the_checkpoints_alone(tmp_path):
     assert [finding.file for finding in verify(tmp_path)] == ["checkpoints.db"]
     with GCSession.open(tmp_path) as session:
         assert digest(session) == was
+        spoken(session, 3, 1)  # and it is made anew with the next one
+    assert verify(tmp_path) == ()
+    assert SQLiteBackend(tmp_path / "checkpoints.db").keys()
+
+
+def killed_in_a_write(path):
+    """What SQLite leaves of a writer that was killed between its journal and its commit: a hot journal."""
+    child = os.fork()
+    if not child:
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE kept SET data = ?", (b"x" * 100_000,))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert path.with_name(f"{path.name}-journal").stat().st_size
+    return {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
+
+
+def test_a_writer_that_was_killed_in_the_middle_of_a_write_costs_no_checkpoint(tmp_path):
+    path = tmp_path / "checkpoints.db"
+    with GCSession(config("sqlite"), directory=tmp_path) as session:
+        spoken(session, 0, 3)
+        was = digest(session)
+    keys = SQLiteBackend(path).keys()
+    left = killed_in_a_write(path)
+    with pytest.raises(LogError, match="was killed"):
+        SQLiteBackend(path, writable=False).keys()
+    assert [(finding.file, "was killed" in finding.text) for finding in verify(tmp_path)] == [("checkpoints.db", True)]
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.is_file()} == left
+    with GCSession.open(tmp_path) as session:
+        assert session._store.checkpoints.newest(session._store.position)
+        assert {*keys} <= {*SQLiteBackend(path).keys()}
+        assert digest(session) == was
+        spoken(session, 3, 1)
+    assert verify(tmp_path) == ()
 
 
 def test_lost_bytes_take_their_checkpoints_along(tmp_path):

@@ -266,7 +266,7 @@ def test_a_torn_line_is_a_warning_that_the_next_open_mends(directory):
     ((subject, text, remedy),) = found(Level.WARNING, directory)
     assert subject == "files"
     assert "torn bytes" in text
-    assert "GCSession.open moves them aside" in remedy
+    assert "GCSession.open mends it" in remedy
     assert errors(directory) == []
 
 

@@ -25,16 +25,19 @@ class PluginFailure:
         plugin: Its name.
         doing: What it was asked for.
         error: What it raised.
+        distribution: The installed distribution that it came with; "" where that does not matter, or there is none.
 
     """
 
     plugin: str
     doing: str
     error: Exception
+    distribution: str = ""
 
     def __str__(self) -> str:
-        """One line that names plugin, occasion and error."""
-        return f"{self.plugin} failed in {self.doing}: {type(self.error).__name__}: {_told(self.error)}"
+        """One line that names plugin, distribution, occasion and error."""
+        of = f" of distribution {self.distribution}" if self.distribution not in {"", self.plugin} else ""
+        return f"{self.plugin}{of} failed in {self.doing}: {type(self.error).__name__}: {_told(self.error)}"
 
 
 @attrs.define

@@ -20,6 +20,7 @@ import attrs
 from gc_core.answering import EXTRACTIVE, NONE
 from gc_core.cache.prices import offers_beside, prices_of
 from gc_core.config import GCConfig
+from gc_core.entry_points import distribution_of
 from gc_core.errors import GCError
 from gc_core.hookspecs import PROJECT
 from gc_core.models import ModelFamily, family
@@ -151,17 +152,17 @@ def check_python(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001 - eve
 
 def check_plugins(patient: Patient) -> Iterator[Diagnosis]:
     """Whether every installed plugin loads."""
-    entries = importlib.metadata.entry_points(group=PROJECT)
-    owners = {entry.name: entry.dist.name for entry in entries if entry.dist is not None}
-    failed = {failure.plugin: failure for failure in patient.plugins.failures if failure.doing == LOADING}
-    for name, failure in sorted(failed.items()):
-        owner = owners.get(name, name)
+    entries = sorted({(entry.name, distribution_of(entry)) for entry in importlib.metadata.entry_points(group=PROJECT)})
+    broken = [failure for failure in patient.plugins.failures if failure.doing == LOADING]
+    failed = {(failure.plugin, failure.distribution): failure for failure in broken}
+    for (name, distribution), failure in sorted(failed.items()):
+        owner = distribution or name
         remedy = f"pip install --upgrade {owner}, or pip uninstall {owner}"
         if isinstance(failure.error, ModuleNotFoundError) and failure.error.name:
             remedy = f"install what brings the module {failure.error.name}, or pip uninstall {owner}"
         yield Diagnosis(level=Level.ERROR, subject="plugin", text=f"{owner}: {failure}", remedy=remedy)
-    for name, owner in sorted(owners.items()):
-        if name not in failed:
+    for name, owner in entries:
+        if owner and (name, owner) not in failed:
             brought = [info.name for info in patient.plugins.strategies() if info.plugin == name]
             offers = f", strategies {', '.join(brought)}" if brought else ""
             yield Diagnosis(level=Level.OK, subject="plugin", text=f"{owner} {_version(owner)}{offers}")

@@ -8,6 +8,7 @@ import os
 import sys
 
 from gc_core.hookspecs import PROJECT
+from gc_core.registry import bears
 
 Stamp = tuple[str, int]
 """A place on the path with the time at which it last changed, in nanoseconds; 0 where there is none."""
@@ -26,7 +27,18 @@ def installed_entries() -> tuple[importlib.metadata.EntryPoint, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _read(_: tuple[Stamp, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
-    return tuple(sorted(importlib.metadata.entry_points(group=PROJECT), key=lambda entry: entry.name))
+    return tuple(sorted(importlib.metadata.entry_points(group=PROJECT), key=_rank))
+
+
+def distribution_of(entry: importlib.metadata.EntryPoint) -> str:
+    """The distribution that an entry point came with, or ""."""
+    return "" if entry.dist is None else entry.dist.name
+
+
+def _rank(entry: importlib.metadata.EntryPoint) -> tuple[str, bool, str]:
+    """By name; of several with one name, that of the distribution which bears it stands last."""
+    distribution = distribution_of(entry)
+    return entry.name, bears(distribution, entry.name), distribution
 
 
 def _stamped(place: str) -> Stamp:

@@ -35,12 +35,12 @@ class Faults:
         self._in_a_row: dict[tuple[str, str], int] = {}
 
     @contextmanager
-    def guarded(self, plugin: str, doing: str) -> Iterator[Attempt]:
+    def guarded(self, plugin: str, doing: str, distribution: str = "") -> Iterator[Attempt]:
         """Run a plugin's code: what it raises is kept and goes no further."""
         with border() as attempt:
             yield attempt
         if attempt.error is not None:
-            attempt.failure = self._keep(plugin, doing, attempt.error)
+            attempt.failure = self._keep(plugin, doing, attempt.error, distribution)
 
     def attempted(self, plugin: str, doing: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """``guarded`` for a call of a hook: its answer, or FAILED."""
@@ -63,8 +63,8 @@ class Faults:
         """Whether it failed so often in a row that it is no longer asked."""
         return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
 
-    def _keep(self, plugin: str, doing: str, error: Exception) -> PluginFailure:
-        failure = PluginFailure(plugin=plugin, doing=doing, error=error)
+    def _keep(self, plugin: str, doing: str, error: Exception, distribution: str) -> PluginFailure:
+        failure = PluginFailure(plugin=plugin, doing=doing, error=error, distribution=distribution)
         self.failures.append(failure)
         if len(self.failures) > MOST_FAILURES:
             del self.failures[MOST_FAILURES // 2]

@@ -16,7 +16,7 @@ import pluggy
 from gc_core import builtin
 from gc_core.border import Attempt, PluginFailure, border
 from gc_core.budget import InstructionBudget
-from gc_core.entry_points import installed_entries
+from gc_core.entry_points import distribution_of, installed_entries
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
 from gc_core.faults import Faults
 from gc_core.hook_calls import MASKED, Chain, HookManager, read_text
@@ -33,7 +33,7 @@ from gc_core.protocols import (
     MemoryBackend,
     Summarizer,
 )
-from gc_core.registry import Registry, StrategyInfo, options_of
+from gc_core.registry import OWN, Registry, StrategyInfo, bears, options_of, short
 from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.summary import SummaryRequest
@@ -58,6 +58,7 @@ class Plugins:
     def __init__(self) -> None:
         self._faults = Faults()
         self.failures: list[PluginFailure] = self._faults.failures
+        self._came_with: dict[str, str] = {}
         self._strategies = Registry("strategy", "collect")
         self._summarizers = Registry("summarizer", "summarize")
         self._scorers = Registry("scorer", "score")
@@ -84,6 +85,10 @@ class Plugins:
         """
         Load every entry point of the group, each on its own: one that fails is kept in ``failures``.
 
+        A name belongs to the distribution that bears it, ``gc-x`` or ``x`` for the strategy ``x``; else to whoever has
+        it first. The names of gc-core's own strategies belong to no other distribution. Whoever takes another's name
+        is not registered, and stands in ``failures`` with its distribution.
+
         What is blocked is neither imported nor registered, as with pluggy's ``set_blocked``; a name is that of the
         entry point. Hooks are asked in the order of these names.
         """
@@ -94,8 +99,7 @@ class Plugins:
             plugins.manager.set_blocked(name)
         for entry in reversed(installed_entries()):  # pluggy asks the newest first
             if not plugins.manager.is_blocked(entry.name):
-                with plugins.guarded(entry.name, LOADING):
-                    plugins.register(_loaded(entry), name=entry.name)
+                plugins._load(entry)
         return plugins
 
     def register(self, module: ModuleType | object, *, name: str | None = None) -> str | None:
@@ -324,17 +328,43 @@ class Plugins:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    def _load(self, entry: importlib.metadata.EntryPoint) -> None:
+        distribution = distribution_of(entry)
+        with self._faults.guarded(entry.name, LOADING, distribution):
+            if self.manager.has_plugin(entry.name):
+                raise PluginError(f"plugin {entry.name!r} is registered already, of {self._came_with.get(entry.name)}")
+            self._came_with[entry.name] = distribution
+            self.register(_loaded(entry), name=entry.name)
+
     def _offer(self, registry: Registry | ProfileOffers, *offer: Any, **named: Any) -> None:
         """What plugins are given as ``register``."""
         plugin = self._hooks.registering
         if plugin is None:
             raise PluginError(f"{offer or named} offered when no plugin is being registered")
+        name = next(iter(offer), named.get("name"))
+        if isinstance(registry, Registry) and isinstance(name, str) and plugin in self._came_with:
+            self._check_name(registry, plugin, name)
         registry.offer(plugin, *offer, **named)
+
+    def _check_name(self, registry: Registry, plugin: str, name: str) -> None:
+        """Raise PluginError for a name of gc-core's own; who has one that this distribution bears has to leave."""
+        distribution = self._came_with[plugin]
+        if not bears(distribution, name):
+            if registry is self._strategies and short(name) in OWN:
+                raise PluginError(f"{registry.what} {name!r} is a name of gc-core's own, and not {distribution}'s")
+            return
+        holder = registry.holder(name)
+        theirs = self._came_with.get(holder)
+        if theirs is not None and not bears(theirs, name):
+            with self._faults.guarded(holder, LOADING, theirs):
+                raise PluginError(f"{registry.what} {name!r} belongs to {distribution}, which bears the name")
+            self.manager.unregister(name=holder)
 
     def _left(self, plugin: str) -> None:
         """A plugin was unregistered."""
         for registry in self._offered.values():
             registry.withdraw(plugin)
+        self._came_with.pop(plugin, None)
         self._faults.forget(plugin)
 
     def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:

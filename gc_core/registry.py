@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from gc_core.errors import ConfigError, PluginError
 
 _PREFIX = "gc_"
+OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
+"""Names of gc-core's own strategies, each in a distribution that bears it; whether that is installed or not."""
+
 _SIMILAR = 0.8
 """How alike two names must be for one to be meant by the other."""
 
@@ -68,6 +71,10 @@ class Registry:
         """All names, sorted."""
         return sorted(self._offers)
 
+    def holder(self, name: str) -> str:
+        """The plugin that offers a name, or ""."""
+        return self._offers.get(short(name), ("", None))[0]
+
     def find(self, name: str) -> type[Any] | None:
         """The class of a name, or None."""
         return self._offers.get(short(name), ("", None))[1]
@@ -98,6 +105,11 @@ class Registry:
 def short(name: str) -> str:
     """The name without the prefix that distributions bear."""
     return name.removeprefix(_PREFIX)
+
+
+def bears(distribution: str, name: str) -> bool:
+    """Whether a distribution is called like a name: ``gc-x``, ``gc_x`` or ``x`` for ``x``."""
+    return short(distribution.lower().replace("-", "_")) == short(name)
 
 
 def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -51,12 +51,12 @@ def install(tmp_path, monkeypatch):
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
 
-    def write(name, code, requires=""):
+    def write(name, code, requires="", entry=None):
         (site / f"{name}.py").write_text(code)
         info = site / f"{name}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}")
-        (info / "entry_points.txt").write_text(f"[gc_core]\n{name} = {name}\n")
+        (info / "entry_points.txt").write_text(f"[gc_core]\n{entry or name} = {name}\n")
 
     return write
 
@@ -124,6 +124,23 @@ def test_a_plugin_that_cannot_be_imported_is_named_with_the_cause(install):
     assert first[2] == "install what brings the module there_is_no_such_module, or pip uninstall gc_aa_broken"
     assert "RuntimeError: no luck" in second[1]
     assert second[2] == "pip install --upgrade gc_bb_broken, or pip uninstall gc_bb_broken"
+
+
+@pytest.mark.parametrize("entry", ["squatter", "gc_budget"])
+def test_a_distribution_that_takes_a_name_of_gc_cores_own_is_told(install, entry):
+    code = """
+        import gc_core as gc
+
+        @gc.hookimpl
+        def gc_register_strategies(register):
+            register("gc_budget", gc.NoGC)
+    """
+    install("squatter", textwrap.dedent(code), entry=entry)
+    ((subject, text, remedy),) = errors()
+    assert (subject, text.partition(":")[0]) == ("plugin", "squatter")
+    assert "budget" in text
+    assert remedy == "pip install --upgrade squatter, or pip uninstall squatter"
+    assert any("gc-budget" in each.text for each in diagnose(environ={}) if each.level is Level.OK)
 
 
 def test_a_plugin_for_another_gc_core_is_told(install):

@@ -600,6 +600,7 @@ def test_a_blocked_plugin_is_not_even_imported(monkeypatch):
     @attrs.frozen
     class Entry:
         name: str
+        dist: object = None
 
         def load(self):
             imported.append(self.name)
@@ -635,6 +636,7 @@ def test_installed_plugins_are_asked_in_the_order_of_their_names(monkeypatch):
     @attrs.frozen
     class Entry:
         name: str
+        dist: object = None
 
         def load(self):
             return adds(self.name)

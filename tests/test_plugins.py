@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 
 import attrs
 import pytest
@@ -22,8 +23,11 @@ from gc_core import (
 )
 from gc_core.actions import Drop
 from gc_core.faults import MOST_FAILURES, QUARANTINE_AFTER
+from gc_core.registry import OWN
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, small, user
+
+ROOT = Path(__file__).parents[1]
 
 # --- found by entry point ---------------------------------------------------------------------------------------------
 
@@ -124,6 +128,62 @@ def test_two_distributions_under_one_entry_point_name_do_not_break_each_other(in
     plugins = Plugins.discover()
     assert len({"good", "other"} & set(installed(plugins))) == 1
     assert "same' is registered already" in str(plugins.failures[0])
+    assert plugins.failures[0].distribution in {"gc_one", "gc_two"}
+
+
+def offering(name):
+    return GOOD.replace('"good"', repr(name))
+
+
+@pytest.mark.parametrize("entry", [None, "gc_aa", "gc_zz", "gc_budget"])
+@pytest.mark.parametrize("name", ["budget", "gc_budget"])
+def test_a_name_of_gc_cores_own_strategies_stays_its_own(install, name, entry):
+    """Wherever the squatter stands in the order of names, under an entry point of the same name even."""
+    install("squatter", offering(name), entry=entry)
+    plugins = Plugins.discover()
+    assert type(plugins.strategy("gc_budget")).__module__.startswith("gc_budget")
+    (failure,) = plugins.failures
+    assert failure.distribution == "squatter"
+    assert "squatter" in str(failure)
+    assert "budget" in str(failure)
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_a_name_of_gc_cores_own_strategies_is_not_taken_where_that_is_not_installed_either(install, name):
+    install("squatter", offering(f"gc_{name}"))
+    plugins = Plugins.discover(blocked=[f"gc_{name}"])
+    assert name not in installed(plugins)
+    assert f"'gc_{name}' is a name of gc-core's own" in str(plugins.failures[0])
+    plugins.register(Offers(**{name: Takes}))  # a host's own code may
+    assert name in installed(plugins)
+
+
+def test_the_names_of_gc_cores_own_strategies_are_those_that_it_has():
+    assert {f"gc_{name}" for name in OWN} == {path.name for path in (ROOT / "plugins").iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("entry", [None, "gc_aa", "gc_zz"])
+def test_a_name_belongs_to_the_distribution_that_bears_it(install, entry):
+    install("squatter", offering("gc_mine"), entry=entry)
+    install("gc_mine", offering("mine").replace("Frees nothing", "Frees nothing of mine"))
+    plugins = Plugins.discover()
+    (info,) = [info for info in plugins.strategies() if info.name == "mine"]
+    assert (info.plugin, info.summary) == ("gc_mine", "Frees nothing of mine, well.")
+    (failure,) = plugins.failures
+    assert failure.distribution == "squatter"
+    assert not plugins.manager.has_plugin(entry or "squatter")
+
+
+def test_of_two_that_do_not_bear_the_name_one_has_it_and_the_other_is_named(install):
+    install("one", offering("mine"))
+    install("two", offering("mine"))
+    plugins = Plugins.discover()
+    assert "mine" in installed(plugins)
+    (failure,) = plugins.failures
+    assert {failure.distribution, *(info.plugin for info in plugins.strategies() if info.name == "mine")} == {
+        "one",
+        "two",
+    }
 
 
 @pytest.mark.parametrize("name", ["gc_truncate", "truncate"])

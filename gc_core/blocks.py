@@ -11,6 +11,7 @@ import attrs
 from gc_core.context import Context
 from gc_core.errors import SourceError
 from gc_core.items import Item, ItemKind
+from gc_core.messages import digest_of
 from gc_core.policy import GCPolicy
 from gc_core.protocols import TokenCounter
 from gc_core.references import check_of
@@ -60,6 +61,7 @@ class Blocks:
     def __init__(self, waiting: Iterable[Block] = (), newest: Mapping[_Key, str] | None = None) -> None:
         self._waiting: dict[_Key, Block] = {(block.source, block.name): block for block in waiting}
         self._newest: dict[_Key, str] = dict(newest or {})
+        self._whole: dict[_Key, tuple[str, bytes]] = {}  # item and text of what was placed; it may be shortened since
 
     @property
     def waiting(self) -> tuple[Block, ...]:
@@ -93,7 +95,7 @@ class Blocks:
         self.check_cap(context, source, counter, blocks)
         for block in blocks:
             self._waiting.pop((source, block.name), None)
-            if block.text.strip() and not self._stands(context, block):
+            if block.text.strip() and not self.stands(context, block):
                 self._waiting[source, block.name] = block
 
     def carry(self, blocks: Iterable[Block]) -> None:
@@ -103,13 +105,24 @@ class Blocks:
 
     def recall(self, context: Context, blocks: Iterable[Block]) -> None:
         """What a collection brings back waits too, unless it stands there still."""
-        self.carry(block for block in blocks if not self._stands(context, block))
+        self.carry(block for block in blocks if not self.stands(context, block))
 
     def withdraw(self, blocks: Iterable[Block]) -> None:
         """What a collection brings back does not, for it was undone; what stands in the window by then stays there."""
         for block in blocks:
             if self._waiting.get((block.source, block.name)) == block:
                 del self._waiting[block.source, block.name]
+
+    def taken_back(self, context: Context, source: str, name: str) -> None:
+        """The newest version has left the window, for nobody had read it: the one before it counts again, if any."""
+        self._newest.pop((source, name), None)
+        versions = (item for item in context.items() if (item.source, item.name) == (source, name) and item.turn >= 0)
+        before = max(versions, key=lambda item: int(item.id[1:]), default=None)
+        if before is None:
+            return
+        self._newest[source, name] = before.id
+        if before.policy is GCPolicy.EPHEMERAL:
+            context.set_policy(before.id, context.budget.source(source).policy)
 
     def placed(self, context: Context, item: Item) -> None:
         """A block has become this item; the version before it is stale."""
@@ -118,6 +131,7 @@ class Blocks:
         if context.find(stale) is not None:
             context.set_policy(stale, GCPolicy.EPHEMERAL)
         self._newest[key] = item.id
+        self._whole[key] = item.id, digest_of(item.text)
         self._waiting.pop(key, None)
 
     def came_back(self, context: Context, items: Iterable[str]) -> None:
@@ -143,9 +157,12 @@ class Blocks:
         if held > cap:
             raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
 
-    def _stands(self, context: Context, block: Block) -> bool:
+    def stands(self, context: Context, block: Block) -> bool:
+        """Whether the newest version says this, word for word; one that was shortened for room said it too."""
         item = context.find(self._newest.get((block.source, block.name), ""))
-        return item is not None and item.text == block.framed
+        if item is None or item.text == block.framed:
+            return item is not None
+        return self._whole.get((block.source, block.name)) == (item.id, digest_of(block.framed))
 
     def _resident(self, context: Context, source: str) -> Iterator[tuple[str, Item]]:
         for (its, name), key in self._newest.items():

@@ -48,6 +48,7 @@ from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
 from gc_core.sources import CONVERSATION
 from gc_core.state import digest_of_messages
+from gc_core.stubs import is_shortened_block
 from gc_core.summary import SummaryRequest
 from gc_core.summary_planning import Originals
 from gc_core.view import WindowView
@@ -84,6 +85,7 @@ class Collecting(Archive):
         self._keep_to_limit()
         self._look_for_circles()
         self._prepare()
+        yield from self._shortening_blocks()
         if self._answering.counts and not self._kept_at and self._scheduler.in_doubt(self._moment()):
             yield from self._counting()
         return (yield from self._fitting())
@@ -248,7 +250,7 @@ class Collecting(Archive):
         self._tell_deferred(deferred)
         return deferred
 
-    def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
+    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[Collected]:
         """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
         self._tell(CollectionStarted(goal=goal))
         self.plugins.collection_started(goal)
@@ -256,7 +258,9 @@ class Collecting(Archive):
             stack.push(functools.partial(self._tell_failure, goal))
             ready, held = self._ahead.ready(), self._held
             collector = self._collector_for(goal)
-            collected = yield from collector.steps(self._context, goal, self._protection, fit=fit, prepared=ready)
+            collected = yield from collector.steps(
+                self._context, goal, self._protection, fit=fit, blocks_only=blocks_only, prepared=ready
+            )
             log_plan(collected.result)
             if collected.of is not self._context or held != self._held:
                 return attrs.evolve(collected, stale=True)
@@ -305,6 +309,22 @@ class Collecting(Archive):
                 yield from self._last_resort(self._scheduler.fit(self._moment()))
         if not self._scheduler.fits(self._moment()):
             raise self._overflow()
+
+    def _shortening_blocks(self) -> Steps[None]:
+        """
+        A block that has not been sent, and that would not fit whatever a collection took, is shortened before one: its
+        policy allows that, unless it is LOCKED, and the history need not leave for it.
+        """
+        moment = self._moment()
+        if self._kept_at or not self._config.auto_trigger or self._scheduler.fits(moment):
+            return
+        if not any(is_shortened_block(message.items[0]) for message in self._context.messages):
+            return
+        with bound_collection(), self.plugins.guarded("collection", "shortening blocks"):
+            goal = self._scheduler.overflow(moment)
+            collected = yield from self._attempting(goal, fit=self._scheduler.fit(moment), blocks_only=True)
+            if not collected.stale and collected.context is not self._context:
+                self._commit(collected)
 
     def _last_resort(self, fit: int) -> Steps[None]:
         goal = self._scheduler.overflow(self._moment())

@@ -122,10 +122,12 @@ class Collector:
         protection: Protection,
         *,
         fit: int | None = None,
+        blocks_only: bool = False,
         prepared: Sequence[Prepared] = (),
     ) -> Steps[Collected]:
         """
-        Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens.
+        Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens, or
+        (``blocks_only``) until blocks that no model call has seen are no reason any more why it has more.
 
         Stops for every summary that has to be asked for; ``prepared`` ones are there already. The window given is never
         changed. Raises RuleError when the edited request would break a provider's rule.
@@ -134,7 +136,7 @@ class Collector:
         view = self._viewed(context, goal, protection)
         recalled = self._recalled(view, goal) if fit is None else ()
         goal = attrs.evolve(goal, target_tokens=max(0, goal.target_tokens - sum(each.tokens for each in recalled)))
-        asked = _Asked(view=view, goal=goal, fit=fit, prepared=prepared)
+        asked = _Asked(view=view, goal=goal, fit=fit, blocks_only=blocks_only, prepared=prepared)
         planner = yield from self._agreed(context, asked)
         collected = self._carried_out(context, planner, asked, started)
         return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
@@ -200,6 +202,9 @@ class Collector:
     def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Steps[Planner]:
         """What was offered before, but for what a review refused, and then what more is needed, with its summaries."""
         planner = self._planner(context, asked, vetoed)
+        if asked.fit is not None and asked.blocks_only:
+            last_resort.shorten_blocks(planner, asked.view, fit=asked.fit)
+            return planner
         if asked.fit is None:
             _offer_merged(planner, asked)
             self._offer_prepared(planner, asked)
@@ -395,6 +400,7 @@ class _Asked:
         view: What they see.
         goal: What is to be reached.
         fit: Tokens that the last resort has to reach, when it is its turn.
+        blocks_only: It shortens blocks and nothing else.
         proposals: What each strategy still has to say, by its place.
         offered: What they have said so far.
         failures: What they did wrong.
@@ -407,6 +413,7 @@ class _Asked:
     view: WindowView
     goal: Goal
     fit: int | None
+    blocks_only: bool = False
     proposals: dict[int, Iterator[object]] = attrs.field(factory=dict)
     offered: list[tuple[GCRemovalItem, Rights]] = attrs.field(factory=list)
     failures: list[str] = attrs.field(factory=list)

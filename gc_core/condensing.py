@@ -43,9 +43,6 @@ _SEAM = 2
 class Condensing(Collecting):
     """The part of a session that puts notes in the place of tool results."""
 
-    _sent_items: int | None = None
-    """Number of the newest item in the last request; None before this process made one."""
-
     @serialised
     def condense(self, texts: Mapping[str, str | int], *, cap: int | None = None) -> GCResult:
         """
@@ -96,11 +93,6 @@ class Condensing(Collecting):
         request = super()._rendered()
         self._sent_items = self._context.cursor.items
         return request
-
-    def _is_unsent(self, item: Item) -> bool:
-        if self._sent_items is None:
-            return not self._state.sent
-        return int(item.id[1:]) > self._sent_items
 
     def _result(self, key: str, text: object) -> Item:
         item = self._resident(key)

@@ -154,6 +154,9 @@ def _change(state: SessionState, changes: Changes, payload: Payload) -> None:
 
 
 def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> None:
+    if not record.payload["text"]:
+        state.take_back(record.source, record.payload["name"])
+        return
     # Its cap was looked at when it was given: by another counter it might be over it now.
     kind = ItemKind.ENRICHMENT if record.source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
     block = Block(source=record.source, name=record.payload["name"], text=record.payload["text"], kind=kind)

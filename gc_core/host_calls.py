@@ -31,7 +31,7 @@ from gc_core.layers import Private, is_own, is_shared, source_of_system, strings
 from gc_core.log import FILE_NAME
 from gc_core.logs import logger
 from gc_core.masking import without_secrets
-from gc_core.messages import Payload
+from gc_core.messages import Payload, Role
 from gc_core.middleware import processed
 from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
@@ -61,6 +61,8 @@ class HostCalls(Past):
     _private = Private()
     _held = 0
     """How often the host has said how strongly something is held: a plan that was made before may not hold any more."""
+    _sent_items: int | None = None
+    """Number of the newest item in the last request; None before this process made one."""
 
     @serialised
     def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -167,15 +169,21 @@ class HostCalls(Past):
     def enrich(self, /, **texts: str) -> None:
         """
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
-        there as sent; the next version of the same name goes to the new end, and the old one may be collected. An empty
-        text takes a version back that has not been sent yet.
+        there as sent; the next version of the same name goes to the new end, and the old one may be collected.
+
+        A version that has not been sent yet, because ``pre_send`` raised for instance, is replaced by the next one; an
+        empty text takes it back. What would not fit whatever left is shortened, or left out, as every collection is
+        reported. Raises SourceError for what is no text, and for more than a cap.
         """
-        self._state.give(ENRICHMENT.name, self._masked(texts))
+        self._give(ENRICHMENT.name, texts)
 
     @serialised
     def memory(self, source: str, /, **blocks: str) -> None:
-        """Give named memory blocks of a registered source; they are placed and replaced as enrichment is."""
-        self._state.give(source, self._masked(blocks))
+        """
+        Give named memory blocks of a registered source; they are placed, replaced and taken back as enrichment is. Of a
+        LOCKED source they are not shortened: ``pre_send`` raises ContextOverflowError while they do not fit.
+        """
+        self._give(source, blocks)
 
     @serialised
     def register_source(self, source: InstructionSource) -> None:
@@ -228,6 +236,26 @@ class HostCalls(Past):
     def listen(self, listener: Listener) -> None:
         """Call this with every event from now on."""
         self._listeners.append(listener)
+
+    # -- inside: blocks ------------------------------------------------------------------------------------------------
+
+    def _give(self, source: str, texts: Mapping[str, str]) -> None:
+        before = self._context
+        self._recorder.give(source, self._masked(texts), self._is_unread)
+        if self._context is not before:
+            self._tell_budget()
+
+    def _is_unsent(self, item: Item) -> bool:
+        """Whether no request had the item; of what another process may have sent that is not known."""
+        if self._sent_items is None:
+            return not self._state.sent
+        return int(item.id[1:]) > self._sent_items
+
+    def _is_unread(self, item: Item) -> bool:
+        """The same, and no reply stands behind it: the host may have sent what no ``pre_send`` gave."""
+        newest = next((m for m in reversed(self._context.messages) if m.role is Role.ASSISTANT), None)
+        replied = 0 if newest is None else max(int(each.id[1:]) for each in newest.items)
+        return self._is_unsent(item) and int(item.id[1:]) > replied
 
     # -- inside: what arrives ------------------------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from gc_core.planning import Planner
 from gc_core.policy import GCPolicy
 from gc_core.rights import Rights
 from gc_core.stub_planning import is_cuttable
-from gc_core.view import WindowView, Zone
+from gc_core.stubs import is_shortened_block
+from gc_core.view import WindowView, Zone, is_block
 
 NAME = "last_resort"
 """What a report calls it, where the name of a strategy stands."""
@@ -25,6 +26,9 @@ _RESERVE = Rights(zones=frozenset({Zone.RESERVE}))
 _OLD_KEEP = 0.1
 _PASTE_TOKENS = 2_000
 """User text above this size was pasted."""
+
+_BLOCK_PART = 8
+"""Blocks that have to be cut have at least one part in so many of what fits."""
 
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
@@ -39,13 +43,32 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
     if not planner.reaches(fit):
-        # A request that just fits would be collected again at the next call, a break each time: so the cut goes deeper.
-        roomy = max(0, fit + planner.goal.target_tokens) // 2
-        _cut(planner, [item for item in _newest(view) if _is_oversized(item)], min(fit, roomy))
+        _cut(planner, [item for item in _newest(view) if _is_oversized(item)], _roomy(planner, fit))
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
     _cut(planner, _newest(view), fit)
     planner.settle()
+
+
+def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
+    """
+    Cut the blocks that no model call has seen, where they are larger than all that a collection could make room for.
+
+    They would have to be cut in the end, when everything else had left. So they get what is free now, and at least a
+    part of the window.
+    """
+    if planner.reaches(fit + view.tokens - view.protected_tokens()):
+        return
+    unseen = (unit for unit in view.in_zone(Zone.RESERVE) if is_block(unit))
+    blocks = [item for unit in unseen for item in unit.items if is_shortened_block(item)]
+    others = planner.total - sum(item.tokens for item in blocks)
+    _cut(planner, blocks, max(_roomy(planner, fit), others + fit // _BLOCK_PART))
+    planner.settle()
+
+
+def _roomy(planner: Planner, fit: int) -> int:
+    """A request that just fits would be collected again at the next call, a break each time: so a cut goes deeper."""
+    return min(fit, max(0, fit + planner.goal.target_tokens) // 2)
 
 
 def _to_goal(view: WindowView) -> Iterator[tuple[Iterable[GCRemovalItem], Rights]]:
@@ -62,7 +85,8 @@ def _stubs(items: Iterable[Item], reason: str) -> Iterator[GCRemovalItem]:
 
 
 def _drops(view: WindowView, zone: Zone, reason: str) -> Iterator[GCRemovalItem]:
-    return (GCRemovalItem.drop(unit, reason=reason, phase=zone.value) for unit in view.in_zone(zone))
+    units = sorted(view.in_zone(zone), key=lambda unit: not is_block(unit))  # what can be given again leaves first
+    return (GCRemovalItem.drop(unit, reason=reason, phase=zone.value) for unit in units)
 
 
 def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, until: int) -> None:
@@ -74,7 +98,7 @@ def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, un
 
 def _newest(view: WindowView) -> list[Item]:
     """What could be cut, largest first: it is the oversized one that keeps the request from fitting."""
-    items = (item for unit in view.units for item in unit.items if is_cuttable(item))
+    items = (item for unit in view.units for item in unit.items if is_cuttable(item) or is_shortened_block(item))
     return sorted(items, key=lambda item: item.tokens, reverse=True)
 
 

@@ -355,10 +355,10 @@ class Leasing(Remembering):
                 self._notes_waiting.insert(0, (lease, text))
                 raise
 
-    def _attempting(self, goal: Goal, *, fit: int | None) -> Steps[Collected]:
+    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[Collected]:
         self._passes += 1
         try:
-            return (yield from super()._attempting(goal, fit=fit))
+            return (yield from super()._attempting(goal, fit=fit, blocks_only=blocks_only))
         finally:
             self._passes -= 1
 

@@ -152,6 +152,23 @@ class Recorder:
             taken.append(Taken(ids=record.items, new=tuple(state.place(logged)), arrival=logged))
         return tuple(taken)
 
+    @_whole
+    def give(self, source: str, texts: Mapping[str, str], unsent: Callable[[Item], bool]) -> None:
+        """
+        New versions of named texts, which wait; where one stands in the window that nobody has read, it leaves for
+        them. Raises SourceError when they cannot be.
+        """
+        state = self.state
+        state.give(source, texts)
+        waiting = {(block.source, block.name) for block in state.blocks.waiting}
+        for name, text in texts.items():
+            item = state.context.find(state.blocks.newest.get((source, name), ""))
+            if item is None or not unsent(item) or not ((source, name) in waiting or not text.strip()):
+                continue
+            payload = {"name": name, "text": ""}
+            self.store.log.append([self._source_record(source, payload, state.context.cursor.items)])
+            state.take_back(source, name)
+
     def _placings(self, cursor: Cursor) -> list[tuple[LogRecord, Arrival]]:
         """What each waiting block becomes behind this point, and its line."""
         placings = []

@@ -159,6 +159,16 @@ class SessionState:
         kind = ItemKind.ENRICHMENT if source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
         self.blocks.give(self.context, source, texts, kind, self.counter)
 
+    def take_back(self, source: str, name: str) -> None:
+        """
+        The newest version of a named text leaves as if it had not come: nobody has read it. What collections took
+        before is not undone any more, for it stood in their window.
+        """
+        gone = frozenset({self.blocks.newest[source, name]})
+        self.context = self.context.edited(Edits(dropped=gone))
+        self.blocks.taken_back(self.context, source, name)
+        self._nothing_to_undo()
+
     def placing(self, block: Block, cursor: Cursor) -> Arrival:
         """A block as the message that it becomes behind this point."""
         return self.intake().framed(cursor, block_item(block, self.context))

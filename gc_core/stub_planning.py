@@ -17,6 +17,7 @@ from gc_core.scan import scan
 from gc_core.stubs import (
     StubText,
     is_condensed,
+    is_shortened_block,
     is_stubbable,
     reference_to,
     smallest_stub,
@@ -121,7 +122,11 @@ class Stubs:
             return f"a plugin keeps unit {unit.number}"
         if item.pinned or unit.pinned:
             return f"item {item.id} is pinned"
-        if not (is_cuttable(item) if rights.stub_any_kind else is_stubbable(item) or is_condensed(item)):
+        if rights.stub_any_kind:
+            may = is_cuttable(item) or is_shortened_block(item)
+        else:
+            may = is_stubbable(item) or is_condensed(item)
+        if not may:
             form = "fixed" if item.fixed else item.form.value
             return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {form})"
         return self._not_by_right(item, unit, place, rights)

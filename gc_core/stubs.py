@@ -26,6 +26,7 @@ from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import told_lines
 from gc_core.relevance.working_set import kept_stretches, without_replaced
 from gc_core.scan import LONG_LINE, Scan, scan
+from gc_core.sources import ENRICHMENT, TASK_STATE
 from gc_core.tokens import part_tokens
 
 STUBBED_KINDS = frozenset(
@@ -34,6 +35,8 @@ STUBBED_KINDS = frozenset(
 """What a strategy can stub."""
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
+_BLOCK_KINDS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
+_BLOCK_END = "\n</context>"
 _HINT_CHARS = 60
 _SHORT_CHARS = 300
 """Characters up to which a text among arguments stays: a command is run again, word for word."""
@@ -96,6 +99,13 @@ def is_condensed(item: Item) -> bool:
         and not (item.pinned or item.fixed)
         and item.kind in STUBBED_KINDS
     )
+
+
+def is_shortened_block(item: Item) -> bool:
+    """Whether the item is a block of which the last resort may leave a part: none that gc-core knows by its check."""
+    own = {TASK_STATE.name} if item.kind is ItemKind.ENRICHMENT else {TASK_STATE.name, ENRICHMENT.name}
+    free = item.policy is not GCPolicy.LOCKED and not item.pinned
+    return item.kind in _BLOCK_KINDS and item.source not in own and free
 
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
@@ -246,6 +256,8 @@ def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
 
 def _smallest(item: Item, reference: Reference) -> str:
     line = reference.stub_text()
+    if item.kind in _BLOCK_KINDS:
+        return _framed(item, line)
     return line if _arguments(item) is None else _json({"left_out": line})
 
 
@@ -254,7 +266,9 @@ def _bare(item: Item) -> Item:
     if item.form is Form.WHOLE or item.reference is None:
         return item
     line = item.reference.stub_text()
-    if _arguments(item) is not None:
+    if item.kind in _BLOCK_KINDS:
+        text = item.text.replace(f"\n{line}{_BLOCK_END}", _BLOCK_END)
+    elif _arguments(item) is not None:
         text = item.text.replace(_json(line)[1:-1], "")  # it stands inside a value
     else:
         kept, _, last = item.text.rpartition("\n")
@@ -268,11 +282,21 @@ def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) ->
     arguments = _arguments(item)
     if arguments is not None:
         return _shortened_arguments(item, arguments, reference, chars - len(line), attrs.evolve(cutter, edges=False))
+    if item.kind in _BLOCK_KINDS:
+        text = item.text.partition("\n")[2].removesuffix(_BLOCK_END)
+        kept = cutter.cut(text, scan(text), chars - len(_framed(item, line)) - 1)
+        return _framed(item, f"{kept}\n{line}" if kept else line)
     kept = cutter.cut(item.text, item.scan, chars - len(line) - 1)
     if kept:
         return f"{kept}\n{line}"
     previewed = attrs.evolve(reference, preview=_preview(item.text)).stub_text()
     return previewed if len(previewed) <= chars else line
+
+
+def _framed(item: Item, text: str) -> str:
+    """A text in the frame of a block."""
+    opening, _, _ = item.text.partition("\n")
+    return f"{opening}\n{text}{_BLOCK_END}"
 
 
 def _json(value: Any) -> str:

@@ -53,6 +53,7 @@ NAMED_STEPS = 30
 """Steps for which a name counts as used lately."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+_BLOCKS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 
 
 @attrs.frozen(kw_only=True)
@@ -355,7 +356,9 @@ class WindowView:
             return Zone.HELD
         if _is_stale_state(unit):  # one that gave way leaves before a request fails, though no model call has seen it
             return Zone.OLD if self._steps_after[place] else Zone.RESERVE
-        if place >= self.final or (is_enrichment(unit) and not self._steps_after[place]):
+        if is_block(unit) and not self._steps_after[place]:
+            return Zone.RESERVE  # no model call has seen it: before a request fails it is left out
+        if place >= self.final:
             return Zone.HELD
         if is_enrichment(unit) or self._is_expired(unit) or unit.number in self._above_caps:
             return Zone.OLD
@@ -473,6 +476,11 @@ def _is_stale_state(unit: Unit) -> bool:
     turn of thousands of steps each collection would leave one behind otherwise, and none would be old enough to go.
     """
     return all(item.source == TASK_STATE.name and item.policy is GCPolicy.EPHEMERAL for item in unit.items)
+
+
+def is_block(unit: Unit) -> bool:
+    """Whether the unit is a text that a host gives by name: it can be given again."""
+    return all(item.kind in _BLOCKS for item in unit.items)
 
 
 def is_enrichment(unit: Unit) -> bool:

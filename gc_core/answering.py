@@ -15,6 +15,7 @@ import attrs
 
 from gc_core.border import Attempt
 from gc_core.errors import PluginError, SummaryError
+from gc_core.fence import escaped
 from gc_core.logs import logger
 from gc_core.plugins import COUNT, SUMMARIZE, Plugins
 from gc_core.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
@@ -22,7 +23,6 @@ from gc_core.request_counts import SECONDS as COUNT_SECONDS
 from gc_core.request_counts import CountQuestion, RequestCounter
 from gc_core.summaries.digesting import digest_text
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summaries.fence import escaped
 from gc_core.summaries.validation import with_facts
 from gc_core.summary import SummaryForm, SummaryRequest
 from gc_core.waiting import awaited_in_time, in_time, in_time_beside

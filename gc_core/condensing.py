@@ -18,6 +18,8 @@ from gc_core.collection import Collected
 from gc_core.context import Context, Edits, NewText
 from gc_core.errors import SourceError
 from gc_core.events import CollectionStarted
+from gc_core.fence import escaped
+from gc_core.framing import framed, is_told, unframed
 from gc_core.items import Form, Item, ItemKind, Part, Unit
 from gc_core.last_resort import common_size
 from gc_core.messages import Request
@@ -30,14 +32,10 @@ from gc_core.results import GCResult, GCTriggerReason, Goal, Refusal
 from gc_core.scan import scan
 from gc_core.state import first_difference
 from gc_core.stubs import reference_to, write_stub
-from gc_core.summaries.fence import escaped
 from gc_core.tokens import part_tokens
 
 NAME = "condense"
 """What a report calls it, where the name of a strategy stands."""
-
-_SEAM = 2
-"""Tokens that texts may have more together than apart."""
 
 
 class Condensing(Collecting):
@@ -241,7 +239,7 @@ class _Notes:
             limit = text if size is None else min(text, size)
             if limit >= item.tokens:
                 return self._new(item, item.text)
-            return self._cut(item, _body(item), limit, shown)
+            return self._cut(item, unframed(item), limit, shown)
         whole = self._noted(item, escaped(text))
         if size is None or self._tokens(item, whole) <= size:
             return self._new(item, whole)
@@ -249,39 +247,24 @@ class _Notes:
 
     def _cut(self, item: Item, text: str, limit: int, shown: set[str]) -> NewText:
         """What is alive in a text, with head and tail, for nobody has read it yet."""
-        head = _head(item)
-        cut = attrs.evolve(item, text=text, tokens=max(1, self.counter.count(text)), scan=scan(text))
-        room = limit - (self.counter.count(head) + _SEAM if head else 0)
-        stub = write_stub(cut, room, self.counter, shown, ends=True, reference=self._reference(item))
-        return self._new(item, head + stub.text)
+        whole = framed(item, text)
+        cut = attrs.evolve(item, text=whole, tokens=max(1, self.counter.count(whole)), scan=scan(whole))
+        stub = write_stub(cut, limit, self.counter, shown, ends=True, reference=self._reference(item))
+        return self._new(item, stub.text)
 
     def _new(self, item: Item, text: str) -> NewText:
         return NewText(text=text, tokens=self._tokens(item, text), reference=self._reference(item), scan=scan(text))
 
     def _noted(self, item: Item, *texts: str) -> str:
-        return _head(item) + "\n".join([*texts, self._reference(item).stub_text()])
+        return framed(item, "\n".join([*texts, self._reference(item).stub_text()]))
 
     def _tokens(self, item: Item, text: str) -> int:
-        kind = ItemKind.USER_TEXT if _is_told(item) else item.kind
+        kind = ItemKind.USER_TEXT if is_told(item) else item.kind
         return part_tokens(Part(kind=kind, place=(), text=text), self.counter)
 
     def _reference(self, item: Item) -> Reference:
         call = self.context.find(item.call) if item.call else None
         return reference_to(item, call, cites=self.context.cites, recalls=self.context.recalls)
-
-
-def _is_told(item: Item) -> bool:
-    """Whether the framework tells a result as text, because its call was answered before."""
-    return item.synthetic and not item.call
-
-
-def _head(item: Item) -> str:
-    """The line by which it does so: that stays, so that nobody takes the rest for the user's word."""
-    return f"{item.text.partition(chr(10))[0]}\n" if _is_told(item) else ""
-
-
-def _body(item: Item) -> str:
-    return item.text[len(_head(item)) :]
 
 
 def _removal(item: Item, text: NewText | None = None) -> GCRemovalItem:

@@ -24,6 +24,7 @@ from typing import Final
 
 import attrs
 
+from gc_core.framing import unframed
 from gc_core.guard_words import asks_to_reread
 from gc_core.items import Item, ItemKind
 
@@ -231,8 +232,8 @@ class RereadGuard:
         """The same call with the same result is no progress, whatever stood between."""
         known = self._calls.pop(item.call, None)
         if known is None:
-            # A late result, behind a line that names its call: what it says may be new all the same.
-            if self._is_new(_digest(item.text.partition("\n")[2]), item):
+            # A late result, in a frame that names its call: what it says may be new all the same.
+            if self._is_new(_digest(unframed(item)), item):
                 self._circles.clear()
             return
         call, shown, looks_back = known

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import attrs
 
 from gc_core.errors import MessageError
+from gc_core.framing import SUB_TASK, told_result
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
 from gc_core.messages import Message, Payload, Role
 from gc_core.own_texts import OwnText, own_message, own_stub
@@ -27,9 +28,6 @@ LONG_ANSWER_TOKENS = 250
 """Assistant texts above this size are EPHEMERAL, unless they turn out to be a turn's last answer."""
 
 _LONG = {ItemKind.TOOL_CALL: LONG_ARGUMENT_TOKENS, ItemKind.ASSISTANT_TEXT: LONG_ANSWER_TOKENS}
-
-SUB_TASK = "gc: sub-task "
-"""How the call id begins of a result that no call of the model asked for: what a sub-task brings back."""
 
 DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
@@ -485,8 +483,7 @@ class Intake:
         """
         closed = self.close(attrs.evolve(cursor, replied=False))
         is_note = part.call_id.startswith(SUB_TASK)
-        head = note_head(part.call_id) if is_note else f"[gc: this result came without its call {part.call_id}]"
-        text = f"{head}\n{part.text}"
+        text = told_result(part.call_id, part.text, is_error=part.is_error)
         item = Item(
             id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text=text,
             unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
@@ -739,11 +736,6 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
-
-
-def note_head(call_id: str) -> str:
-    """The first line of what a sub-task brought back; its call id names it."""
-    return f"[{call_id} has come back with this result; no instructions]"
 
 
 def _where(place: Place) -> str:

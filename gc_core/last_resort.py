@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.actions import GCRemovalItem
-from gc_core.items import Item, ItemKind
+from gc_core.items import Form, Item, ItemKind
 from gc_core.planning import Planner
 from gc_core.policy import GCPolicy
 from gc_core.rights import Rights
@@ -116,7 +116,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
     size = common_size(list(sizes.values()), fit - others - _SLACK)
     for item in items:
         if sizes[item.id] > size and not planner.reaches(fit):
-            keep = size / item.tokens
+            keep = size / (item.tokens if item.form is Form.WHOLE else item.original_tokens)
             removal = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
             planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)
 

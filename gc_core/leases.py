@@ -20,7 +20,7 @@ from gc_core.answering import Steps
 from gc_core.collection import Collected
 from gc_core.config import GCConfig
 from gc_core.errors import GCError, LeaseError
-from gc_core.intake import SUB_TASK, note_head
+from gc_core.framing import SUB_TASK, told_result
 from gc_core.items import ItemKind
 from gc_core.messages import Payload
 from gc_core.past import serialised
@@ -239,7 +239,7 @@ class Leasing(Remembering):
         if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or not name.isprintable():
             expected = f"expected one line of at most {MOST_NAME} characters"
             raise LeaseError(f"name = {name!r:.200}: {expected}")
-        frame = self._counter.count(note_head(SUB_TASK + name)) + self._counter.per_message
+        frame = self._counter.count(told_result(SUB_TASK + name, "")) + self._counter.per_message
         least = frame + LEAST_NOTE
         if type(tokens) is not int or tokens < least:
             expected = f"expected a whole number of at least {least}, which a note named {name!r} takes"

@@ -17,6 +17,7 @@ from gc_core.context import Context, recounted
 from gc_core.errors import LogError, RuleError, SourceError
 from gc_core.events import LayerChanged
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
+from gc_core.framing import is_told, told_result
 from gc_core.hunks import hunks_between
 from gc_core.intake import Arrival, Classify, Cursor, Intake
 from gc_core.items import Item, ItemKind, Part
@@ -458,6 +459,6 @@ def _became(part: Part, item: Item) -> bool:
     """A late result is told inside a text, wrapped arguments have another text: all others keep theirs."""
     if part.kind is not item.kind:
         return item.synthetic and item.text.endswith(part.text)
-    return (
-        part.kind is ItemKind.TOOL_CALL or item.text == part.text or (item.synthetic and item.text.endswith(part.text))
-    )
+    if is_told(item):
+        return item.text == told_result(part.call_id, part.text, is_error=part.is_error)
+    return part.kind is ItemKind.TOOL_CALL or item.text == part.text

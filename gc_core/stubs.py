@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 
 from gc_core.actions import GAP
+from gc_core.framing import BLOCK_KINDS, framed, is_told, unframed
 from gc_core.items import Form, Item, ItemKind, Part
 from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
@@ -35,8 +36,6 @@ STUBBED_KINDS = frozenset(
 """What a strategy can stub."""
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
-_BLOCK_KINDS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
-_BLOCK_END = "\n</context>"
 _HINT_CHARS = 60
 _SHORT_CHARS = 300
 """Characters up to which a text among arguments stays: a command is run again, word for word."""
@@ -105,7 +104,7 @@ def is_shortened_block(item: Item) -> bool:
     """Whether the item is a block of which the last resort may leave a part: none that gc-core knows by its check."""
     own = {TASK_STATE.name} if item.kind is ItemKind.ENRICHMENT else {TASK_STATE.name, ENRICHMENT.name}
     free = item.policy is not GCPolicy.LOCKED and not item.pinned
-    return item.kind in _BLOCK_KINDS and item.source not in own and free
+    return item.kind in BLOCK_KINDS and item.source not in own and free
 
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
@@ -248,7 +247,7 @@ def _preview(text: str) -> str:
 
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
     """Tokens of the item with this text; a stub of an attachment is a text block, a result without its call is told."""
-    is_text = item.kind is ItemKind.ATTACHMENT or (item.synthetic and not item.call)
+    is_text = item.kind is ItemKind.ATTACHMENT or is_told(item)
     kind = ItemKind.USER_TEXT if is_text else item.kind
     name = item.name if item.kind is ItemKind.TOOL_CALL else ""
     return part_tokens(Part(kind=kind, place=(), text=text, name=name), counter)
@@ -256,9 +255,7 @@ def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
 
 def _smallest(item: Item, reference: Reference) -> str:
     line = reference.stub_text()
-    if item.kind in _BLOCK_KINDS:
-        return _framed(item, line)
-    return line if _arguments(item) is None else _json({"left_out": line})
+    return framed(item, line) if _arguments(item) is None else _json({"left_out": line})
 
 
 def _bare(item: Item) -> Item:
@@ -266,14 +263,14 @@ def _bare(item: Item) -> Item:
     if item.form is Form.WHOLE or item.reference is None:
         return item
     line = item.reference.stub_text()
-    if item.kind in _BLOCK_KINDS:
-        text = item.text.replace(f"\n{line}{_BLOCK_END}", _BLOCK_END)
-    elif _arguments(item) is not None:
+    if _arguments(item) is not None:
         text = item.text.replace(_json(line)[1:-1], "")  # it stands inside a value
     else:
-        kept, _, last = item.text.rpartition("\n")
+        inner = unframed(item)
+        kept, _, last = inner.rpartition("\n")
         # Where nothing else was kept, the line tells how the text began, which the reference itself does not.
-        text = kept if last.startswith(line.partition(item.reference.first)[0]) else item.text.replace(line, "")
+        bare = kept if last.startswith(line.partition(item.reference.first)[0]) else inner.replace(line, "")
+        text = framed(item, bare)
     return attrs.evolve(item, text=text, scan=scan(text))
 
 
@@ -282,21 +279,13 @@ def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) ->
     arguments = _arguments(item)
     if arguments is not None:
         return _shortened_arguments(item, arguments, reference, chars - len(line), attrs.evolve(cutter, edges=False))
-    if item.kind in _BLOCK_KINDS:
-        text = item.text.partition("\n")[2].removesuffix(_BLOCK_END)
-        kept = cutter.cut(text, scan(text), chars - len(_framed(item, line)) - 1)
-        return _framed(item, f"{kept}\n{line}" if kept else line)
-    kept = cutter.cut(item.text, item.scan, chars - len(line) - 1)
+    text, least = unframed(item), framed(item, line)
+    scanned = item.scan if len(text) == len(item.text) else scan(text)
+    kept = cutter.cut(text, scanned, chars - len(least) - 1)
     if kept:
-        return f"{kept}\n{line}"
-    previewed = attrs.evolve(reference, preview=_preview(item.text)).stub_text()
-    return previewed if len(previewed) <= chars else line
-
-
-def _framed(item: Item, text: str) -> str:
-    """A text in the frame of a block."""
-    opening, _, _ = item.text.partition("\n")
-    return f"{opening}\n{text}{_BLOCK_END}"
+        return framed(item, f"{kept}\n{line}")
+    previewed = framed(item, attrs.evolve(reference, preview=_preview(text)).stub_text())
+    return previewed if len(previewed) <= chars else least
 
 
 def _json(value: Any) -> str:

@@ -433,7 +433,7 @@ def test_a_result_of_another_id_is_told_as_text():
     session = session_of(user("Go."), model(call(id="c1")), user(response(id="c2")))
     answered, told = rendered(session).messages[2:]
     assert "no result" in answered["parts"][0]["functionResponse"]["response"]["output"]
-    assert "came without its call look#c2" in told["parts"][0]["text"]
+    assert '<tool_result of="call look#c2">' in told["parts"][0]["text"]
 
 
 def test_a_reply_behind_a_reply_has_a_user_line_between():

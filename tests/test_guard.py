@@ -14,6 +14,7 @@ from gc_core import AgentTools, GCConfig, GCPolicy, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.formats import format_named
+from gc_core.framing import told_result
 from gc_core.guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
 from gc_core.guard_words import FORBIDDEN, asks_to_reread
 from gc_core.items import Item, ItemKind
@@ -444,7 +445,7 @@ def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_pr
             )  # fmt: skip
             told = PROVISIONAL.format(name="build", call_id=f"call_{place}")
             running = attrs.evolve(asked, id=f"i{3 * place + 2}", kind=ItemKind.TOOL_RESULT, text=told, call=asked.id)
-            late = f"[gc: this result came without its call call_{place}]\nbuilt {place if news else 0}"
+            late = told_result(f"call_{place}", f"built {place if news else 0}")
             came = attrs.evolve(running, id=f"i{3 * place + 3}", text=late, call="", synthetic=True)
             for item in (asked, running, came):
                 guard.see([item], collected=True)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCSession, Item, ItemKind
+from gc_core.fence import escaped
 from gc_core.intake import DEAD_CALL_TEXT
 from gc_core.protocols import SummarizationValidator, Summarizer
 from gc_core.scan import scan
 from gc_core.summaries.choosing import required_facts
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summaries.fence import escaped
 from gc_core.summaries.finding import kept_facts
 from gc_core.summaries.happened import NO_RESULT
 from gc_core.summaries.kept import KeptKind

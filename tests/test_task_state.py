@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gc_core import ConfigError, GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
 from gc_core.errors import GCError, StateError
 from gc_core.events import StateCut
+from gc_core.fence import escaped
 from gc_core.guard_words import FORBIDDEN
-from gc_core.summaries.fence import escaped
 from gc_core.summaries.validation import prose_of
 from gc_core.task.contract import StateExtractor
 from gc_core.task.extraction import DeterministicExtractor

@@ -14,12 +14,6 @@ FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
 NOTE = "[gc:"
 """How a trace opens; it has no closing tag."""
 
-LATE = "[gc: this result came without its call"
-"""How a result opens that came without its call, and is told as text."""
-
-BROUGHT_BACK = "[gc: sub-task "
-"""How what a sub-task brought back opens; cut to its reference alone it is an input still."""
-
 _STUB = " left out: "
 _NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 
@@ -61,9 +55,8 @@ def opens_like_ours(text: str) -> bool:
 
 
 def is_said(message: Payload) -> bool:
-    """Whether it is somebody's, though it opens like ours: what is left of a message, or a result told as text."""
-    first = opening_of(message).partition("\n")[0]
-    return _STUB in first or first.startswith((LATE, BROUGHT_BACK))
+    """Whether it is somebody's, though it opens like ours: what is left of a message."""
+    return _STUB in opening_of(message).partition("\n")[0]
 
 
 def _is_frame(text: str, opening: str, closing: str) -> bool:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gc_core.fence import escaped
 from gc_core.summaries.choosing import focus_pattern
-from gc_core.summaries.fence import escaped
 from gc_core.summary import BULLET, SummaryRequest
 
 _ENTRY_CHARS = 600

@@ -9,8 +9,8 @@ from typing import Final
 
 import attrs
 
+from gc_core.fence import escaped
 from gc_core.scan import scan
-from gc_core.summaries.fence import escaped
 
 _PLAIN_QUOTES = str.maketrans({"“": '"', "”": '"'})
 _WORD = re.compile(r"[A-Za-z0-9_#@~./+-]{2,200}")

@@ -8,8 +8,8 @@ from typing import Final
 
 import attrs
 
+from gc_core.fence import escaped
 from gc_core.summaries.choosing import fact_tokens, is_told, required_facts, room_of
-from gc_core.summaries.fence import escaped
 from gc_core.summaries.inventions import invented
 from gc_core.summaries.kept import KeptFact, plain, words_of
 from gc_core.summary import SummaryRequest

@@ -8,8 +8,8 @@ from typing import Final
 
 import attrs
 
+from gc_core.fence import escaped
 from gc_core.items import Item, ItemKind
-from gc_core.summaries.fence import escaped
 from gc_core.task.schema import validated
 from gc_core.task.values import RELATIONS, STATUSES, TaskState
 

@@ -271,6 +271,8 @@ class Collector:
             ready = {prepared.removal.items: prepared.written for prepared in asked.prepared}
             known = None if asked.goal.focus else ready.get(summary.key)
             written = known or (yield from self.answering.steps(request))
+            if self.plugins.redacts:
+                written = attrs.evolve(written, text=self.plugins.redact(written.text))
             asked.written[summary.key] = written, self.plugins.preserve(request, written.text)
         return asked.written[summary.key]
 

@@ -60,6 +60,8 @@ class Condensing(Collecting):
         a text nor a number; RuleError when the request would break a provider's rule.
         """
         results = {key: self._result(key, text) for key, text in texts.items()}
+        if self.plugins.redacts:
+            texts = {key: self.plugins.redact(text) if isinstance(text, str) else text for key, text in texts.items()}
         if cap is not None and (type(cap) is not int or cap < 1):
             raise SourceError(f"cap = {cap!r}: expected a whole number of at least 1")
         notes = _Notes(self._context, {unit.number: unit for unit in self.view().units}, self._counter)

@@ -9,6 +9,7 @@ import attrs
 
 from gc_core.backends import FILES
 from gc_core.errors import ConfigError
+from gc_core.option_secrets import without_option_secrets
 from gc_core.policy import GCPolicy
 from gc_core.provider_edits import ProviderEdits
 
@@ -117,13 +118,8 @@ def _summarizers(value: Any) -> Mapping[str, Mapping[str, Any]]:
     return _options(value, "summarizers")
 
 
-def without_keys(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The options without what must be in no file and in no message: ``api_key`` and other keys of that kind."""
-    return {name: {key: value for key, value in own.items() if not _is_key(key)} for name, own in options.items()}
-
-
-def _is_key(option: str) -> bool:
-    return option.endswith("_key") or any(word in option for word in ("secret", "password"))
+def _shown(options: Mapping[str, Mapping[str, Any]]) -> str:
+    return repr(without_option_secrets(options))
 
 
 def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
@@ -238,9 +234,7 @@ class GCConfig:
     summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
     summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
     background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
-    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(
-        factory=dict, converter=_summarizers, repr=lambda options: repr(without_keys(options))
-    )
+    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers, repr=_shown)
     cache_marks: bool = attrs.field(default=True, validator=_flag)
     cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
     stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
@@ -257,7 +251,7 @@ class GCConfig:
     state_extractor: str = attrs.field(default="deterministic", validator=_named)
     task_state_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
-    strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options)
+    strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options, repr=_shown)
 
     def __attrs_post_init__(self) -> None:
         """Check what only several values together can say."""

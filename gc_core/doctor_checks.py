@@ -24,6 +24,7 @@ from gc_core.entry_points import distribution_of
 from gc_core.errors import GCError
 from gc_core.hookspecs import PROJECT
 from gc_core.models import ModelFamily, family
+from gc_core.option_secrets import is_secret, option_secrets
 from gc_core.plugins import LOADING, Plugins, named
 from gc_core.profiles import AUTO
 from gc_core.registry import options_of, short
@@ -108,7 +109,6 @@ _KEYS = {
 }
 """By the beginning of a family's name: the variables that litellm takes a provider's key from, any of them."""
 
-_SECRET = re.compile(r"(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)(?:_|$)")
 _SECRET_LINE = re.compile(r"""(?i)[\w-]*(?:key|token|secret|password)[\w-]*["']?\s*=\s*["']([^"']+)["']""")
 """Also of a file that is no TOML."""
 
@@ -119,9 +119,9 @@ _RELEASED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
 
 def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig | None) -> tuple[str, ...]:
     """The values of keys, wherever they came from, the longest first; too short a one would be found everywhere."""
-    options = () if config is None else config.summarizers.values()
-    found = [str(value) for own in options for name, value in own.items() if _SECRET.search(name.upper())]
-    found += [value for name, value in environ.items() if _SECRET.search(name.upper())]
+    tables = () if config is None else (config.summarizers, config.strategies)
+    found = [text for table in tables for text in option_secrets(table)]
+    found += [value for name, value in environ.items() if is_secret(name)]
     with contextlib.suppress(OSError):  # what cannot be read cannot be told either
         if file is not None and file.is_file():
             found += _SECRET_LINE.findall(file.read_text(encoding="utf-8", errors="replace"))
@@ -305,7 +305,7 @@ def check_keys(patient: Patient) -> Iterator[Diagnosis]:
     if config is None or short(config.summarizer) not in MODEL_SUMMARIZERS:
         return
     options = options_of(config.summarizer, config.summarizers)
-    if any(_SECRET.search(name.upper()) for name in options):
+    if any(is_secret(name) for name in options):
         yield Diagnosis(level=Level.OK, subject="key", text="given in the summarizer's options (not shown)")
         return
     model = _asked_model(config, options)

@@ -118,6 +118,7 @@ class Handing(Leasing):
             opening = self._opening(wish, config)
             state = inherited(self._look(), tag_of(self._store.session))
             told = yield from self._account_of(opening, wish.summary_tokens)
+            told = self.plugins.redact(told) if self.plugins.redacts else told
             child = self._beside(directory, config)
             undo.callback(child.close)
             with bound(child._scope):

@@ -137,7 +137,9 @@ def gc_redact(text: str) -> str | None:
     """
     Mask secrets in a text before it is written, or None: the log, the window and the model see the masked text alone.
 
-    Asked for every text of a message, of a source and of a tool schema's descriptions; ids and names are left alone.
+    Asked for everything that is written: texts of messages, sources, schemas, notes, summaries and facts, and names of
+    functions, arguments, blocks, sources and bookings. Where a name is not given back as it was, ``redacted_`` with a
+    number stands for it. A provider's ids are left alone.
     """
 
 

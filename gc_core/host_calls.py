@@ -30,7 +30,7 @@ from gc_core.items import Item
 from gc_core.layers import Private, is_own, is_shared, source_of_system, strings_of
 from gc_core.log import FILE_NAME
 from gc_core.logs import logger
-from gc_core.masking import without_secrets
+from gc_core.masking import masked_name, without_secret_names, without_secrets
 from gc_core.messages import Payload, Role
 from gc_core.middleware import processed
 from gc_core.past import Past, serialised
@@ -109,6 +109,7 @@ class HostCalls(Past):
         its cap, and for a shared layer that holds what is ``private``.
         """
         _check_texts(parts)
+        source = self._masked_name(source)
         now, owner = _is_now(refresh), source_of_system(source, self._context.budget.sources)
         held = owner.policy if policy is attrs.NOTHING else policy
         _check_policy(held, SourceError)
@@ -130,7 +131,7 @@ class HostCalls(Past):
         """
         plain = tuple(self._plain(schema) for schema in schemas)
         named = {self._format.schema_name(schema): "\n".join(strings_of(schema)) for schema in plain}
-        discoverable = frozenset(discoverable)
+        discoverable = frozenset(map(self._masked_name, discoverable))
         unknown = sorted(discoverable - named.keys())
         if unknown:
             raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(named)}")
@@ -188,7 +189,7 @@ class HostCalls(Past):
     @serialised
     def register_source(self, source: InstructionSource) -> None:
         """Add a source of instructions. Raises SourceError when the name is taken by another one."""
-        self._recorder.register(source)
+        self._recorder.register(attrs.evolve(source, name=self._masked_name(source.name)))
 
     @serialised
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
@@ -241,7 +242,7 @@ class HostCalls(Past):
 
     def _give(self, source: str, texts: Mapping[str, str]) -> None:
         before = self._context
-        self._recorder.give(source, self._masked(texts), self._is_unread)
+        self._recorder.give(self._masked_name(source), self._masked(texts), self._is_unread)
         if self._context is not before:
             self._tell_budget()
 
@@ -330,9 +331,11 @@ class HostCalls(Past):
         return without_secrets(plain, self.plugins.redact) if self.plugins.redacts else plain
 
     def _masked(self, texts: Mapping[str, str]) -> dict[str, str]:
-        if not self.plugins.redacts:
-            return dict(texts)
-        return {name: self.plugins.redact(text) if isinstance(text, str) else text for name, text in texts.items()}
+        """Named texts as they are logged: without secrets, in the names too."""
+        return without_secret_names(texts, self.plugins.redact) if self.plugins.redacts else dict(texts)
+
+    def _masked_name(self, name: str) -> str:
+        return masked_name(name, self.plugins.redact) if self.plugins.redacts else name
 
     def _set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
         if (turn is None) == (item is None):

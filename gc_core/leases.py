@@ -239,7 +239,7 @@ class Leasing(Remembering):
         if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or not name.isprintable():
             expected = f"expected one line of at most {MOST_NAME} characters"
             raise LeaseError(f"name = {name!r:.200}: {expected}")
-        frame = self._counter.count(told_result(SUB_TASK + name, "")) + self._counter.per_message
+        frame = self._counter.count(told_result(SUB_TASK + self._masked_name(name), "")) + self._counter.per_message
         least = frame + LEAST_NOTE
         if type(tokens) is not int or tokens < least:
             expected = f"expected a whole number of at least {least}, which a note named {name!r} takes"
@@ -291,7 +291,7 @@ class Leasing(Remembering):
 
     def _note(self, lease: Lease, text: str) -> tuple[str, ...]:
         """The note in the log and in the window, whole for the moment."""
-        (payload,) = self._format.results([(SUB_TASK + lease.name, text)])
+        (payload,) = self._format.results([(SUB_TASK + self._masked_name(lease.name), text)])
         ids = self.append(payload)
         self._to_cut.update(dict.fromkeys(filter(self._is_result, ids), lease.tokens - self._counter.per_message))
         self._cut()

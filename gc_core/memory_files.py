@@ -204,7 +204,9 @@ class MemoryFiles:
             self._kept.write(path, text)
 
     def _check_free(self, path: str, taken: str) -> None:
-        """Raise MemoryFileError where something is, or where a file stands in the way."""
+        """Raise MemoryFileError where something is, or where a file stands in the way, and for a path with a secret."""
+        if self._session.plugins.redacts and self._session.plugins.redact(path) != path:
+            raise MemoryFileError("The path holds a secret, which is written nowhere. Please choose another path.")
         paths = self._paths()
         if path == ROOT or any(each == path or each.startswith(f"{path}/") for each in paths):
             raise MemoryFileError(taken)

@@ -31,6 +31,7 @@ from gc_core.learning.proposals import Proposal, Said, proposals_for
 from gc_core.ledger import Collected, Purged, Rewound, Undone
 from gc_core.log import LogRecord, text_of
 from gc_core.logs import Scope, bound, logger
+from gc_core.masking import masked_name
 from gc_core.messages import Role
 from gc_core.originals import TakenBack, items_of
 from gc_core.plugins import Plugins
@@ -427,7 +428,10 @@ class Past(abc.ABC):
     def _redacted(self, promotion: Promotion) -> Promotion:
         redact, states = self.plugins.redact, promotion.states
         if states is not None:
-            states = attrs.evolve(states, subject=redact(states.subject), object=redact(states.object))
+            relation = masked_name(states.relation, redact)
+            states = attrs.evolve(
+                states, subject=redact(states.subject), relation=relation, object=redact(states.object)
+            )
         return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
 
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:

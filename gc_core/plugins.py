@@ -22,6 +22,7 @@ from gc_core.faults import Faults
 from gc_core.hook_calls import MASKED, Chain, HookManager, read_text
 from gc_core.items import Item
 from gc_core.messages import Payload, Request
+from gc_core.option_secrets import without_option_secrets
 from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
 from gc_core.profiles import AUTO, CompressionProfile, ProfileOffers
@@ -374,7 +375,8 @@ class Plugins:
             built = registry.checked(cls(**options))
         if built is None:
             failure = attempt.failure
-            raise ConfigError(f"{registry.what} {name!r} refused its options {dict(options)}: {failure}") from (
+            shown = without_option_secrets({name: options})[name]
+            raise ConfigError(f"{registry.what} {name!r} refused its options {shown}: {failure}") from (
                 failure.error if failure else None
             )
         return built

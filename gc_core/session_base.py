@@ -399,7 +399,8 @@ class SessionBase(Handing):
         if not isinstance(kind, str) or not kind:
             raise MessageError(f"kind = {kind!r:.200}: expected what reports call it")
         counts = checked(usage if isinstance(usage, Usage) else self._format.usage(usage))
-        self._recorder.book(Booked(source=kind, usage=counts, model=model, estimated=estimated))
+        model = model if model is None else self._masked_name(model)
+        self._recorder.book(Booked(source=self._masked_name(kind), usage=counts, model=model, estimated=estimated))
 
     @serialised
     def fork(self, directory: str | Path, *, at: int | None = None) -> Self:

@@ -17,7 +17,7 @@ from gc_core.budget import InstructionBudget
 from gc_core.calibration import Calibration
 from gc_core.carrying import carried
 from gc_core.changes import Changes
-from gc_core.config import GCConfig, without_keys
+from gc_core.config import GCConfig
 from gc_core.context import Context, Edits
 from gc_core.errors import ConfigError, LogError
 from gc_core.formats import format_named
@@ -28,6 +28,7 @@ from gc_core.ledger import Cleared, Collected, Configured, Digests, Numbers, Ope
 from gc_core.messages import Message, Role, digest_of
 from gc_core.models import family
 from gc_core.objective import Objective
+from gc_core.option_secrets import without_option_secrets
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format, TokenCounter
 from gc_core.references import ByteRange
@@ -568,7 +569,11 @@ class Settings:
             session=session,
             format=self.format,
             model=self.model,
-            config=attrs.asdict(self.config) | {"summarizers": without_keys(self.config.summarizers)},
+            config=attrs.asdict(self.config)
+            | {
+                "strategies": without_option_secrets(self.config.strategies),
+                "summarizers": without_option_secrets(self.config.summarizers),
+            },
             version=importlib.metadata.version("gc-core"),
             objects=self.objects,
         )

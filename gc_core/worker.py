@@ -218,7 +218,8 @@ class ToolResultWorker:
     async def _done(self, work: _Work) -> None:
         """The tool, and a note on what it said; without the secrets that plugins know, which nobody is to see."""
         outcome = await carried_out(work.call, self._tools)
-        (text,) = self._session._masked({work.call.name: outcome.text}).values()
+        plugins = self._session.plugins
+        text = plugins.redact(outcome.text) if plugins.redacts else outcome.text
         outcome = attrs.evolve(outcome, text=text)
         work.is_long = self._notes.are_for(outcome, work.call.name)
         work.outcome = outcome

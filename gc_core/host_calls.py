@@ -40,7 +40,7 @@ from gc_core.protocols import (
     TokenCounter,
 )
 from gc_core.recorder import Taken
-from gc_core.sources import ENRICHMENT, PLUGIN, SYSTEM, InstructionSource
+from gc_core.sources import ENRICHMENT, PLUGIN, RESERVED_SOURCES, SYSTEM, InstructionSource
 from gc_core.state import SessionState
 from gc_core.volatile import volatile_in
 
@@ -188,7 +188,9 @@ class HostCalls(Past):
 
     @serialised
     def register_source(self, source: InstructionSource) -> None:
-        """Add a source of instructions. Raises SourceError when the name is taken by another one."""
+        """Add a source of instructions. Raises SourceError when the name is taken by another one, or reserved."""
+        if any(own.name == source.name and own != source for own in RESERVED_SOURCES):
+            raise SourceError(f"source {source.name!r} is gc-core's own; give yours another name")
         self._recorder.register(attrs.evolve(source, name=self._masked_name(source.name)))
 
     @serialised

@@ -36,7 +36,7 @@ from gc_core.protocols import (
 )
 from gc_core.registry import OWN, Registry, StrategyInfo, bears, options_of, short
 from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
-from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
+from gc_core.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.summary import SummaryRequest
 from gc_core.task.contract import StateExtractor
 
@@ -252,7 +252,7 @@ class Plugins:
         taken = []
         for source in sorted(offered, key=lambda source: (source.layer, source.name)):
             with self.guarded(source.name, "gc_register_sources"):
-                others = [other for other in (*BUILT_IN_SOURCES, *offered) if other.name == source.name]
+                others = [other for other in (*RESERVED_SOURCES, *offered) if other.name == source.name]
                 if any(other != source for other in others):
                     raise SourceError(f"source {source.name!r} is offered in several ways: {others}")
                 taken.append(source)

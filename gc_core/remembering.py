@@ -50,6 +50,8 @@ PIECE_ITEMS: Final = 300
 SAVED_BYTES: Final = 1_000_000
 """Bytes that the log grows by until the file of the state is written again; it is also written at the end."""
 
+_REMEMBERING = "remembering"
+
 _SEAM = 8
 """Tokens that a text may have more inside a frame than alone."""
 
@@ -167,8 +169,7 @@ class Remembering(Condensing):
     def _commit(self, collected: Collected) -> None:
         self._is_told = False
         super()._commit(collected)
-        with self.plugins.guarded("task_state", "remembering"):  # the collection is true; without the block it goes on
-            self._remember(collected.result)
+        self._try(lambda: self._remember(collected.result))  # the collection is true; without the block it goes on
 
     def _window_changed(self) -> None:
         self._is_told = False
@@ -176,10 +177,18 @@ class Remembering(Condensing):
 
     def _prepare(self) -> None:
         if not self._is_told:
-            with self.plugins.guarded("task_state", "remembering"):
-                self._tell_missing()
+            self._try(self._tell_missing)
             self._is_told = True
         super()._prepare()
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """What goes wrong here goes wrong again: after some failures in a row the session does without the state."""
+        if self.plugins.is_quarantined(TASK_STATE.name, _REMEMBERING):
+            return
+        with self.plugins.guarded(TASK_STATE.name, _REMEMBERING) as attempt:
+            step()
+        if attempt.error is None:
+            self.plugins.forgive(TASK_STATE.name, _REMEMBERING)
 
     def _tell_missing(self) -> None:
         """
@@ -212,7 +221,8 @@ class Remembering(Condensing):
         self._save(SAVED_BYTES)
         self._tell_cut(told)
         if told.text:
-            self._recorder.register(TASK_STATE)
+            if TASK_STATE.name not in {source.name for source in self._context.budget.sources}:
+                self._recorder.register(TASK_STATE)
             self._state.give(TASK_STATE.name, {BLOCK: told.text})
 
     def _tell_cut(self, told: StateText) -> None:

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import ConfigError, GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
+from gc_core import (
+    ConfigError,
+    GCConfig,
+    GCPolicy,
+    GCRemovalItem,
+    GCSession,
+    InstructionSource,
+    Plugins,
+    SourceError,
+    hookimpl,
+)
 from gc_core.errors import GCError, StateError
 from gc_core.events import StateCut
 from gc_core.fence import escaped
@@ -32,7 +42,7 @@ from gc_core.task.values import (
 )
 from gc_core.tokens import counter_for
 from tests.support.corpus import corpus_dir, require_corpus
-from tests.support.say import answer, call, lines, result, small, text_of, user
+from tests.support.say import answer, call, lines, result, rounds, small, text_of, user
 from tests.test_task_extraction import EXTRACTOR, SAMPLE, Talk, items_of
 
 COUNT = counter_for(None, "openai").count
@@ -466,3 +476,47 @@ def test_a_name_that_nothing_offers_is_refused_when_the_session_is_made():
     with pytest.raises(ConfigError, match="task_state_percent = 101"):
         GCConfig(task_state_percent=101)
     assert isinstance(Plugins().extractor("deterministic"), DeterministicExtractor)
+
+
+# --- what goes wrong again and again ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", [policy for policy in GCPolicy if policy is not GCPolicy.LOCKED])
+def test_nobody_else_may_have_the_source_of_the_state(policy):
+    taken = InstructionSource(name="task_state", policy=policy)
+
+    class Brings:
+        @hookimpl
+        def gc_register_sources(self):
+            return [taken]
+
+    plugins = Plugins.discover()
+    plugins.register(Brings())
+    with small(plugins=plugins, task_state_percent=10) as session:
+        assert ["task_state" in str(failure) for failure in session.plugins.failures] == [True]
+        with pytest.raises(SourceError, match="'task_state' is gc-core's own"):
+            session.register_source(taken)
+        rounds(session, 40)
+        assert len(session.plugins.failures) == 1
+        assert any(item.source == "task_state" for item in session.items())
+
+
+def test_a_session_whose_log_has_another_source_of_that_name_goes_on_with_it(tmp_path):
+    with small(directory=tmp_path, task_state_percent=10) as session:
+        session._recorder.register(InstructionSource(name="task_state", policy=GCPolicy.EPHEMERAL))
+        rounds(session, 40)
+        assert session.plugins.failures == []
+        assert any(item.source == "task_state" for item in session.items())
+
+
+def test_a_state_that_cannot_be_found_fails_a_few_times_and_is_done_without(tmp_path):
+    with small(directory=tmp_path, task_state_percent=10, checkpoint_every_n_steps=0) as session:
+        session.append(user("Do it."))
+        path = tmp_path / "master.jsonl"
+        with path.open("r+b") as file:  # a disk that went bad: the line of the task is no line any more
+            file.seek(path.read_bytes().index(b"Do it.") - 40)
+            file.write(b"\x00" * 40)
+        requests = rounds(session, 120, task=None)
+        assert len(requests) == 120
+        assert len(session.history()) > 3
+        assert len(session.plugins.failures) == 3

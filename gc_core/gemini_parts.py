@@ -28,7 +28,7 @@ _BETWEEN = "#"
 
 def data_of(part: Mapping[str, Any]) -> tuple[str, str]:
     """The key of the part's data, and its name in camelCase; "" for no data, "other" for what is not known here."""
-    keys = [key for key, value in part.items() if key not in _ASIDE and value is not None]
+    keys = [*data_fields(part)]
     known = [key for key in keys if key in _NAMES]
     if len(keys) == 1 and known:
         return known[0], _NAMES[known[0]]
@@ -37,6 +37,11 @@ def data_of(part: Mapping[str, Any]) -> tuple[str, str]:
     # Fields that nobody knows beside a call, a result or a text do not make it another part.
     spoken = [key for key in known if _NAMES[key] in {CALL, RESPONSE}] or known
     return (spoken[0], _NAMES[spoken[0]]) if spoken else (keys[0], _OTHER)
+
+
+def data_fields(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a part that hold data: without its signature and what is only said about the data."""
+    return {key: value for key, value in part.items() if key not in _ASIDE and value is not None}
 
 
 def signature_of(part: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from gc_core.formats import fields
-from gc_core.formats.readable import json_text, readable_block, readable_result
+from gc_core.formats.readable import EACH, Binary, json_text, readable_block, readable_result
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
@@ -34,6 +34,15 @@ _PATH = re.compile(r"messages\.(\d{1,9})\.content\.(\d{1,9})", re.ASCII)
 _SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 _TOOL_CHANGES = frozenset({"tool_addition", "tool_removal"})
 _ATTACHMENTS = frozenset({"image", "document", "search_result", "container_upload"})
+_FETCHED = ("content", "content", "source")
+_BINARIES = {
+    "document": (Binary(("source", "data"), within="base64"), Binary(("source", "content", EACH))),
+    "web_fetch_tool_result": (Binary((*_FETCHED, "data"), within="base64"), Binary((*_FETCHED, "content", EACH))),
+    "web_search_tool_result": (Binary(("content", EACH, "encrypted_content")),),
+    "code_execution_tool_result": (Binary(("content", "encrypted_stdout")),),
+    "advisor_tool_result": (Binary(("content", "encrypted_content")),),
+    "compaction": (Binary(("encrypted_content",)), Binary(("signature",))),
+}
 # Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
 _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
 # What the SDK adds for its user and the API does not take back.
@@ -341,7 +350,7 @@ def _call(block: Mapping[str, Any], place: Place, field: str) -> Part:
 
 def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
     call_id = fields.name(block, "tool_use_id", field)
-    read = readable_result(block.get("content"), f"{field}.content")
+    read = readable_result(block.get("content"), f"{field}.content", _BINARIES)
     return Part(
         kind=ItemKind.TOOL_RESULT,
         place=place,
@@ -354,7 +363,7 @@ def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
 
 
 def _other(block: Mapping[str, Any], place: Place, kind: ItemKind) -> Part:
-    read = readable_block(block)
+    read = readable_block(block, _BINARIES)
     return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
 
 

@@ -17,7 +17,7 @@ import attrs
 from gc_core.errors import MessageError
 from gc_core.formats import fields
 from gc_core.formats.gemini_answers import answer_of, read_media, with_answer
-from gc_core.formats.readable import Readable, json_text, readable_block
+from gc_core.formats.readable import Readable, json_text
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.gemini_parts import (
@@ -217,7 +217,7 @@ def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
         case "inlineData" | "fileData":
             attached = ItemKind.ATTACHMENT if role is Role.USER else ItemKind.OPAQUE
             return _other(read_media(part, key), attached, place)
-    return _other(readable_block(unsigned(part)), ItemKind.OPAQUE, place)
+    return _other(Readable(text=json_text(unsigned(part))), ItemKind.OPAQUE, place)
 
 
 def _other(read: Readable, kind: ItemKind, place: Place) -> Part:

@@ -9,13 +9,16 @@ import attrs
 
 from gc_core.formats import fields
 from gc_core.formats.images import image_size
-from gc_core.formats.readable import Readable, json_text, readable_block
-from gc_core.gemini_parts import data_of
+from gc_core.formats.readable import Readable, joined, json_text, readable_bytes
+from gc_core.gemini_parts import data_fields, data_of
 from gc_core.items import Image
 
 # Where the text of a result stands: google-genai's types.FunctionResponse (2026) names the first two, Google's guide to
 # function calling writes the third.
 _OUTPUTS = ("output", "error", "result")
+
+_IMAGE_FIELDS = frozenset({"mimeType", "mime_type", "fileUri", "file_uri"})
+"""What is said of an image and is none of the model's to read."""
 
 
 @attrs.frozen(kw_only=True)
@@ -29,15 +32,19 @@ class Answer:
 
 
 def answer_of(result: Mapping[str, Any], field: str) -> Answer:
-    """What is read of a functionResponse: its one text, or else the whole response as JSON; and its media."""
+    """
+    What is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
+
+    Media stand in ``parts`` alone: the model reads all of ``response`` as text, base64 too.
+    """
     response = result.get("response")
     response = fields.mapping({} if response is None else response, f"{field}.response")
-    text, sealed, images = _spoken(response)
     media = [read_media(part, data_of(part)[0]) for part in _media(result)]
+    read = joined((Readable(text=_spoken(response)), *media))
     return Answer(
-        text="\n".join(filter(None, (text, *(each.text for each in media)))),
-        images=(*images, *(image for each in media for image in each.images)),
-        sealed_bytes=sealed + sum(each.sealed_bytes for each in media),
+        text=read.text,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
         is_error="error" in response and "output" not in response,
     )
 
@@ -50,27 +57,37 @@ def with_answer(result: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def read_media(part: Mapping[str, Any], key: str) -> Readable:
-    """An image by its size, other bytes by their number, a file by what is said of it."""
+    """An image by its size, a file of text by its text, other bytes by their number; and what is said beside them."""
     media = part.get(key)
     if not isinstance(media, Mapping):
-        return readable_block(part)
-    kind = str(media.get("mimeType") or media.get("mime_type") or "")
+        return Readable(text=json_text(part))
+    kind = str(media.get("mimeType") or media.get("mime_type") or "").lower()
     data = media.get("data")
-    told = {name: value for name, value in media.items() if name != "data"}
+    is_image = kind.startswith("image/")
+    left_out = {"data"} if isinstance(data, str) else set()
+    left_out |= _IMAGE_FIELDS if is_image else set()
+    told = {name: value for name, value in media.items() if name not in left_out}
+    return joined((Readable(text=json_text(told) if told else ""), _bytes(data, kind), _beside(part, key)))
+
+
+def _bytes(data: object, kind: str) -> Readable:
     if kind.startswith("image/"):
         width, height = image_size(data) if isinstance(data, str) else (0, 0)
         return Readable(images=(Image(width=width, height=height),))
-    return Readable(text=json_text(told), sealed_bytes=len(data) if isinstance(data, str) else 0)
+    return readable_bytes(data, kind) if isinstance(data, str) else Readable()
 
 
-def _spoken(response: Mapping[str, Any]) -> tuple[str, int, tuple[Image, ...]]:
+def _beside(part: Mapping[str, Any], key: str) -> Readable:
+    """What a part says beside its media, as the transcription of a recording."""
+    beside = {name: value for name, value in data_fields(part).items() if name != key}
+    return Readable(text=json_text(beside) if beside else "")
+
+
+def _spoken(response: Mapping[str, Any]) -> str:
     key = _text_key(response)
     if key:
-        return response[key], 0, ()
-    if not response:
-        return "", 0, ()
-    read = readable_block(response)
-    return read.text, read.sealed_bytes, read.images
+        return str(response[key])
+    return json_text(response) if response else ""
 
 
 def _text_key(response: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.formats import fields
-from gc_core.formats.readable import json_text, readable_block, readable_result
+from gc_core.formats.readable import Binary, json_text, readable_block, readable_result
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
@@ -33,6 +33,13 @@ _CONTENT: Place = ("content",)
 _OTHER_VENDORS = frozenset({"tool_use", "tool_result"})
 """Blocks that Chat Completions never has: passed through unread, calls and results would not be kept together."""
 _ATTACHMENTS = frozenset({"image_url", "input_audio", "file"})
+# The last two are not OpenAI's own, but other servers of its format take them (vLLM, OpenRouter).
+_BINARIES = {
+    "input_audio": (Binary(("input_audio", "data")),),
+    "file": (Binary(("file", "file_data")),),
+    "audio_url": (Binary(("audio_url", "url"), linked=True),),
+    "video_url": (Binary(("video_url", "url"), linked=True),),
+}
 # Not OpenAI's own, but what its format's other servers call thinking, and want back (DeepSeek; vLLM, OpenRouter).
 _THINKING_FIELDS = ("reasoning_content", "reasoning")
 # What the model said in other words than content: one opaque part, wherever the message carries it.
@@ -178,7 +185,7 @@ class OpenAIFormat:
 
 def _result(payload: Payload) -> Part:
     call_id = fields.name(payload, "tool_call_id")
-    read = readable_result(payload.get("content"), "content")
+    read = readable_result(payload.get("content"), "content", _BINARIES)
     return Part(
         kind=ItemKind.TOOL_RESULT,
         place=_CONTENT,
@@ -216,7 +223,7 @@ def _block(block: Mapping[str, Any], at: int, role: Role) -> Part:
         expected = 'a part of Chat Completions; for Anthropic\'s blocks use format="anthropic"'
         raise fields.FieldError(f"content[{at}].type", block["type"], expected)
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
-    read = readable_block(block)
+    read = readable_block(block, _BINARIES)
     return Part(
         kind=ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE,
         place=place,
@@ -229,7 +236,7 @@ def _block(block: Mapping[str, Any], at: int, role: Role) -> Part:
 def _aside(payload: Payload) -> Iterator[Part]:
     said = {key: payload[key] for key in _ASIDE_FIELDS if payload.get(key)}
     if said:
-        yield Part(kind=ItemKind.OPAQUE, place=_ASIDE, text=readable_block(said).text)
+        yield Part(kind=ItemKind.OPAQUE, place=_ASIDE, text=json_text(said))
 
 
 def _calls(payload: Payload) -> Iterator[Part]:

@@ -1,21 +1,53 @@
-"""What a model reads of a JSON value: its text, its images, and how much sealed data rides along."""
+"""What a model reads of a block: its text, its images, and how many bytes ride along."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
 from gc_core.errors import MessageError
 from gc_core.formats import fields
-from gc_core.formats.images import IMAGE_TYPES, data_of_url, image_of, image_size
+from gc_core.formats.images import IMAGE_TYPES, image_of, image_size
 from gc_core.items import Image
 from gc_core.messages import without_marks
 
-_SEALED_KEYS = frozenset({"signature", "file_data"})
-_AUDIO_FORMATS = frozenset({"aac", "flac", "mp3", "opus", "pcm16", "wav"})
+EACH: Final = "*"
+"""A step of a path: all elements of a list."""
+
+_TEXT_TYPES = frozenset(
+    {
+        *("application/json", "application/xml", "application/javascript", "application/x-javascript"),
+        *("application/x-python", "application/x-yaml", "application/yaml", "application/rtf", "application/sql"),
+    }
+)
+"""Media types beside ``text/...`` that providers read as text."""
+
+
+@attrs.frozen
+class Binary:
+    """
+    Where a provider's block holds what is no text: an image block, base64, or what only the provider can decrypt.
+
+    Attributes:
+        path: Keys from the block on; ``EACH`` stands for all elements of a list.
+        within: The type that the object which holds it has to have, "" for any: a document holds bytes or text.
+        linked: It may be a URL instead, which counts as its text.
+
+    """
+
+    path: tuple[str, ...]
+    within: str = ""
+    linked: bool = False
+
+
+Binaries = Mapping[str, Sequence[Binary]]
+"""Where the blocks of a format hold what is no text, by their types; all else is text, whatever its keys are called."""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,19 +79,29 @@ def json_text(value: object) -> str:
         raise MessageError(f"a payload holds what is not JSON: {error}") from error
 
 
-def readable_block(block: Mapping[str, Any]) -> Readable:
-    """What is read of a block that is not understood, or of an attachment: its JSON without binary data and marks."""
-    if block.get("type") in IMAGE_TYPES:
+def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
+    """What is read of a block that is not understood, or of an attachment: its JSON, without binary data and marks."""
+    kind = block.get("type")
+    if kind in IMAGE_TYPES:
         return Readable(images=(image_of(block),))
-    sieve = _Sieve()
-    try:
-        text = json_text(sieve.sift(without_marks(block)))
-    except RecursionError as error:
-        raise MessageError("a block is nested too deeply to be read") from error
-    return Readable(text=text, images=tuple(sieve.images), sealed_bytes=sieve.sealed)
+    bare: Any = without_marks(block)
+    found = _Found()
+    for binary in binaries.get(kind, ()) if isinstance(kind, str) else ():
+        bare = _replaced(bare, binary.path, functools.partial(found.take, binary))
+    texts = (json_text(bare), *found.texts)
+    return Readable(text="\n".join(texts), images=tuple(found.images), sealed_bytes=found.sealed)
 
 
-def readable_result(content: object, field: str) -> Readable:
+def readable_bytes(data: str, media_type: str) -> Readable:
+    """What is read of base64: an image by its size, a file of text by its text, all else by its length."""
+    if media_type.startswith("text/") or media_type in _TEXT_TYPES:
+        text = _decoded(data)
+        return Readable(sealed_bytes=len(data)) if text is None else Readable(text=text)
+    width, height = image_size(data)
+    return Readable(images=(Image(width=width, height=height),)) if width else Readable(sealed_bytes=len(data))
+
+
+def readable_result(content: object, field: str, binaries: Binaries) -> Readable:
     """
     What is read of a tool result: a string, blocks, or nothing.
 
@@ -69,16 +111,11 @@ def readable_result(content: object, field: str) -> Readable:
         return Readable(text=content or "")
     if not isinstance(content, Sequence):
         raise fields.FieldError(field, content, "a string or a list of blocks")
-    return _joined([_readable_inner(block, f"{field}[{at}]") for at, block in fields.blocks(content, field)])
+    return joined([_readable_inner(block, f"{field}[{at}]", binaries) for at, block in fields.blocks(content, field)])
 
 
-def _readable_inner(block: Mapping[str, Any], field: str) -> Readable:
-    if block["type"] == "text":
-        return Readable(text=fields.text(block, "text", field))
-    return readable_block(block)
-
-
-def _joined(parts: Iterable[Readable]) -> Readable:
+def joined(parts: Iterable[Readable]) -> Readable:
+    """Several as one."""
     parts = tuple(parts)
     return Readable(
         text="\n".join(part.text for part in parts if part.text),
@@ -87,45 +124,65 @@ def _joined(parts: Iterable[Readable]) -> Readable:
     )
 
 
-@attrs.define
-class _Sieve:
-    """Lets through what is text, and keeps what is not."""
+def _readable_inner(block: Mapping[str, Any], field: str, binaries: Binaries) -> Readable:
+    if block["type"] == "text":
+        return Readable(text=fields.text(block, "text", field))
+    return readable_block(block, binaries)
 
+
+@attrs.define
+class _Found:
+    """Takes what is no text out of a block, and keeps it apart."""
+
+    texts: list[str] = attrs.Factory(list)
     images: list[Image] = attrs.Factory(list)
     sealed: int = 0
 
-    def sift(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return self._sift_mapping(value)
-        if isinstance(value, list | tuple):
-            return [self.sift(inner) for inner in value]
-        data = data_of_url(value)
-        return value if data is None else self._take(data)
-
-    def _sift_mapping(self, value: Mapping[str, Any]) -> Any:
-        if value.get("type") in IMAGE_TYPES:
+    def take(self, binary: Binary, owner: Any, key: Any) -> Any:
+        """What stays in the block's JSON."""
+        value = owner[key]
+        if isinstance(value, Mapping) and value.get("type") in IMAGE_TYPES:
             self.images.append(image_of(value))
             return {"type": value["type"]}
-        return {key: self._sift_field(value, key) for key in value}
-
-    def _sift_field(self, owner: Mapping[str, Any], key: str) -> Any:
-        value = owner[key]
-        if isinstance(value, str) and _is_sealed(owner, key):
-            return self._take(value)
-        return self.sift(value)
-
-    def _take(self, data: str) -> str:
-        width, height = image_size(data)
-        if width:
-            self.images.append(Image(width=width, height=height))
-        else:
-            self.sealed += len(data)
+        if not isinstance(value, str) or (binary.within and owner.get("type") != binary.within):
+            return value
+        media_type, data = _data_of(value, owner)
+        if binary.linked and data is value:
+            return value
+        read = readable_bytes(data, media_type)
+        self.texts.extend(filter(None, (read.text,)))
+        self.images.extend(read.images)
+        self.sealed += read.sealed_bytes
         return ""
 
 
-def _is_sealed(owner: Mapping[str, Any], key: str) -> bool:
-    if key == "data":
-        # A document may carry plain text under the same key: only what says that it is base64 or audio is left out.
-        named = owner.get("type") in {"base64", "redacted_thinking"} or owner.get("format") in _AUDIO_FORMATS
-        return named or "mimeType" in owner or "mime_type" in owner
-    return key in _SEALED_KEYS or str(key).startswith("encrypted_")
+def _data_of(value: str, owner: Any) -> tuple[str, str]:
+    """The media type and the base64 of a ``data:`` URL, or of base64 beside which the type stands."""
+    head, mark, data = value.partition(";base64,") if value.startswith("data:") else ("", "", value)
+    if mark and "," not in head:
+        return head.removeprefix("data:").partition(";")[0].strip().lower(), data
+    told = owner.get("media_type") if isinstance(owner, Mapping) else None
+    return (told.lower() if isinstance(told, str) else ""), value
+
+
+def _decoded(data: str) -> str | None:
+    """The text of a file in UTF-8; None when it is none."""
+    try:
+        return base64.b64decode(data.translate(_URL_SAFE), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+_URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
+
+
+def _replaced(value: Any, path: Sequence[str], take: Callable[[Any, Any], Any]) -> Any:
+    """A copy with what stands at a path replaced; as deep as the path is long, whatever the content is."""
+    key, *rest = path
+    if key == EACH:
+        if not isinstance(value, list | tuple):
+            return value
+        return [_replaced(each, rest, take) if rest else take(value, at) for at, each in enumerate(value)]
+    if not isinstance(value, Mapping) or key not in value:
+        return value
+    return {**value, key: _replaced(value[key], rest, take) if rest else take(value, key)}

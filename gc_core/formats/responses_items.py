@@ -9,7 +9,7 @@ from typing import Any, Final
 from gc_core.errors import MessageError
 from gc_core.formats import fields
 from gc_core.formats.images import image_of
-from gc_core.formats.readable import Readable, json_text, readable_block, readable_result
+from gc_core.formats.readable import EACH, Binary, Readable, json_text, readable_block, readable_result
 from gc_core.items import ItemKind, Part, Place
 from gc_core.messages import Payload, Role
 from gc_core.responses_kinds import (
@@ -42,8 +42,18 @@ _TEXT_KINDS = {
 }
 _ATTACHMENTS = frozenset({"input_image", "input_file", "input_audio"})
 
-# Where the arguments of other calls stand.
+_SKILLS = Binary(("tools", EACH, "environment", "skills", EACH, "source", "data"), within="base64")
+_BINARIES = {
+    "input_file": (Binary(("file_data",)),),
+    "input_audio": (Binary(("input_audio", "data")),),
+    "code_interpreter_call": (Binary(("outputs", EACH)),),
+    "additional_tools": (_SKILLS,),
+    "tool_search_output": (_SKILLS,),
+}
+
+# Where the arguments of other calls stand, and what stands beside them and is none.
 _ARGUMENTS = ("action", "actions", "operation", "arguments")
+_FRAME = frozenset({"type", "id", "call_id", "status", "caller", "created_by"})
 _KEY = re.compile(rf"({APPROVAL_REQUEST}|[a-z_]+_call) (.+)", re.DOTALL)
 
 # A pixel: a screenshot cannot be a text.
@@ -127,7 +137,7 @@ def _block(block: Mapping[str, Any], place: Place, role: Role, field: str) -> Pa
     if block["type"] in TEXTS:
         return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", field))
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
-    return _of(readable_block(block), ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
+    return _of(readable_block(block, _BINARIES), ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
 
 
 def _of(read: Readable, kind: ItemKind, place: Place, *, call_id: str = "", fixed: bool = False) -> Part:
@@ -182,9 +192,9 @@ def _opaque(item: Payload, place: Place) -> Part:
     bare = {key: value for key, value in item.items() if key != "id"}
     made = bare.get("result")
     if item.get("type") != "image_generation_call" or not isinstance(made, str):
-        return _of(readable_block(bare), ItemKind.OPAQUE, place)
+        return _of(readable_block(bare, _BINARIES), ItemKind.OPAQUE, place)
     image = image_of({"image_url": f"data:image/png;base64,{made}"})
-    return _of(Readable(text=readable_block({**bare, "result": ""}).text, images=(image,)), ItemKind.OPAQUE, place)
+    return _of(Readable(text=json_text({**bare, "result": ""}), images=(image,)), ItemKind.OPAQUE, place)
 
 
 def _call(item: Payload, kind: str, place: Place, field: str) -> Part:
@@ -206,7 +216,9 @@ def arguments_of(item: Payload, kind: str) -> str:
     if kind in {FUNCTION, APPROVAL_REQUEST, CUSTOM}:
         given = item.get("input" if kind == CUSTOM else "arguments")
         return given if isinstance(given, str) else json_text({} if given is None else given)
-    return json_text({key: item[key] for key in _ARGUMENTS if key in item})
+    told = {key: item[key] for key in _ARGUMENTS if key in item}
+    beside = {key: value for key, value in item.items() if key not in _FRAME and key not in told and value}
+    return json_text({**told, **beside})
 
 
 def _with_arguments(item: Payload, kind: str, text: str) -> dict[str, Any]:
@@ -240,7 +252,7 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
         if not failed:
             return _sealed(item, output, place, call_id)
         output = ""
-    read = readable_result(_plain_blocks(output), fields.below(field, "output"))
+    read = readable_result(_plain_blocks(output), fields.below(field, "output"), _BINARIES)
     return Part(
         kind=ItemKind.TOOL_RESULT,
         place=place,
@@ -255,9 +267,10 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
 def _sealed(item: Payload, output: object, place: Place, call_id: str) -> Part:
     """A result that no text can stand for: a screenshot, tools that were found."""
     if isinstance(output, Mapping) and output.get("type") == "computer_screenshot":
-        read = Readable(images=(image_of(output),))
+        checks = item.get("acknowledged_safety_checks")
+        read = Readable(text=json_text(checks) if checks else "", images=(image_of(output),))
     else:
-        read = readable_block(item)
+        read = readable_block(item, _BINARIES)
     return _of(read, ItemKind.TOOL_RESULT, place, call_id=call_id, fixed=True)
 
 

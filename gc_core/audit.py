@@ -19,7 +19,7 @@ from gc_core.errors import LogError
 from gc_core.fold import enter_one, take_one
 from gc_core.index_audit import index_flaws
 from gc_core.journal import Journal
-from gc_core.ledger import Collected, Entry, Ledger, Rewound
+from gc_core.ledger import Collected, Entry, Ledger, Rewound, Sent
 from gc_core.log import LogRecord, MasterLog
 from gc_core.messages import Message
 from gc_core.places import ITEM, Entries, Lines, Names, misplaced
@@ -55,13 +55,13 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
     Everything in which the files of a session do not agree; empty when all do. Changes nothing and takes no lock.
 
     Every line can be read, ids and offsets are in order, every place that is named holds what it is named for. Log and
-    ledger are folded from the beginning, without checkpoints, in one pass; on the way the digests of every collection
-    in force, and every checkpoint, have to fit the window of their moment. What was taken back by going back is read
-    but not compared. Where the first line does not fit, the comparison ends: what follows cannot be known.
+    ledger are folded from the beginning, without checkpoints, in one pass; on the way the digests of every request
+    that was sent, of every collection in force, and every checkpoint, have to fit the window of their moment. What was
+    taken back by going back is read but not compared. Where the first line does not fit, the comparison ends: what
+    follows cannot be known.
 
-    What no digest covers can be changed unseen: the text of a message that came behind the last collection and the
-    last checkpoint, and the texts of system and tools. A purge makes the digests anew (see ``purge``), so they bear
-    witness to what has happened since then, not before.
+    What no digest covers can be changed unseen: what came behind the last request, collection and checkpoint. A purge
+    makes the digests anew (see ``purge``), so they bear witness to what has happened since then, not before.
 
     A session that is being written can be verified: what comes behind the moment at which this began does not count.
     Memory grows with the number of lines, not with their length.
@@ -101,6 +101,7 @@ class _Audit:
         # The window of the moment, and whether its digest was the expected one; None when it cannot be known any more.
         self._state: SessionState | None = None
         self._fits = True
+        self._fits_as_sent = True
 
     def run(self, counter: TokenCounter | None) -> list[Finding]:
         """All that does not agree."""
@@ -214,6 +215,8 @@ class _Audit:
             if isinstance(record, Collected):
                 messages = self._state.context.messages
                 self._compare(place, "before", record.digests.before, messages, record.digests.count)
+            elif isinstance(record, Sent):
+                self._compare_sent(place, record, self._state.context.digest)
             try:
                 enter_one(self._state, self._ledger, place, entry)
             except MISFIT as error:
@@ -231,9 +234,16 @@ class _Audit:
         """One damaged message shows in every digest until it leaves: the first one tells."""
         found = digest_of_messages(messages[:count])
         fits = found == expected and count <= len(messages)
-        if self._fits and not fits:
+        if self._fits and self._fits_as_sent and not fits:
             self._say(ledgers.FILE_NAME, place, f"{when} it, the messages have digest {found}; it says {expected}")
         self._fits = fits
+
+    def _compare_sent(self, place: ByteRange, record: Sent, found: str) -> None:
+        """What was sent has head and messages: where the messages are damaged, that was told already."""
+        fits = record.digest in {"", found}
+        if self._fits and self._fits_as_sent and not fits:
+            self._say(ledgers.FILE_NAME, place, f"what was sent has digest {record.digest}; the files tell {found}")
+        self._fits_as_sent = fits
 
     # -- checkpoints ---------------------------------------------------------------------------------------------
 

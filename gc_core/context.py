@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from gc_core.errors import SourceError
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall, default_policy
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Unit
 from gc_core.layers import SystemPart, is_own, is_shared
-from gc_core.messages import Message, Payload, Request, Role
+from gc_core.messages import Message, Payload, Request, Role, RunningDigest, digest_of, without_marks
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import Reference
@@ -150,6 +151,8 @@ class Context:
         self._left_out: tuple[str, ...] = ()
         self._marked: list[int] = []
         self._units: dict[int, Unit] = {}
+        self._running = RunningDigest()
+        self._digested: tuple[tuple[object, ...], bytes] = ((), b"")
 
     # -- what is there -------------------------------------------------------------------------------------------
 
@@ -162,6 +165,11 @@ class Context:
     def system(self) -> tuple[Item, ...]:
         """The parts of the system text, in the order in which they are sent."""
         return tuple(self._system.values())
+
+    @property
+    def digest(self) -> str:
+        """Of all that ``render`` sends, in hex, its cache marks left out: O(what came since this was last asked)."""
+        return self._running.of(self._messages, self._head_digest)
 
     @property
     def first(self) -> Message | None:
@@ -377,7 +385,7 @@ class Context:
         other = Context(intake=self._intake, budget=self.budget.clone())
         other.cursor = self.cursor
         other._system = dict(self._system)
-        other._tools, other._left_out = self._tools, self._left_out
+        other._tools, other._left_out, other._digested = self._tools, self._left_out, self._digested
         other._leave_out(edits.schemas)
         changed = set(map(self._places.get, (*edits.dropped, *edits.texts)))
         stand_ins = other._stand_ins(edits)
@@ -413,6 +421,7 @@ class Context:
         """Another context with the same head and these messages. O(window)."""
         other = Context(intake=self._intake, budget=self._empty_budget(self._intake.counter.per_request))
         other._system, other._tools, other._left_out = dict(self._system), self._tools, self._left_out
+        other._digested = self._digested
         for item in (*other._system.values(), *(schema.item for schema in other._tools)):
             other.budget.add(_budget_item(item))
         other._system_overhead(was=False)
@@ -531,17 +540,33 @@ class Context:
         items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
         arrival = self._intake.framed(self.cursor, *items.values())
         given = (summary.number for summary in edits.summaries.values())
-        self.cursor = attrs.evolve(arrival.cursor, summaries=max(given, default=arrival.cursor.summaries))
+        self.cursor = attrs.evolve(
+            arrival.cursor,
+            summaries=max(given, default=arrival.cursor.summaries),
+            results=self.cursor.results,  # they stand where something left; whether the last message still does, see below
+        )
         return dict(zip(items, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
-        """Later results of the current batch join the message as it stands now."""
+        """What comes next joins the last message as it stands now; where another one is the last, nothing."""
         results = self.cursor.results
         if results is not None:
-            live = next((message for message in reversed(self._messages) if message.id == results.id), None)
+            last = self._messages[-1] if self._messages else None
+            live = last if last is not None and last.id == results.id else None
             self.cursor = attrs.evolve(self.cursor, results=live)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    @property
+    def _head_digest(self) -> bytes:
+        """Of what stands before the conversation; made anew only where other texts or schemas stand there."""
+        stands = (*self._system.values(), *self._tools)
+        known, digest = self._digested
+        if len(known) != len(stands) or any(map(operator.is_not, known, stands)):
+            texts = [item.text for item in self._system.values()]
+            digest = digest_of([texts, [without_marks(schema.payload) for schema in self._tools]])
+            self._digested = stands, digest
+        return digest
 
     def _add(self, *messages: Message) -> None:
         for message in messages:

@@ -18,7 +18,6 @@ from gc_core.ledger import (
     Collected,
     Configured,
     Entry,
-    FirstSent,
     Inherited,
     Ledger,
     ObjectiveSet,
@@ -30,6 +29,7 @@ from gc_core.ledger import (
     Registered,
     Released,
     Rewound,
+    Sent,
     Undone,
 )
 from gc_core.log import PARTS, LogRecord, MasterLog
@@ -190,7 +190,7 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             pass
         case Registered(source=source):
             state.register(source)
-        case FirstSent():
+        case Sent():
             state.sent = True
         case Observed(raw=raw, reported=reported, counted=counted):
             state.observe(raw, reported, counted=counted)

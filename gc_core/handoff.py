@@ -36,7 +36,7 @@ from gc_core.handoff_texts import (
 from gc_core.items import Form, Item, ItemKind, Level, Unit
 from gc_core.layers import SystemPart, is_own
 from gc_core.leases import Lease, Leasing
-from gc_core.ledger import Ancestor, Collected, FirstSent, Inherited, Observed
+from gc_core.ledger import Ancestor, Collected, Inherited, Observed, Sent
 from gc_core.log import FILE_NAME, LogRecord
 from gc_core.logs import bound, logger
 from gc_core.messages import Payload
@@ -326,7 +326,7 @@ class Handing(Leasing):
         for _, entry in self._store.ledger.entries():
             if isinstance(entry.record, Inherited):
                 return entry.at, entry.record
-            if isinstance(entry.record, FirstSent | Observed | Collected):
+            if isinstance(entry.record, Sent | Observed | Collected):
                 break
         return None
 

@@ -82,8 +82,8 @@ class Cursor:
         asked: Items of the turn before, when that was an exchange which ended so.
         has_tools: The session has called tools.
         open_calls: Calls that wait for results, in order.
-        results: The message that what comes next may join, if the format wants that: the one with the results of the
-            current batch so far, or a reply that comes in pieces.
+        results: The last message of the window, where what comes next may join it, if the format wants that: the one
+            with the results of the current batch so far, or a reply that comes in pieces.
 
     """
 
@@ -248,10 +248,14 @@ class Intake:
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
 
     def framed(self, cursor: Cursor, *items: Item) -> Arrival:
-        """User messages that the framework writes, one for each text; numbers and tokens are filled in here."""
+        """
+        User messages that the framework writes, one for each text; numbers and tokens are filled in here.
+
+        What comes next stands behind them, so it joins nothing before them.
+        """
         more = len(items)
         after = attrs.evolve(
-            cursor, items=cursor.items + more, messages=cursor.messages + more, units=cursor.units + more
+            cursor, items=cursor.items + more, messages=cursor.messages + more, units=cursor.units + more, results=None
         )
         messages = tuple(self._framed(cursor, place, item) for place, item in enumerate(items, start=1))
         return Arrival(messages=messages, cursor=after)

@@ -94,7 +94,11 @@ class Journal:
         return None if end is None else (ByteRange(start, end + 1), self._pread(start, end + 1 - start))
 
     def overwrite(self, place: ByteRange, data: bytes) -> None:
-        """Write other bytes of the same length over a place, for a purge alone. Raises LogError for another length."""
+        """
+        Write other bytes of the same length over a place, for a purge alone, which syncs when it is done.
+
+        Raises LogError for another length.
+        """
         self._check(place)
         if len(data) != place.end - place.start:
             raise LogError(f"{self.path}: {len(data)} bytes do not fit at {place.start}-{place.end}")
@@ -103,7 +107,6 @@ class Journal:
         except OSError as error:
             text = f"{self.path}: bytes {place.start}-{place.end} could not be overwritten, or in part: {error}"
             raise LogError(text) from error
-        self.sync()
 
     def cut(self, offset: int) -> None:
         """Move the lines from the one that begins at an offset aside, as if a crash had torn them. Raises LogError."""

@@ -89,8 +89,16 @@ class Registered:
 
 
 @attrs.frozen(kw_only=True)
-class FirstSent:
-    """The first request was rendered; from here on changes at its head wait for a break."""
+class Sent:
+    """
+    A request was rendered; from the first one on changes at its head wait for a break.
+
+    Attributes:
+        digest: Of its system texts, tool schemas and messages, in hex; "" in files of gc-core before it was told.
+
+    """
+
+    digest: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -308,7 +316,7 @@ LedgerRecord = (
     Opened
     | Inherited
     | Registered
-    | FirstSent
+    | Sent
     | Observed
     | Cleared
     | Booked
@@ -327,7 +335,8 @@ _KINDS: dict[str, type[Any]] = {
     "opened": Opened,
     "inherited": Inherited,
     "registered": Registered,
-    "first_sent": FirstSent,
+    "first_sent": Sent,  # in files of gc-core before each request was told of
+    "sent": Sent,
     "observed": Observed,
     "cleared": Cleared,
     "booked": Booked,

@@ -83,6 +83,31 @@ def digest_of(value: object) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+class RunningDigest:
+    """
+    The digest of messages to which others come at the end: O(what is new).
+
+    Of messages that were there before only the last one may be another one since, or be gone, or all of them.
+    """
+
+    def __init__(self) -> None:
+        self._whole = hashlib.blake2b(digest_size=16)
+        self._count = 0
+
+    def of(self, messages: Sequence[Message], head: bytes) -> str:
+        """Of these messages, in hex, with the digest of what stands before them."""
+        whole = max(0, len(messages) - 1)
+        if whole < self._count:
+            self._whole, self._count = hashlib.blake2b(digest_size=16), 0
+        for message in messages[self._count : whole]:
+            self._whole.update(message.digest)
+        self._count = whole
+        digest = self._whole.copy()
+        digest.update(b"".join([message.digest for message in messages[whole:]]))
+        digest.update(head)
+        return digest.hexdigest()
+
+
 MOST_TOKENS = 2**53
 """No report tells as many tokens: sums of it would be numbers that not every reader of the files can hold."""
 

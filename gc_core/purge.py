@@ -19,7 +19,7 @@ from gc_core.checkpoints import Checkpoints
 from gc_core.errors import LogError
 from gc_core.fold import enter, standing, take_all
 from gc_core.formats import format_named
-from gc_core.ledger import Collected, Digests, Purged, Rewound
+from gc_core.ledger import Collected, Digests, Purged, Rewound, Sent
 from gc_core.logs import logger
 from gc_core.permission import check_fact, check_ledger_line, check_log_line
 from gc_core.plugins import Plugins
@@ -50,9 +50,9 @@ def purge(
     with ``*`` (or another letter that it does not hold) in as many bytes: sizes, places, ids and references stay as
     they are, and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a
     facts file in the directory are overwritten; checkpoints, search index and the file of the task's state are deleted,
-    for they are made anew of log and ledger. The digests of the collections in force are made anew too: undoing goes
-    on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by ``verify`` only
-    until then.
+    for they are made anew of log and ledger. The digests of the requests and of the collections in force are made anew
+    too: undoing goes on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by
+    ``verify`` only until then.
 
     A process that is killed in the middle leaves a session in which some of it stands; purging again completes it. What
     is not found: other spellings, the piece of it that a stub's cut left over, and copies elsewhere: forks, facts in
@@ -226,19 +226,25 @@ def _renew_digests(store: Store, state: SessionState) -> None:
                 count = record.digests.count
                 after = state.context.messages
                 found = Digests(before=digest_of_messages(before[:count]), after=digest_of_messages(after), count=count)
-                _write_digests(store, place, record.digests, found)
+                _write_digests(store, place, _digests(record.digests), _digests(found))
+            elif isinstance(record, Sent) and record.digest:
+                _write_digests(store, place, _digest(record.digest), _digest(state.context.digest))
             reached = Position(entry.at, place.end)
     except LogError as error:
         _log.warning("digests not made anew", error=str(error))
 
 
-def _write_digests(store: Store, place: ByteRange, old: Digests, new: Digests) -> None:
+def _write_digests(store: Store, place: ByteRange, old: bytes, new: bytes) -> None:
     if old != new:
         line = store.ledger.journal.read(place)
-        replaced = line.replace(_digests(old), _digests(new))
-        store.ledger.journal.overwrite(place, replaced)
+        store.ledger.journal.overwrite(place, line.replace(old, new))
+
+
+def _digest(digest: str) -> bytes:
+    """As it stands in the line of a request."""
+    return f'"digest":"{digest}"'.encode()
 
 
 def _digests(digests: Digests) -> bytes:
-    """As they stand in a line: the quotes of a text are escaped, so no text holds them."""
+    """As they stand in the line of a collection: the quotes of a text are escaped, so no text holds them."""
     return f'"digests":{{"before":"{digests.before}","after":"{digests.after}"'.encode()

@@ -27,7 +27,6 @@ from gc_core.ledger import (
     Cleared,
     Collected,
     Configured,
-    FirstSent,
     Inherited,
     ObjectiveSet,
     Observed,
@@ -36,6 +35,7 @@ from gc_core.ledger import (
     Registered,
     Released,
     Rewound,
+    Sent,
     Undone,
 )
 from gc_core.log import PARTS, LogRecord
@@ -99,6 +99,7 @@ class Recorder:
         self.state = state
         self.is_stale = False
         self._steps = 0
+        self._sent = ""
 
     def renew(self, state: SessionState) -> None:
         """Take over the state that the files tell; what waits for the end of the next request is in no file."""
@@ -231,10 +232,11 @@ class Recorder:
 
     @_whole
     def sent(self) -> None:
-        """A request was rendered."""
-        if not self.state.sent:
-            self.store.note(FirstSent())
-            self.state.sent = True
+        """A request was rendered: noted with its digest, unless it is the last one again."""
+        digest = self.state.context.digest
+        if not self.state.sent or digest != self._sent:
+            self.store.note(Sent(digest=digest))
+            self.state.sent, self._sent = True, digest
 
     @_whole
     def observe(self, record: Observed) -> None:
@@ -379,7 +381,7 @@ class Recorder:
         numbers = self.state.numbers
         self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
         state.go_on_from(numbers)
-        self.state = state
+        self.state, self._sent = state, ""
 
     def turn_began(self, turn: int) -> Position:
         """The moment before a turn. Raises SourceError when there was no such turn."""

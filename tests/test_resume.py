@@ -437,7 +437,7 @@ def replaced(keys, value):
         ("collected", replaced(["removals"], [{"reason": []}])),
         ("collected", replaced(["hunks"], None)),
         ("collected", replaced(["kind"], "gathered")),
-        ("first_sent", replaced(["kind"], "undone")),
+        ("sent", replaced(["kind"], "undone")),
         ("opened", replaced(["session"], "0" * 32)),
     ],
 )

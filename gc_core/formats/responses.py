@@ -199,8 +199,13 @@ class ResponsesFormat:
     ) -> Request:
         """The request: the items of all payloads in one list; the system texts become ``instructions``."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
-        flat = tuple(item for message in messages for item in _items(message))
-        return Request(format=self.name, messages=flat, system=blocks, tools=tuple(tools), tokens=tokens)
+        flat: list[Payload] = []
+        for message in messages:
+            if _OUTPUT in message and _is_reply(message):
+                flat.extend(message[_OUTPUT])
+            else:
+                flat.append(message)
+        return Request(format=self.name, messages=tuple(flat), system=blocks, tools=tuple(tools), tokens=tokens)
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Mapping, Sequence
 
 from gc_core.messages import MARKS, NESTED, Payload, Request
@@ -14,8 +16,9 @@ def first_change(before: Request, after: Request) -> int | None:
     """Index of the first message that is another one, -1 when system or tools are, None when nothing is."""
     if not (_all_same(before.system, after.system) and _all_same(before.tools, after.tools)):
         return -1
-    for index, (old, new) in enumerate(zip(before.messages, after.messages, strict=False)):
-        if not same(old, new):
+    others = itertools.compress(itertools.count(), map(operator.is_not, before.messages, after.messages))
+    for index in others:  # most messages are the same objects in both
+        if not same(before.messages[index], after.messages[index]):
             return index
     shorter = min(len(before.messages), len(after.messages))
     return None if len(before.messages) == len(after.messages) else shorter

@@ -543,7 +543,8 @@ class Context:
         self.cursor = attrs.evolve(
             arrival.cursor,
             summaries=max(given, default=arrival.cursor.summaries),
-            results=self.cursor.results,  # they stand where something left; whether the last message still does, see below
+            # They stand where something left; whether the last message still does, see below.
+            results=self.cursor.results,
         )
         return dict(zip(items, arrival.messages, strict=True))
 

@@ -111,7 +111,6 @@ def test_nothing_that_is_written_holds_what_a_plugin_masks(format_name, tmp_path
         assert complaints(format_name, request.kwargs()) == []
         (result,) = [item.id for item in session.items() if item.kind.value == "tool_result"]
         assert session.condense({result: f"The key is {SECRET}."}).changed
-        session.mark_outcome(success=True, note=SECRET)
         session.book(f"judge {SECRET}", Usage(input_tokens=5, output_tokens=1), model=f"model {SECRET}")
         lease = session.lease(2_000, name=f"docs {SECRET}")
         lease.deliver(f"It is {SECRET}.")

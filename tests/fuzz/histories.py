@@ -326,6 +326,9 @@ class Author:
     def reopen(self) -> None:
         self.add("reopen", sent=self.chance.one_in(2))
 
+    def kill(self) -> None:
+        self.add("kill")
+
     def late(self) -> None:
         """A result of a call that has one already, or that was never made."""
         call = self.chance.random.choice(self.past) if self.past else Call("call_0", "read", "{}", {})
@@ -362,7 +365,8 @@ ASIDES = {
     "rewind": 1,
     "recover": 1,
     "switch": 2,
-    "reopen": 4,
+    "reopen": 3,
+    "kill": 2,
     "late": 3,
     "expand": 1,
     "stream": 1,
@@ -380,7 +384,7 @@ def called_in(payload: JSON, calls: list[Call]) -> list[Call]:
     elif "tool_calls" in payload:
         held = {call["id"] for call in payload["tool_calls"]}
     elif "parts" in payload:
-        return calls if any("functionCall" in part for part in payload["parts"]) else []
+        return calls if any({"functionCall", "function_call"} & set(part) for part in payload["parts"]) else []
     else:
         content = payload.get("content")
         held = {block.get("id") for block in content} if isinstance(content, list) else set()

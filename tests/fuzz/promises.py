@@ -182,7 +182,7 @@ def texts_of(message: JSON) -> list[str]:
 
 # -- what is sealed
 
-SEALED = ("signature", "encrypted_content", "thoughtSignature")
+SEALED = ("signature", "encrypted_content", "thoughtSignature", "thought_signature")
 
 
 @attrs.define

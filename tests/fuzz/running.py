@@ -40,6 +40,8 @@ from tests.fuzz.shapes import SHAPES
 SLOW_SECONDS = 4.0
 
 
+# A reader reads all files once more: one in so many sessions is looked at by one.
+READ_EVERY = 4
 # Of the window: a request that a provider may find too long.
 LARGE = 0.7
 
@@ -265,8 +267,9 @@ class Run:
             self.breach(Breach("still: a second pre_send raises what the first did not", ""))
         elif (then := flat(self.script.format, request)) != now:
             what = "adds to" if then[: len(now)] == now else "changes"
-            what = f"still: a second pre_send with nothing appended {what} the request"
-            self.breach(Breach(what, difference(now, then)))
+            what = f"collects, and {what}" if self.broken else what
+            self.breach(Breach(f"still: a second pre_send with nothing appended {what} it", difference(now, then)))
+            self.last, self.last_head = then, head(request)
         elif self.broken:
             self.breach(Breach("still: a second pre_send with nothing appended collects", "the request is the same"))
         self.broken = False
@@ -356,9 +359,11 @@ class Run:
             return
         self.broken = False
         request = self._request()
-        if request is not None and not self.broken and flat(self.script.format, request) != before:
-            text = difference(before, flat(self.script.format, request))
-            self.breach(Breach("undone: undo does not bring back the request of before", text))
+        if request is not None and not self.broken:  # a block that waited may stand behind it
+            now = flat(self.script.format, request)[: len(before)]
+            if now != before:
+                text = difference(before, now)
+                self.breach(Breach("undone: undo does not bring back the request of before", text))
         self.broken = True
         self.session.release()
 
@@ -433,6 +438,22 @@ class Run:
         if sent:
             self._compare_sent()
 
+    def do_kill(self) -> None:
+        """What another process would find if this one ended here: a copy of the files, opened in their place."""
+        window = said_in(self.session)
+        copy = self.directory.with_name(self.directory.name[:-1] + "k")
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self.directory, copy)
+        try:
+            with gc.GCSession.open(copy) as session:
+                there = said_in(session)
+            if there != window:
+                self.breach(Breach("killed: a copy of the files has another window", difference(window, there)))
+            for finding in gc.verify(copy):
+                self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
     def _open(self) -> None:
         try:
             self.session = gc.GCSession.open(self.directory, on_event=self._hear)
@@ -475,7 +496,7 @@ class Run:
 
     def _read_window(self) -> None:
         """A reader of the files sees the request that was sent last."""
-        if not self.stands or self.broken:
+        if not self.stands or self.broken or self.script.seed % READ_EVERY:
             return
         with gc.SessionReader(self.directory) as reader:
             now = flat(self.script.format, reader.window())
@@ -484,6 +505,11 @@ class Run:
 
     def _failures(self) -> list[tuple[str, str]]:
         return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
+
+
+def said_in(session: gc.GCSession) -> list[str]:
+    """The window without its system text, which names the directory."""
+    return [line for line in window_of(session) if f" {gc.ItemKind.SYSTEM_TEXT.name} " not in line]
 
 
 def quoted(text: str) -> str:

@@ -379,8 +379,29 @@ def responses_own(chance: Chance) -> JSON:
     )
 
 
+# Gemini's fields as the REST API spells them, and as the Python SDK does.
+SPELLINGS = {
+    "functionCall": "function_call",
+    "functionResponse": "function_response",
+    "inlineData": "inline_data",
+    "mimeType": "mime_type",
+    "thoughtSignature": "thought_signature",
+}
+
+
+def in_snake_case(part: JSON) -> JSON:
+    """A part as the SDK spells it; what a caller's own keys are called stays."""
+    made = {SPELLINGS.get(key, key): value for key, value in part.items()}
+    if "inline_data" in made:
+        made["inline_data"] = {SPELLINGS.get(key, key): value for key, value in made["inline_data"].items()}
+    return made
+
+
 class Gemini(Shape):
     """Gemini's contents."""
+
+    def spelled(self, chance: Chance, parts: list[JSON]) -> list[JSON]:
+        return [in_snake_case(part) for part in parts] if chance.one_in(5) else parts
 
     def user(self, chance: Chance, words: str) -> Made:
         if chance.odd():
@@ -410,7 +431,7 @@ class Gemini(Shape):
             blank = {"text": "", "thought": True}
             parts = chance.random.choice(([blank], [*parts, blank], [{"text": ""}], [{"text": "hm", "thought": True}]))
             return Made({"role": "model", "parts": parts}, odd=True)
-        return Made({"role": "model", "parts": parts})
+        return Made({"role": "model", "parts": self.spelled(chance, parts)})
 
     def results(self, chance: Chance, calls: list[Call]) -> list[Made]:
         made = [self.result(chance, call) for call in calls]
@@ -420,7 +441,7 @@ class Gemini(Shape):
             parts.append({"text": chance.short() or "-"})
         if len(parts) > 1 and chance.one_in(8):
             return [Made({"role": "user", "parts": [part]}, odd) for part in parts]
-        return [Made({"role": "user", "parts": parts}, odd)]
+        return [Made({"role": "user", "parts": self.spelled(chance, parts)}, odd)]
 
     def result(self, chance: Chance, call: Call) -> Made:
         response, odd = gemini_response(chance)

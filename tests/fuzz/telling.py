@@ -150,5 +150,6 @@ LINES: dict[str, Callable[[Step], list[str]]] = {
     "rewind": said("session.rewind({turn})"),
     "recover": said("session.recover(Exception(...))  # a refusal that names {share} times the context_limit"),
     "switch": switched,
+    "kill": said("# here the directory is copied, and the copy is opened"),
     "reopen": lambda _step: again()[:2],
 }

@@ -123,7 +123,7 @@ def repeated(random: Random, tokens: int) -> str:
     """One of the repetitions, some thousand characters long; seldom so long that a slow pattern is noticed."""
     head, body, tail = random.choice(REPETITIONS)
     letters = random.choice((300, 1_000, 4 * max(1, tokens), 4 * max(1, tokens)))
-    letters = LONG_RUN if random.random() < 0.05 else letters
+    letters = LONG_RUN if random.random() < 0.15 else letters
     return head + body * (letters // len(body) + 1) + tail
 
 

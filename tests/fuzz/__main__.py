@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import multiprocessing
-import os
-import shutil
 import sys
-import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import attrs
 
 from tests.fuzz.histories import make_script
+from tests.fuzz.looking import Seen, look, quiet
 from tests.fuzz.running import run
 from tests.fuzz.shrinking import Shrinker
 from tests.fuzz.telling import as_code
 
 TELL_SECONDS = 30
 BATCH = 20
-
-
-@attrs.frozen
-class Seen:
-    """What one seed showed."""
-
-    seed: int
-    requests: int
-    overflows: int
-    breaches: tuple[tuple[str, str], ...]
-
-
-def look(seed: int) -> Seen:
-    """Run one seed in this process."""
-    try:
-        made = run(make_script(seed), root())
-    except Exception as error:  # noqa: BLE001 - the fuzzer's own fault is told as such
-        text = "".join(traceback.format_exception(error)[-2:])
-        return Seen(seed, 0, 0, ((f"the fuzzer itself: {type(error).__name__}", text[-400:]),))
-    found = tuple((breach.kind, breach.text) for breach in made.breaches)
-    return Seen(seed, made.requests, made.overflows, found)
-
-
-def root() -> Path:
-    """
-    Where this process keeps its sessions: in memory where that is possible, for they are synced at every turn. The
-    path is as long in every process, since it stands in the request.
-    """
-    memory = Path("/dev/shm")  # noqa: S108 - private by its mode, and removed at the end
-    parent = memory if memory.is_dir() else Path(tempfile.gettempdir())
-    made = parent / f"gc-fuzz-{os.getpid():09}"
-    made.mkdir(mode=0o700, exist_ok=True)
-    return made
 
 
 @attrs.define
@@ -103,22 +65,20 @@ def results(seeds: range, processes: int) -> Iterator[Seen]:
     if processes == 1:
         yield from map(look, seeds)
         return
-    with multiprocessing.get_context("spawn").Pool(processes, initializer=quiet) as pool:
-        yield from pool.imap_unordered(look, seeds, chunksize=BATCH)
-
-
-def quiet() -> None:
-    logging.disable(logging.CRITICAL)
+    pool = multiprocessing.get_context("spawn").Pool(processes, initializer=quiet)
+    yield from pool.imap_unordered(look, seeds, chunksize=BATCH)
+    pool.close()
+    pool.join()
 
 
 def replay(seed: int, kind: str | None, *, shrink: bool) -> int:
     """Tell one seed as code, with what it shows; shrunk to the first breach, or to the one that is named."""
     script = make_script(seed)
-    breaches = run(script, root()).breaches
+    breaches = run(script).breaches
     wanted = next((breach.kind for breach in breaches if kind is None or kind in breach.kind), None)
     if shrink and wanted is not None:
-        script = Shrinker(wanted, root()).shrink(script)
-        breaches = run(script, root()).breaches
+        script = Shrinker(wanted).shrink(script)
+        breaches = run(script).breaches
     print(as_code(script))
     for breach in breaches:
         print(f"\n# {breach.kind}\n#   {breach.text[:1_000]!r}")
@@ -135,17 +95,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kind", help="with --replay: the breach to shrink to, by a part of its words")
     given = parser.parse_args(arguments)
     quiet()
-    try:
-        if given.replay is not None:
-            return replay(given.replay, given.kind, shrink=given.shrink)
-        table = Table()
-        for seen in results(range(given.seed, given.seed + given.sessions), given.processes):
-            table.add(seen)
-        return table.end()
-    finally:
-        for left in root().parent.glob("gc-fuzz-*"):
-            if not any(left.iterdir()):
-                shutil.rmtree(left, ignore_errors=True)
+    if given.replay is not None:
+        return replay(given.replay, given.kind, shrink=given.shrink)
+    table = Table()
+    for seen in results(range(given.seed, given.seed + given.sessions), given.processes):
+        table.add(seen)
+    return table.end()
 
 
 if __name__ == "__main__":

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -40,6 +45,8 @@ from tests.fuzz.shapes import SHAPES
 SLOW_SECONDS = 4.0
 
 
+# As long as the path of a directory is, whatever the machine.
+PATH_LETTERS = 32
 # A reader reads all files once more: one in so many sessions is looked at by one.
 READ_EVERY = 4
 # Of the window: a request that a provider may find too long.
@@ -60,13 +67,17 @@ class Refuses:
 
 @attrs.define
 class Clock:
-    """A clock that tells the same times in every run: the log holds them, and offsets into it are in the window."""
+    """
+    A clock that tells the same times in every run: the log holds them, and offsets into it are in the window. All of
+    them have three decimals, and no other thread moves it on.
+    """
 
     now: float = 1_795_438_301.125
 
     def __call__(self) -> float:
-        self.now += 0.0078125
-        return round(self.now - 0.0005, 3) + 0.0001
+        if threading.current_thread() is threading.main_thread():
+            self.now += 0.25
+        return self.now
 
 
 @attrs.define
@@ -540,9 +551,23 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
 }
 
 
-def run(script: Script, root: Path) -> Run:
-    """Run a script in a directory of its own below ``root``; the directory is gone afterwards."""
-    directory = root / f"{script.seed:010}"
+@cache
+def root() -> Path:
+    """
+    Where this process keeps its sessions, and removes them: in memory where that is possible, for they are synced at
+    every turn. The path is as long in every process, since it stands in the request.
+    """
+    memory = Path("/dev/shm")  # noqa: S108 - private by its mode
+    parent = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    made = parent / f"gc-fuzz-{os.getpid():0{max(9, PATH_LETTERS - len(str(parent)))}}"
+    made.mkdir(mode=0o700, exist_ok=True)
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+def run(script: Script) -> Run:
+    """Run a script in a directory of its own; it is gone afterwards."""
+    directory = root() / f"{script.seed:010}"
     shutil.rmtree(directory, ignore_errors=True)  # left by a run that was killed
     made = Run(script, directory)
     try:

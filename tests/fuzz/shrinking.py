@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -25,12 +24,10 @@ class Shrinker:
 
     Attributes:
         kind: The breach's.
-        root: Where sessions lie.
         left: So many more runs it may make.
     """
 
     kind: str
-    root: Path
     left: int = 400
 
     def breaks(self, script: Script) -> bool:
@@ -38,7 +35,7 @@ class Shrinker:
             return False
         self.left -= 1
         try:
-            return any(breach.kind == self.kind for breach in run(script, self.root).breaches)
+            return any(breach.kind == self.kind for breach in run(script).breaches)
         except Exception:  # noqa: BLE001 - a script that cannot be run shows nothing
             return False
 

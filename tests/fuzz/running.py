@@ -126,6 +126,7 @@ class Run:
             format=self.script.format,
             model=self.script.model,
             directory=self.directory,
+            plugins=installed(),
             on_event=self._hear,
         )
 
@@ -456,7 +457,7 @@ class Run:
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self.directory, copy)
         try:
-            with gc.GCSession.open(copy) as session:
+            with gc.GCSession.open(copy, plugins=installed()) as session:
                 there = said_in(session)
             if there != window:
                 self.breach(Breach("killed: a copy of the files has another window", difference(window, there)))
@@ -467,7 +468,7 @@ class Run:
 
     def _open(self) -> None:
         try:
-            self.session = gc.GCSession.open(self.directory, on_event=self._hear)
+            self.session = gc.GCSession.open(self.directory, plugins=installed(), on_event=self._hear)
         except Exception:
             self.over = True
             raise
@@ -552,6 +553,12 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
 
 
 @cache
+def installed() -> gc.Plugins:
+    """The plugins that are installed, looked for once: that takes as long as a short session does."""
+    return gc.Plugins.discover()
+
+
+@cache
 def root() -> Path:
     """
     Where this process keeps its sessions, and removes them: in memory where that is possible, for they are synced at
@@ -574,4 +581,6 @@ def run(script: Script) -> Run:
         made.go()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+        if installed().failures:  # what failed here must not be remembered there
+            installed.cache_clear()
     return made

@@ -292,6 +292,11 @@ def recall_breaches(session: gc.GCSession, taken: dict[tuple[str, ...], JSON]) -
                 return
 
 
+def as_json_tells(text: str) -> tuple[str, str]:
+    """A text inside JSON, with other letters than ASCII as they are and as escapes."""
+    return json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]
+
+
 def message_texts(provider: str, message: JSON) -> list[str]:
     """Texts of a user's message or of plain results, which recall tells word for word."""
     if provider == "responses" and isinstance(message.get("output"), str):

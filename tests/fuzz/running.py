@@ -105,7 +105,11 @@ class Run:
     stands: bool = False
     pinned_turns: set[int] = attrs.Factory(set)
 
+    model: str | None = None
+    locked_sources: set[str] = attrs.Factory(set)
+
     def __attrs_post_init__(self) -> None:
+        self.model = self.script.model
         self.pinned_turns.update(self.script.config.get("pinned_turn_indices", ()))
         self.usable = self.script.usable
 
@@ -233,7 +237,7 @@ class Run:
             *request_breaches(self.session, request, self.usable),
             *self.held.breaches(request),
             *self.sealed.breaches(request),
-            *(last_thinking_breaches(request, self.newest_reply) if self.script.model in FREE_THINKING else ()),
+            *(last_thinking_breaches(request, self.newest_reply) if self.model in FREE_THINKING else ()),
             *bare_id_breaches(request, self.led_to),
         )
         if self.last is not None and not self.broken:
@@ -301,6 +305,8 @@ class Run:
             self.broken = True
 
     def do_register(self, name: str, policy: str, layer: int, cap: int | None) -> None:
+        if policy == "locked":
+            self.locked_sources.add(name)
         self.session.register_source(gc.InstructionSource(name=name, policy=gc.GCPolicy(policy), layer=layer, cap=cap))
 
     def do_enrich(self, texts: dict[str, str]) -> None:
@@ -308,6 +314,10 @@ class Run:
 
     def do_memory(self, source: str, texts: dict[str, str]) -> None:
         self.session.memory(source, **texts)
+        for name, text in texts.items() if source in self.locked_sources else ():
+            self.held.let_go(f"memory {source}:{name}")
+            if "<" not in text:  # that is escaped inside a block's frame
+                self.held.hold(f"memory {source}:{name}", text)
 
     def do_expand(self) -> None:
         gc.auto_expand(self.session)
@@ -429,6 +439,7 @@ class Run:
 
     def do_switch(self, model: str | None, share: float | None) -> None:
         self.broken = True
+        self.model = model or self.model
         if share is None:
             self.session.switch(model=model)
             return

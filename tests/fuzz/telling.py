@@ -58,7 +58,7 @@ def unwrapped(value: Any) -> tuple[int, Any]:
 def text_literal(text: str) -> str:
     if len(text) <= WIDEST:
         return repr(text)
-    for start in range(12):
+    for start in range(24):
         for size in range(1, 24):
             unit = text[start : start + size]
             count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ class PluginFailure:
 
     plugin: str
     doing: str
-    error: Exception
+    error: BaseException
     distribution: str = ""
 
     def __str__(self) -> str:
@@ -44,25 +45,52 @@ class PluginFailure:
 class Attempt:
     """How a call of a plugin's code went: ``error`` and ``failure``, which tells whose it was, are None when well."""
 
-    error: Exception | None = None
+    error: BaseException | None = None
     failure: PluginFailure | None = None
 
 
 @contextmanager
 def border() -> Iterator[Attempt]:
-    """Catch any error; it is kept, and goes no further by itself."""
+    """
+    Catch any error; it is kept, and goes no further by itself.
+
+    What derives from BaseException alone too, a panic in Rust for instance. Only what ends a process, a generator or
+    the task around it goes on: those are their owners' own doing.
+    """
     attempt = Attempt()
     try:
         yield attempt
-    except Exception as error:  # noqa: BLE001 - see above
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+            raise
         attempt.error = error
 
 
-def _told(error: Exception) -> str:
+def _is_being_cancelled() -> bool:
+    """Whether somebody asked the task that is running to end; a CancelledError is a plugin's own otherwise."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # there is no event loop
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def _told(error: BaseException) -> str:
     """What an error says, or that it cannot say it: that is a plugin's code too."""
     with border() as attempt:
         told = str.__str__(str(error))
     return told if attempt.error is None else "it cannot be told"
+
+
+def _as_error(error: BaseException) -> Exception:
+    """What may be raised in another thread without ending anything there."""
+    if isinstance(error, Exception):
+        return error
+    made = PluginError(f"it raised {type(error).__name__}: {_told(error)}")
+    made.__cause__ = error
+    return made
 
 
 def started(call: Callable[[], T]) -> Future[T]:
@@ -79,7 +107,7 @@ def started(call: Callable[[], T]) -> Future[T]:
             with border() as attempt:
                 future.set_result(call())
             if attempt.error is not None:
-                future.set_exception(attempt.error)
+                future.set_exception(_as_error(attempt.error))
         finally:
             if not future.done():
                 future.set_exception(PluginError("it ended its thread instead of answering"))

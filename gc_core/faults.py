@@ -63,7 +63,7 @@ class Faults:
         """Whether it failed so often in a row that it is no longer asked."""
         return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
 
-    def _keep(self, plugin: str, doing: str, error: Exception, distribution: str) -> PluginFailure:
+    def _keep(self, plugin: str, doing: str, error: BaseException, distribution: str) -> PluginFailure:
         failure = PluginFailure(plugin=plugin, doing=doing, error=error, distribution=distribution)
         self.failures.append(failure)
         if len(self.failures) > MOST_FAILURES:

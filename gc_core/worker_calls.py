@@ -97,13 +97,10 @@ async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
     try:
         with border() as attempt:
             return Outcome(text=_text_of(await _answered(tool, call)))
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        return _failed(f"{call.name} was cancelled from inside")
     except SystemExit:
         return _failed(f"{call.name} tried to end the process")
+    if isinstance(attempt.error, asyncio.CancelledError):
+        return _failed(f"{call.name} was cancelled from inside")
     return _failed(_told(attempt.error))
 
 
@@ -122,7 +119,7 @@ def _contained(begin: Callable[[], Any]) -> Any:
     """What a tool does to its task or to the process, it does to its call alone."""
     try:
         return begin()
-    except (asyncio.CancelledError, SystemExit) as error:
+    except SystemExit as error:
         raise PluginError(f"it raised {type(error).__name__}") from error
 
 
@@ -136,7 +133,7 @@ def _text_of(answer: object) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _told(error: Exception | None) -> str:
+def _told(error: BaseException | None) -> str:
     with border() as attempt:
         return _text_of(f"{type(error).__name__}: {error}")
     return f"{type(error).__name__}, which cannot be told: {type(attempt.error).__name__}"

@@ -52,7 +52,7 @@ class Pulled:
     """
 
     proposals: tuple[object, ...]
-    error: Exception | None
+    error: BaseException | None
     ended: bool
 
 

@@ -372,6 +372,11 @@ def _checked(answer: Any, kind: type[T]) -> T:
     return answer
 
 
+def _position(pair: Any, _: object) -> Position:
+    log, ledger = (CONVERTER.structure(each, int) for each in pair)
+    return Position(log, ledger)
+
+
 def _converter() -> cattrs.Converter:
     converter = CONVERTER.copy()
     converter.register_unstructure_hook(
@@ -379,7 +384,7 @@ def _converter() -> cattrs.Converter:
     )
     converter.register_structure_hook(Cursor, make_dict_structure_fn(Cursor, converter, results=override(omit=True)))
     converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
-    converter.register_structure_hook(Position, lambda pair, _: Position(int(pair[0]), int(pair[1])))
+    converter.register_structure_hook(Position, _position)
     return converter
 
 

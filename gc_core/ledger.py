@@ -399,7 +399,8 @@ class Entry:
         try:
             saved = json.loads(line)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
-            span = str(saved.pop("span", ""))
+            span = _strict(saved.pop("span", ""), str)
+            at, time = _strict(at, int), float(_strict(time, float))
             return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]), span=span)
         except UNREADABLE as error:
             raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
@@ -468,7 +469,9 @@ def _converter() -> cattrs.Converter:
         omit_if_default=True, detailed_validation=False, unstruct_collection_overrides={frozenset: sorted}
     )
     converter.register_unstructure_hook(ByteRange, lambda place: [place.start, place.end])
-    converter.register_structure_hook(ByteRange, lambda pair, _: ByteRange(int(pair[0]), int(pair[1])))
+    converter.register_structure_hook(ByteRange, _byte_range)
+    for kind in (int, float, str, bool):
+        converter.register_structure_hook(kind, _strict)
     converter.register_unstructure_hook(
         Item,
         make_dict_unstructure_fn(
@@ -482,6 +485,20 @@ def _converter() -> cattrs.Converter:
     converter.register_unstructure_hook_func(_is_payload, lambda payload: payload)
     converter.register_structure_hook(Drop | Stub | Summarize, _action)
     return converter
+
+
+def _strict(value: Any, kind: Any) -> Any:
+    """The value as it was written: one of another type was damaged, and may not pass for what it can be made into."""
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+    return value
+
+
+def _byte_range(pair: Any, _: object) -> ByteRange:
+    start, end = (_strict(each, int) for each in pair)
+    if not 0 <= start <= end:
+        raise ValueError(f"{start}-{end} is no range of bytes")
+    return ByteRange(start, end)
 
 
 def _is_payload(kind: Any) -> bool:

@@ -82,18 +82,25 @@ class LogRecord:
         try:
             saved = json.loads(line)
             return cls(
-                at=saved["at"],
-                items=tuple(saved["items"]),
-                role=saved["role"],
-                source=saved["source"],
-                turn=saved["turn"],
-                time=saved["time"],
+                at=_read(saved["at"], int),
+                items=tuple(_read(item, str) for item in _read(saved["items"], list)),
+                role=_read(saved["role"], str),
+                source=_read(saved["source"], str),
+                turn=_read(saved["turn"], int),
+                time=_read(saved["time"], float, int),
                 policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
-                by_host=saved.get("by_host", False),
-                payload=saved["payload"],
+                by_host=_read(saved.get("by_host", False), bool),
+                payload=_read(saved["payload"], dict),
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LogError(f"no line of a master log: {line[:200]!r}; {type(error).__name__}: {error}") from error
+
+
+def _read(value: Any, *kinds: type[Any]) -> Any:
+    """The value of a line; what was damaged may be JSON of another type."""
+    if type(value) not in kinds:
+        raise TypeError(f"{value!r:.60} is no {kinds[0].__name__}")
+    return value
 
 
 def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 - the session's own word

@@ -16,7 +16,7 @@ from gc_core.messages import Message
 from gc_core.state import Position, SessionState, digest_of_messages
 
 # What a damaged line makes of the code that takes it for a whole one.
-MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError)
 
 # Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
 _FOLDED = (

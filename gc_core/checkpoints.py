@@ -24,6 +24,7 @@ from gc_core.context import Head
 from gc_core.errors import GCError, LogError, PluginError
 from gc_core.hunks import SavedMessage
 from gc_core.intake import Cursor
+from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.ledger import CONVERTER, UNREADABLE, Configured, Opened
 from gc_core.logs import logger
 from gc_core.objective import Objective
@@ -273,7 +274,7 @@ class Checkpoints:
         """A checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the same."""
         text = _unsealed(self.data(key) or b"")
         try:
-            checkpoint: Checkpoint = _CONVERTER.structure(json.loads(text.decode("utf-8", "surrogatepass")), Checkpoint)
+            checkpoint: Checkpoint = _CONVERTER.structure(read_json(text, DEEPEST_RECORD), Checkpoint)
         except UNREADABLE as error:
             raise LogError(f"{type(error).__name__}: {error}") from error
         if key != key_of(checkpoint.at):

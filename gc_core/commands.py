@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from gc_core.console import given, progress_bar, say, stdout
 from gc_core.errors import ConfigError, GCError, TranscriptError
 from gc_core.formats import format_named
 from gc_core.inspect_commands import COMMANDS as INSPECT_COMMANDS
+from gc_core.json_values import read_json
 from gc_core.measures import ReplayReport, pooled
 from gc_core.plugins import Plugins, named
 from gc_core.presentation import (
@@ -238,7 +238,7 @@ def _option(text: str) -> tuple[str, Any]:
     if not name or not equals:
         raise ConfigError(f"--option {text!r}: expected NAME=VALUE")
     try:
-        return name, json.loads(value)
+        return name, read_json(value)
     except ValueError:
         return name, value
 

@@ -23,6 +23,7 @@ from filelock import FileLock
 from gc_core.bm25 import rarity
 from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
+from gc_core.json_values import read_json
 from gc_core.protocols import TokenCounter
 from gc_core.references import ByteRange
 
@@ -59,7 +60,7 @@ _WRITTEN: Final = {op.value: op for op in (FactOp.ADD, FactOp.UPDATE, FactOp.DEL
 
 def _as_read(text: str) -> str:
     """The text as JSON gives it back, where two surrogates that make one letter are that letter."""
-    paired: str = json.loads(json.dumps(text))
+    paired: str = read_json(json.dumps(text))
     return paired
 
 
@@ -200,12 +201,12 @@ class FactChange:
     def read(cls, line: bytes) -> FactChange:
         """The change of a line; fields of a later version are ignored. Raises LogError for a line of another form."""
         try:
-            saved = json.loads(line)
+            saved = read_json(line)
             # Files of before facts were taken apart have no "states".
             known = [field.name for field in attrs.fields(Fact) if field.name != "states"]
             fact = Fact(**{name: saved[name] for name in known}, states=saved.get("states"))
             return cls(_WRITTEN[saved["op"]], fact)
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise LogError(f"no line of a facts file: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
 

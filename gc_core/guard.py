@@ -27,6 +27,7 @@ import attrs
 from gc_core.framing import unframed
 from gc_core.guard_words import asks_to_reread
 from gc_core.items import Item, ItemKind
+from gc_core.json_values import read_json
 
 ASKED, REPEATED = "asked", "repeated"
 """What a notice is about: words that ask for what was collected, or a call that gives the same again."""
@@ -304,8 +305,8 @@ def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
 def _plain(arguments: str) -> str:
     """Arguments without what makes no difference: blanks, and the order of keys. Kept as they are when no JSON."""
     try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
-    except (ValueError, RecursionError):
+        return json.dumps(read_json(arguments), sort_keys=True)
+    except ValueError:
         return arguments
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -12,6 +13,7 @@ import attrs
 from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
 from gc_core.items import Item
+from gc_core.json_values import Path, key_of, read_json, rebuilt
 from gc_core.layers import SystemPart
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
@@ -172,15 +174,12 @@ def inherited(state: TaskState, tag: str) -> TaskState:
     """
     entities = {name: each for name, each in state.entities.items() if each.kind != REQUEST}
     cursor = StateCursor(newest=state.cursor.newest)
-    saved = json.loads(attrs.evolve(state, entities=entities, cursor=cursor).to_json())
-    return TaskState.from_json(json.dumps(_retold(saved, tag), ensure_ascii=False))
+    saved = read_json(attrs.evolve(state, entities=entities, cursor=cursor).to_json())
+    return TaskState.from_json(json.dumps(rebuilt(saved, functools.partial(_retold, tag)), ensure_ascii=False))
 
 
-def _retold(value: Any, tag: str, key: str = "") -> Any:
-    if isinstance(value, dict):
-        return {name: _retold(each, tag, name) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_retold(each, tag, key) for each in value]
+def _retold(tag: str, path: Path, value: Any) -> Any:
+    key = key_of(path)
     if key == "turn":
         return -1
     if key in _ID_KEYS and isinstance(value, str) and _OWN.fullmatch(value):

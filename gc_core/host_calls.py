@@ -27,6 +27,7 @@ from gc_core.events import (
     VolatileLayer,
 )
 from gc_core.items import Item
+from gc_core.json_values import DepthError, check_depth, read_json
 from gc_core.layers import Private, is_own, is_shared, source_of_system, strings_of
 from gc_core.log import FILE_NAME
 from gc_core.logs import logger
@@ -400,8 +401,11 @@ def _plain(message: object) -> Payload:
     if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
         raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
     try:
-        plain = json.loads(json.dumps(message, default=_as_dict, ensure_ascii=False, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
+        check_depth(message)
+        plain = read_json(json.dumps(message, default=_as_dict, ensure_ascii=False, allow_nan=False))
+    except DepthError as error:
+        raise MessageError(f"message is {error}") from error
+    except (TypeError, ValueError) as error:
         raise MessageError(f"message is not JSON: {error}") from error
     return plain  # type: ignore[no-any-return]  # JSON of a mapping is a dict
 

@@ -11,6 +11,7 @@ import attrs
 from gc_core.errors import MessageError
 from gc_core.framing import SUB_TASK, told_result
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
+from gc_core.json_values import read_object
 from gc_core.messages import Message, Payload, Role
 from gc_core.own_texts import OwnText, own_message, own_stub
 from gc_core.policy import GCPolicy
@@ -567,7 +568,7 @@ class Intake:
             if part.kind in _TEXT_KINDS and not part.text.strip():
                 texts[part.place] = None
                 repairs.append(Repair(kind="empty_text", text=f"empty text at {_where(part.place)} was left out"))
-            elif part.kind is ItemKind.TOOL_CALL and not part.free_text and not _is_object(part.text):
+            elif part.kind is ItemKind.TOOL_CALL and not part.free_text and read_object(part.text) is None:
                 texts[part.place] = json.dumps({"arguments": part.text}, ensure_ascii=False)
                 repairs.append(
                     Repair(
@@ -733,13 +734,6 @@ def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
         return same
     named = (call for call in waiting if call.name == result.name)
     return next((call for call in named if call.name in {call.call_id, result.call_id}), None)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 def _where(place: Place) -> str:

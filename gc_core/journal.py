@@ -12,6 +12,7 @@ from typing import Any
 
 from gc_core.errors import LogError
 from gc_core.handles import Handle, opened
+from gc_core.json_values import DEEPEST_RECORD, DepthError, read_json
 from gc_core.references import ByteRange
 
 _CHUNK = 1 << 18
@@ -270,8 +271,8 @@ def _is_object(line: bytes) -> bool:
     if not line.lstrip().startswith(b"{"):
         return False
     try:
-        return isinstance(json.loads(line), dict)
-    except RecursionError:
+        return isinstance(read_json(line, DEEPEST_RECORD), dict)
+    except DepthError:
         # That it is nested deeper than can be read from here does not make it torn.
         return line.startswith(b"{") and line.endswith(b"}\n")
     except ValueError:

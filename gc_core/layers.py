@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from gc_core.errors import SourceError
+from gc_core.json_values import keys_and_values
 from gc_core.policy import GCPolicy
 from gc_core.sources import CONVERSATION, ENRICHMENT, PLUGIN, READY_MADE_SOURCES, SYSTEM, USER, InstructionSource
 
@@ -133,12 +134,4 @@ class Private:
 
 def strings_of(value: Any) -> Iterator[str]:
     """The keys and texts inside a tool schema."""
-    left = [value]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            left.extend((*value.keys(), *value.values()))
-        elif isinstance(value, list | tuple):
-            left.extend(value)
+    return (each for each in keys_and_values(value) if isinstance(each, str))

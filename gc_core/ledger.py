@@ -7,7 +7,6 @@ master log and the ledger, and making it anew calls no plugin.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +20,7 @@ from gc_core.errors import LogError
 from gc_core.hunks import Hunk
 from gc_core.items import Item
 from gc_core.journal import Journal, line_of
+from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.messages import Payload, Usage
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange
@@ -362,7 +362,6 @@ UNREADABLE = (
     TypeError,
     AttributeError,
     ArithmeticError,
-    RecursionError,
     cattrs.BaseValidationError,
     cattrs.StructureHandlerNotFoundError,
 )
@@ -397,7 +396,7 @@ class Entry:
     def read(cls, line: bytes) -> Entry:
         """The entry of a line. Raises LogError for a line of another form."""
         try:
-            saved = json.loads(line)
+            saved = read_json(line, DEEPEST_RECORD)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
             span = _strict(saved.pop("span", ""), str)
             at, time = _strict(at, int), float(_strict(time, float))

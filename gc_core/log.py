@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ import attrs
 
 from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
+from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.policy import GCPolicy
 from gc_core.protocols import Format
 from gc_core.references import LOG_NAME, ByteRange
@@ -80,7 +80,7 @@ class LogRecord:
     def read(cls, line: bytes) -> LogRecord:
         """The record of a line. Raises LogError for a line of another form."""
         try:
-            saved = json.loads(line)
+            saved = read_json(line, DEEPEST_RECORD)
             return cls(
                 at=_read(saved["at"], int),
                 items=tuple(_read(item, str) for item in _read(saved["items"], list)),
@@ -92,7 +92,7 @@ class LogRecord:
                 by_host=_read(saved.get("by_host", False), bool),
                 payload=_read(saved["payload"], dict),
             )
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LogError(f"no line of a master log: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from gc_core.json_values import Path, objects, rebuilt
 from gc_core.messages import Payload
 from gc_core.references import check_of
 
@@ -38,9 +39,15 @@ def without_secrets(payload: Payload, mask: Mask) -> Payload:
     A message or tool schema in which every text went through ``mask``: names too, and in what a call is given the keys.
     Ids and sealed bytes are left alone.
     """
-    bytes_beside = payload.get("type") in _SEALED or not _MEDIA.isdisjoint(payload)
-    kept = _STRUCTURE | {"data"} if bytes_beside else _STRUCTURE
-    return {key: value if key in kept else _part(key, value, mask) for key, value in payload.items()}
+    given = {id(each) for owner in objects(payload) for key in _FREE & owner.keys() for each in objects(owner[key])}
+
+    def masked(path: Path, leaf: Any) -> Any:
+        return _masked(payload, path, leaf, mask) if isinstance(leaf, str) else leaf
+
+    def keyed(was: Any, made: Any) -> Any:
+        return _keyed(made.items(), mask) if id(was) in given else made
+
+    return rebuilt(payload, masked, leaves_as=keyed)  # type: ignore[no-any-return]  # of a mapping it is a dict
 
 
 def without_secret_names(texts: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
@@ -53,22 +60,21 @@ def masked_name(name: str, mask: Mask) -> str:
     return name if mask(name) == name else f"redacted_{check_of(name)}"
 
 
-def _part(key: str, value: Any, mask: Mask) -> Any:
-    if key in _NAMES and isinstance(value, str):
-        return masked_name(value, mask)
-    return _masked(value, mask, inside=key in _FREE)
+def _masked(payload: Payload, path: Path, text: str, mask: Mask) -> str:
+    """A text of the payload without secrets; what is structure stays, and a name becomes another name."""
+    value: Any = payload
+    for key in path:
+        if isinstance(value, Mapping):
+            if key in _FREE:
+                return mask(text)
+            if key in _STRUCTURE or (key == "data" and _has_bytes(value)):
+                return text
+        value = value[key]
+    return masked_name(text, mask) if path[-1] in _NAMES else mask(text)
 
 
-def _masked(value: Any, mask: Mask, *, inside: bool = False) -> Any:
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, list):
-        return [_masked(each, mask, inside=inside) for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    if not inside:
-        return without_secrets(value, mask)
-    return _keyed(((key, _masked(each, mask, inside=True)) for key, each in value.items()), mask)
+def _has_bytes(owner: Mapping[str, Any]) -> bool:
+    return owner.get("type") in _SEALED or not _MEDIA.isdisjoint(owner)
 
 
 def _keyed(values: Iterable[tuple[str, Any]], mask: Mask) -> dict[str, Any]:

@@ -21,6 +21,9 @@ MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 NESTED = ("content", "output")
 """Where a payload holds a list of blocks."""
 
+MARKED_LEVELS = 4
+"""Levels of blocks below a message that may carry a mark: a text of a search result in a tool result, at the most."""
+
 Payload = Mapping[str, Any]
 """A provider's own message or tool schema: opaque outside ``gc_core.formats``, never changed in place."""
 
@@ -64,12 +67,12 @@ class Message:
         return digest_of(without_marks(self.payload))
 
 
-def without_marks(payload: Payload) -> Payload:
+def without_marks(payload: Payload, levels: int = MARKED_LEVELS) -> Payload:
     """A message, block or schema without its cache marks; the payload itself where it has none."""
-    for field in NESTED:
+    for field in NESTED if levels else ():
         blocks = payload.get(field)
         if isinstance(blocks, list):
-            bare = [without_marks(block) if isinstance(block, Mapping) else block for block in blocks]
+            bare = [without_marks(block, levels - 1) if isinstance(block, Mapping) else block for block in blocks]
             if any(map(operator.is_not, bare, blocks)):
                 payload = {**payload, field: bare}
     if MARKS.isdisjoint(payload):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from gc_core.formats import format_named
 from gc_core.items import ItemKind
+from gc_core.json_values import strings
 from gc_core.messages import Payload, Request, Role, without_marks
 from gc_core.models import family
 from gc_core.one_call import Prompt, Sent, Share
@@ -258,7 +258,7 @@ class Meter:
             payload=payload,
             tokens=others + self._counter.per_message,
             thinking=thinking,
-            texts=tuple(_strings(payload)),
+            texts=tuple(text for _, text in strings(payload)),
             said=tuple(said),
         )
 
@@ -303,7 +303,7 @@ class Meter:
         holder = self._holders.get(text)
         if holder is not None and id(holder) in self._known:
             return True
-        if any(text in string for block in now.request.system for string in _strings(block)):
+        if any(text in string for block in now.request.system for _, string in strings(block)):
             return True
         found = next((seen for seen in now.messages if any(text in string for string in seen.texts)), None)
         if found is not None:
@@ -333,18 +333,3 @@ def _said(payload: Payload) -> Iterator[str]:
         text = block.get("text") if block.get("type", "text") == "text" else None  # Gemini's parts have no type
         if isinstance(text, str) and text.strip():
             yield text
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _all_strings(value.values())
-    elif isinstance(value, list):
-        yield from _all_strings(value)
-
-
-def _all_strings(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
-        yield from _strings(value)

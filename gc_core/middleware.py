@@ -8,6 +8,7 @@ from typing import Any
 
 from gc_core.errors import GCError, MessageError
 from gc_core.items import ItemKind, Part
+from gc_core.json_values import check_depth, objects, read_json
 from gc_core.messages import Payload
 from gc_core.plugins import Plugins
 from gc_core.protocols import Format
@@ -42,7 +43,7 @@ def accepted(plugin: str, before: Payload, answer: object, format: Format) -> Pa
     try:
         after = _plain(answer)
         _check_bound(before, after, format)
-    except (GCError, TypeError, ValueError, RecursionError) as error:
+    except (GCError, TypeError, ValueError) as error:
         raise MessageError(f"middleware {plugin!r}: {error}") from error
     return after
 
@@ -50,7 +51,8 @@ def accepted(plugin: str, before: Payload, answer: object, format: Format) -> Pa
 def _plain(answer: object) -> Payload:
     if not isinstance(answer, Mapping):
         raise MessageError(f"answered {answer!r:.200}; expected a message as a dict, or None")
-    return json.loads(json.dumps(dict(answer), ensure_ascii=False, allow_nan=False))  # type: ignore[no-any-return]
+    check_depth(answer)
+    return read_json(json.dumps(dict(answer), ensure_ascii=False, allow_nan=False))  # type: ignore[no-any-return]
 
 
 def _check_bound(before: Payload, after: Payload, format: Format) -> None:  # noqa: A002 - see above
@@ -85,15 +87,8 @@ def _fixed(parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
 
 def _sealed(value: Any) -> Iterator[tuple[str, str]]:
     """What the provider signed or encrypted, wherever it stands."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _sealed(each)
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            if key in _SEALS:
-                yield key, json.dumps(inner, sort_keys=True)
-            else:
-                yield from _sealed(inner)
+    for each in objects(value):
+        yield from ((key, json.dumps(each[key], sort_keys=True)) for key in each if key in _SEALS)
 
 
 def _breaches(message: Payload, format: Format) -> list[tuple[str, str]]:  # noqa: A002 - see above

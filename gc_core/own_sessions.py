@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from pathlib import Path
 import attrs
 
 from gc_core.errors import ConfigError
+from gc_core.json_values import read_object
 
 CLAUDE_CODE, CODEX = "Claude Code", "Codex"
 
@@ -112,9 +112,6 @@ def _directories(path: Path) -> Iterator[str]:
 
 def _objects(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:
     for line in lines:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, Mapping):
+        value = read_object(line)
+        if value is not None:
             yield value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -14,6 +14,7 @@ from gc_core.facts import FactChange
 from gc_core.fold import SESSION
 from gc_core.hunks import SavedMessage
 from gc_core.items import ItemKind, Part
+from gc_core.json_values import DEEPEST_RECORD, leaves, read_json
 from gc_core.ledger import Collected, Entry
 from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Payload
@@ -31,11 +32,14 @@ _NAMED = frozenset({"type", "name"})
 
 _Keys = tuple[str | int, ...]
 
+_NOTHING: tuple[_Keys, Any] = ((), None)
+"""Stands for a leaf where one of two values has none left."""
+
 
 def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
     """Raise LogError, saying where, unless a line of the log may become another one."""
     before, after = LogRecord.read(old), LogRecord.read(new)
-    paths = _changed(json.loads(old), json.loads(new))
+    paths = _changed_line(old, new)
     _refuse(path for path in paths if path[0] != "payload" or before.source == SESSION)
     if before.source == CONVERSATION.name:
         _check_message(before.payload, after.payload, form)
@@ -51,7 +55,7 @@ def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
 def check_ledger_line(old: bytes, new: bytes, *, form: Format) -> None:
     """Raise LogError, saying where, unless a line of the ledger may become another one."""
     before, after = Entry.read(old).record, Entry.read(new).record
-    _refuse(path for path in _changed(json.loads(old), json.loads(new)) if not _is_text(path))
+    _refuse(path for path in _changed_line(old, new) if not _is_text(path))
     if isinstance(before, Collected) and isinstance(after, Collected):
         _check_schemas(before.schemas, after.schemas)
         for one, other in zip(_messages(before), _messages(after), strict=True):
@@ -62,7 +66,7 @@ def check_ledger_line(old: bytes, new: bytes, *, form: Format) -> None:
 def check_fact(old: bytes, new: bytes) -> None:
     """Raise LogError, saying where, unless a line of a facts file may become another one."""
     FactChange.read(new)
-    _refuse(path for path in _changed(json.loads(old), json.loads(new)) if path != ("text",))
+    _refuse(path for path in _changed_line(old, new) if path != ("text",))
 
 
 def _is_text(path: _Keys) -> bool:
@@ -104,35 +108,37 @@ def _frame(part: Part) -> tuple[Part, Any]:
     """A part without its texts; of arguments, their shape."""
     shape = None
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
-        with contextlib.suppress(ValueError, RecursionError):  # what a model wrote need not be JSON
-            shape = _shape(json.loads(part.text))
+        with contextlib.suppress(ValueError):  # what a model wrote need not be JSON
+            shape = [(path, "" if isinstance(leaf, str) else leaf) for path, leaf in leaves(read_json(part.text))]
     return attrs.evolve(part, text=""), shape
-
-
-def _shape(value: Any) -> Any:
-    """A JSON value without its texts."""
-    if isinstance(value, Mapping):
-        return [(key, _shape(inner)) for key, inner in value.items()]
-    if isinstance(value, list):
-        return [_shape(inner) for inner in value]
-    return "" if isinstance(value, str) else value
 
 
 def _check_schemas(old: Iterable[Payload], new: Iterable[Payload]) -> None:
     _refuse(path for path in _changed([*old], [*new], ("schemas",)) if path[-1] in _NAMED)
 
 
+def _changed_line(old: bytes, new: bytes) -> list[_Keys]:
+    return _changed(read_json(old, DEEPEST_RECORD), read_json(new, DEEPEST_RECORD))
+
+
 def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
     """Where two JSON values have other texts. Raises LogError when they differ in more than that."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and [*old] == [*new]:
-        return [found for key in old for found in _changed(old[key], new[key], (*path, key))]
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [found for at, each in enumerate(old) for found in _changed(each, new[at], (*path, at))]
-    if isinstance(old, str) and isinstance(new, str):
-        return [] if old == new else [path]
-    if old != new or type(old) is not type(new):
-        raise LogError(f"it is a key{f' below {_dotted(path)}' if path else ''}")
-    return []
+    found = []
+    for before, after in itertools.zip_longest(leaves(old), leaves(new), fillvalue=_NOTHING):
+        (here, was), (there, now) = before, after
+        is_text = here == there and isinstance(was, str) and isinstance(now, str)
+        if not is_text and (here != there or was != now or type(was) is not type(now)):
+            above = _dotted((*path, *_shared(here, there)))
+            raise LogError(f"it is a key{f' below {above}' if above else ''}")
+        if was != now:
+            found.append((*path, *here))
+    return found
+
+
+def _shared(one: _Keys, other: _Keys) -> _Keys:
+    """What two paths begin with; of the same path, what is above its end."""
+    same = [*itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
+    return one[: min(len(same), max(len(one), len(other)) - 1)]
 
 
 def _at(value: Any, path: _Keys) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from gc_core.checkpoints import Checkpoints
 from gc_core.errors import LogError
 from gc_core.fold import enter, standing, take_all
 from gc_core.formats import format_named
+from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.ledger import Collected, Digests, Purged, Rewound, Sent
 from gc_core.logs import logger
 from gc_core.permission import check_fact, check_ledger_line, check_log_line
@@ -160,8 +160,8 @@ def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check |
 def _as_json(line: bytes) -> str | None:
     try:
         text = line.decode("utf-8", "surrogatepass")
-        json.loads(text)
-    except (ValueError, RecursionError):
+        read_json(text, DEEPEST_RECORD)
+    except ValueError:
         return None
     return text
 

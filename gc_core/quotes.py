@@ -7,15 +7,14 @@ text that it replaces, so each of its lines must stand in the prompt, whole: no 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import attrs
 
 from gc_core.formats import format_named
 from gc_core.items import ItemKind, Part
+from gc_core.json_values import strings, value_or_none
 from gc_core.messages import Role
 from gc_core.transcripts import Transcript
 
@@ -96,7 +95,7 @@ def quotable_lines(text: str) -> frozenset[str]:
     """
     lines = set(_plain_lines(text))
     if text[:1] in {"{", "["}:
-        for _, string in _strings(_json(text)):
+        for _, string in strings(value_or_none(text)):
             lines.update(_plain_lines(string))
     return frozenset(lines)
 
@@ -122,9 +121,9 @@ class _Reader:
         edits: list[tuple[QuotedLine, ...]] = []
         reused: set[str] = set()
         for call in calls:
-            strings = list(_strings(_json(call.text)))
-            replaced = [text for key, text in strings if key in REPLACED_KEYS]
-            others = [text for key, text in strings if key not in REPLACED_KEYS]
+            given = list(strings(value_or_none(call.text)))
+            replaced = [text for key, text in given if key in REPLACED_KEYS]
+            others = [text for key, text in given if key not in REPLACED_KEYS]
             edits.append(tuple(self._quoted(dict.fromkeys(_lines(replaced)), place)))
             reused.update(line for line in _lines(others) if len(line) >= LEAST_REUSED and self._is_far(line, place))
         if any(edits):
@@ -166,22 +165,3 @@ def _plain_lines(text: str) -> Iterator[str]:
         plain = stripped[number.end() :].strip() if number else stripped
         if len(plain) >= LEAST_QUOTED:
             yield plain
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every string in a JSON value, with the nearest key above it."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _strings(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner, key)

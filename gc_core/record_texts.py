@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.errors import MessageError
 from gc_core.items import ItemKind, Part
+from gc_core.json_values import keys_and_values, read_json
 from gc_core.log import LogRecord
 from gc_core.protocols import Format
 from gc_core.sources import CONVERSATION, ENRICHMENT
@@ -25,16 +25,15 @@ def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
     if parts is not None and len(parts) == len(record.items):
         yield from ((item, part) for item, part in zip(record.items, parts, strict=True) if item)
     elif named:
-        text = "\n".join(_strings(record.payload))
-        yield named[0], Part(kind=ItemKind.OPAQUE, place=(), text=text)
+        yield named[0], Part(kind=ItemKind.OPAQUE, place=(), text=_words(record.payload))
 
 
 def readable(part: Part) -> str:
     """The text of a part as people would write it: arguments and results without the escapes of JSON."""
     text = part.text
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
-        with contextlib.suppress(ValueError, RecursionError):
-            text = "\n".join(_strings(json.loads(text)))
+        with contextlib.suppress(ValueError):
+            text = _words(read_json(text))
     return unescaped(text)
 
 
@@ -54,14 +53,5 @@ def _read(record: LogRecord, form: Format) -> Sequence[Part] | None:
         return None
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """The keys and values of a JSON value, in its order."""
-    left = [value]
-    while left:
-        value = left.pop()
-        if isinstance(value, Mapping):
-            left.extend(inner for pair in reversed([*value.items()]) for inner in reversed(pair))
-        elif isinstance(value, list | tuple):
-            left.extend(reversed(value))
-        elif value is not None:
-            yield str(value)
+def _words(value: Any) -> str:
+    return "\n".join(str(each) for each in keys_and_values(value) if each is not None)

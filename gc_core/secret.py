@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
 import attrs
 
 from gc_core.errors import ConfigError, LogError
+from gc_core.json_values import read_json, value_or_none
 
 SHORTEST = 4
 """Characters of a secret at least: a shorter text stands in ids, numbers and words by chance."""
@@ -109,7 +109,7 @@ class _Layer:
         starts: list[int] = []
         end = 0
         for found in _ESCAPE.finditer(self.text):
-            parts += self.text[end : found.start()], json.loads(f'"{found[0]}"')
+            parts += self.text[end : found.start()], read_json(f'"{found[0]}"')
             starts += self.starts[end : found.start() + 1]
             end = found.end()
         return _Layer("".join((*parts, self.text[end:])), starts + self.starts[end:]) if end else None
@@ -127,7 +127,4 @@ def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except (ValueError, RecursionError):
-        return False
+    return isinstance(value_or_none(text), dict | list)

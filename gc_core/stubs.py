@@ -18,6 +18,7 @@ import attrs
 from gc_core.actions import GAP
 from gc_core.framing import BLOCK_KINDS, framed, is_told, unframed
 from gc_core.items import Form, Item, ItemKind, Part
+from gc_core.json_values import Path, read_object, rebuilt
 from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
 from gc_core.protocols import TokenCounter
@@ -490,11 +491,7 @@ def _arguments(item: Item) -> Mapping[str, Any] | None:
     """The arguments of a call; None for anything else, and for a call whose arguments are free text."""
     if item.kind is not ItemKind.TOOL_CALL:
         return None
-    try:
-        arguments = json.loads(item.text)
-    except ValueError:
-        return None
-    return arguments if isinstance(arguments, dict) else None
+    return read_object(item.text)
 
 
 def _shortened_arguments(
@@ -521,18 +518,17 @@ def _shortened_arguments(
 
 def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
     """The same object when it is short enough to stay."""
-    if isinstance(value, str):
-        if len(value) <= _SHORT_CHARS:
-            return value
-        return cutter.cut(value, scan(value), int(share * len(value))) or cutter.gap
-    size = len(_json(value)) if isinstance(value, (list, dict)) else 0
-    if size <= 2 * _HINT_CHARS:
-        return value
-    inner = _shortened_inner(value, share, cutter)
-    return inner if len(_json(inner)) <= max(share * size, 2 * _HINT_CHARS) else cutter.gap
+
+    def cut(_: Path, text: Any) -> Any:
+        if not isinstance(text, str) or len(text) <= _SHORT_CHARS:
+            return text
+        return cutter.cut(text, scan(text), int(share * len(text))) or cutter.gap
+
+    def small_enough(was: Any, inner: Any) -> Any:
+        return inner if len(_json(inner)) <= max(share * len(_json(was)), 2 * _HINT_CHARS) else cutter.gap
+
+    return rebuilt(value, cut, enters=_is_long, leaves_as=small_enough)
 
 
-def _shortened_inner(value: Any, share: float, cutter: _Cutter) -> Any:
-    if isinstance(value, dict):
-        return {key: _shortened_value(inner, share, cutter) for key, inner in value.items()}
-    return [_shortened_value(inner, share, cutter) for inner in value]
+def _is_long(_: Path, value: Any) -> bool:
+    return len(_json(value)) > 2 * _HINT_CHARS

@@ -16,6 +16,7 @@ from gc_core import log as logs
 from gc_core.backends import FileBackend
 from gc_core.errors import LogError, StateError
 from gc_core.fold import is_behind_every_rewind
+from gc_core.json_values import read_json
 from gc_core.ledger import UNREADABLE
 from gc_core.log import MasterLog
 from gc_core.logs import logger
@@ -82,7 +83,7 @@ class SavedState:
         if data is None:
             return None
         try:
-            return _converter().structure(json.loads(data.decode("utf-8", "surrogatepass")), cls)
+            return _converter().structure(read_json(data), cls)
         except UNREADABLE as error:
             raise StateError(f"{directory / FILE_NAME}: {type(error).__name__}: {error}") from error
 

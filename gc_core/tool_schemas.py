@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.errors import MessageError
+from gc_core.json_values import read_json
 
 _MOST_HITS = 20
 _TYPES: Final = {"string": str, "integer": int, "boolean": bool}
@@ -102,8 +103,8 @@ def _given(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
     given: Any = arguments or {}
     if isinstance(given, str):
         try:
-            given = json.loads(given)
-        except (ValueError, RecursionError) as error:
+            given = read_json(given)
+        except ValueError as error:
             raise MessageError(f"arguments are not JSON: {error}") from error
     if not isinstance(given, Mapping):
         raise MessageError(f"arguments = {reprlib.repr(given)}: expected an object")

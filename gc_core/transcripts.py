@@ -22,6 +22,7 @@ import attrs
 from gc_core.errors import MessageError, TranscriptError
 from gc_core.formats import AnthropicFormat, GeminiFormat, OpenAIFormat, ResponsesFormat
 from gc_core.items import ItemKind
+from gc_core.json_values import DEEPEST_RECORD, check_depth, read_json, read_json_at, read_object
 from gc_core.messages import Payload, Role
 from gc_core.own_logs import format_of_log, head_of_log, is_said
 from gc_core.protocols import Format
@@ -31,7 +32,6 @@ _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_
 _MESSAGES = ("messages", "contents", "input")
 """Under which of a document's keys its messages stand."""
 
-_DECODER = json.JSONDecoder()
 _GPTME_CALL = re.compile(r"^@([\w.-]+)\(([\w.-]+)\):[ \t]*(?=\{)", re.MULTILINE)
 """How gptme writes a call into the text of a reply: the arguments follow, as JSON."""
 
@@ -184,8 +184,8 @@ class _Reader:
     def records(self, text: str) -> tuple[Mapping[str, Any], list[_Record]]:
         """The document (empty when the file is read by lines) and the values that may be messages."""
         try:
-            whole = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            whole = read_json(text, DEEPEST_RECORD)
+        except ValueError as error:
             return {}, list(self._lines(text, error))
         if isinstance(whole, list):
             return {}, [_Record(0, f"[{at}]", value) for at, value in enumerate(whole)]
@@ -215,8 +215,8 @@ class _Reader:
                     number, "", "one JSON object a line", f"more than one JSON value on the line, at column {at + 1}"
                 )
             try:
-                value, at = _DECODER.raw_decode(line, at)
-            except (ValueError, RecursionError) as error:
+                value, at = read_json_at(line, at)
+            except ValueError as error:
                 self.say(number, "", "a JSON object", f"the line was left out: {error}")
                 return
             yield _Record(number, "", value)
@@ -290,6 +290,7 @@ class _Reader:
 
     def _readable(self, record: _Record, form: Format) -> bool:
         try:
+            check_depth(record.value)
             form.read(record.value)
         except MessageError as error:
             self.warn(record, error)
@@ -428,8 +429,8 @@ def _gptme_calls(content: str, answers: Container[str]) -> tuple[str, list[dict[
 
 def _end_of_json(text: str, start: int) -> int | None:
     try:
-        return _DECODER.raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
+        return read_json_at(text, start)[1]
+    except ValueError:
         return None
 
 
@@ -618,7 +619,4 @@ def _path(outer: str, inner: str) -> str:
 def _starts_with_object(lines: Sequence[str]) -> bool:
     """Whether the first line is a JSON object by itself: then the file is one of lines, whatever it is called."""
     first = next((line for line in lines if line.strip()), "")
-    try:
-        return isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
+    return read_object(first) is not None

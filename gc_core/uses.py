@@ -6,16 +6,15 @@ Derived from the transcript alone, before anything is replayed, so it is the sam
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
 from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.items import ItemKind, Part
+from gc_core.json_values import strings, value_or_none
 from gc_core.messages import Payload, Role
 from gc_core.protocols import Format
 from gc_core.quotes import Quotes, quotes_of
@@ -112,23 +111,8 @@ def lines_of(text: str) -> Iterator[Line]:
     """
     yield from ((False, line.strip()) for line in text.split("\n"))
     if text[:1] in {"{", "["}:
-        for string in _strings(_json(text)):
+        for _, string in strings(value_or_none(text)):
             yield from ((True, line.strip()) for line in string.split("\n"))
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
 
 
 def _called(messages: Iterable[Payload], form: Format) -> Iterator[str]:

@@ -15,6 +15,7 @@ import attrs
 from gc_core.border import border, started
 from gc_core.errors import ConfigError, PluginError
 from gc_core.items import ItemKind
+from gc_core.json_values import read_object
 from gc_core.messages import Payload
 from gc_core.protocols import Format
 
@@ -43,11 +44,7 @@ class ToolCall:
     @property
     def values(self) -> Mapping[str, Any] | None:
         """The arguments by name; None where they are no JSON object."""
-        try:
-            values = json.loads(self.arguments)
-        except ValueError:
-            return None
-        return values if isinstance(values, dict) else None
+        return read_object(self.arguments)
 
     def is_same(self, other: ToolCall) -> bool:
         """Whether the other is this call: same id, tool and arguments."""

@@ -148,6 +148,14 @@ def test_no_key_inside_of_json_makes_a_text_cheap(carrier, number):
         assert read(format_name, message(told)) >= size(TEXT)
 
 
+@pytest.mark.parametrize("kind", ["hologram", "video_url"])
+def test_where_bytes_may_stand_a_text_is_a_text(kind):
+    source = {"type": "base64", "media_type": "application/pdf", "data": TEXT}
+    block = {"type": kind, "source": source, "video_url": {"url": TEXT}}
+    for format_name in ("anthropic", "openai"):
+        assert read(format_name, {"role": "user", "content": [block]}) >= size(TEXT)
+
+
 def test_a_text_that_begins_as_a_data_url_is_a_text():
     text = f"data:text/plain;base64,{TEXT}"
     for item in (

@@ -14,6 +14,7 @@ from gc_core.betas import header_of
 from gc_core.cache.mark_shapes import MarkShape, field_of, shape_of
 from gc_core.cache.terms import CacheTerms, terms_of
 from gc_core.config import CACHE_TTLS, FIVE_MINUTES, GCConfig
+from gc_core.json_values import objects, strings
 from gc_core.messages import Payload, Request
 from gc_core.models import family
 from gc_core.rules.sameness import same
@@ -375,11 +376,8 @@ def _parts(block: Payload) -> Sequence[Any]:
 
 def _letters(value: object) -> int:
     """Letters of all texts in a payload; a sealed text stands for a fixed number of them."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum([_SEALED[key] if key in _SEALED else len(key) + _letters(part) for key, part in value.items()])
-    return sum(map(_letters, value)) if isinstance(value, list | tuple) else 1
+    keys = sum([len(key) for each in objects(value) for key in each])
+    return keys + sum([_SEALED.get(key, len(text)) for key, text in strings(value)])
 
 
 def _is_listed(model: str | None, format_name: str) -> bool:

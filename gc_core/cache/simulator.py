@@ -18,7 +18,7 @@ import attrs
 from gc_core.cache.terms import CacheTerms
 from gc_core.errors import RuleError
 from gc_core.formats import format_named
-from gc_core.messages import MARKS, Payload, Request, Usage, digest_of, without_marks
+from gc_core.messages import MARKED_LEVELS, MARKS, Payload, Request, Usage, digest_of, without_marks
 from gc_core.protocols import Format, TokenCounter
 from gc_core.tokens import part_tokens, schema_tokens
 
@@ -322,11 +322,11 @@ def _digest(block: Any) -> bytes:
     return digest_of(bare)
 
 
-def _mark(block: Any) -> str:
+def _mark(block: Any, levels: int = MARKED_LEVELS) -> str:
     """The life that a mark on a block, or inside it, asks for; "" where there is none."""
-    if not isinstance(block, Mapping):
+    if not isinstance(block, Mapping) or not levels:
         return ""
-    inner = (_mark(each) for name in _BLOCKS for each in _listed(block.get(name)))
+    inner = (_mark(each, levels - 1) for name in _BLOCKS for each in _listed(block.get(name)))
     return _own_mark(block) or next(filter(None, inner), "")
 
 

@@ -6,7 +6,6 @@ The shapes are those of ``anthropic.types.*_block_param``; blocks that are not k
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,12 @@ from typing import Any
 import attrs
 
 from gc_core.formats import fields
-from gc_core.formats.readable import EACH, Binary, json_text, readable_block, readable_result
+from gc_core.formats.readable import EACH, OTHERS, Binary, json_text, readable_block, readable_result
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
-from gc_core.messages import Payload, Request, Role, Usage
+from gc_core.json_values import read_json
+from gc_core.messages import MARKED_LEVELS, Payload, Request, Role, Usage
 from gc_core.server_edits import ServerEdits
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
@@ -42,6 +42,7 @@ _BINARIES = {
     "code_execution_tool_result": (Binary(("content", "encrypted_stdout")),),
     "advisor_tool_result": (Binary(("content", "encrypted_content")),),
     "compaction": (Binary(("encrypted_content",)), Binary(("signature",))),
+    OTHERS: (Binary(("source", "data"), within="base64", unsure=True),),  # as every block of bytes so far
 }
 # Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
 _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
@@ -393,25 +394,26 @@ def _rewritten(block: Payload, text: str, place: Place) -> Payload:
 
 def _arguments(text: str, field: str) -> Mapping[str, Any]:
     try:
-        arguments = json.loads(text)
+        arguments = read_json(text)
     except ValueError as error:
         raise fields.FieldError(field, text, "a JSON object as text") from error
     return fields.mapping(arguments, field)
 
 
-def _marks(payload: Mapping[str, Any]) -> int:
-    content = payload.get("content")
-    inner = sum(_marks(part) for part in content if isinstance(part, Mapping)) if isinstance(content, list) else 0
-    return bool(payload.get(_MARK)) + inner
+def _marks(payload: Mapping[str, Any], levels: int = MARKED_LEVELS) -> int:
+    content = payload.get("content") if levels else None
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else ()
+    return bool(payload.get(_MARK)) + sum(_marks(part, levels - 1) for part in parts)
 
 
-def _without_oldest_marks(payload: Payload, over: int) -> tuple[Payload, int]:
+def _without_oldest_marks(payload: Payload, over: int, levels: int = MARKED_LEVELS) -> tuple[Payload, int]:
     """A copy without so many marks, the first of them, and how many are still too many."""
-    content = payload.get("content")
+    content = payload.get("content") if levels else None
     if isinstance(content, list) and over:
         parts = []
         for part in content:
-            bare, over = _without_oldest_marks(part, over) if isinstance(part, Mapping) else (part, over)
+            is_block = isinstance(part, Mapping)
+            bare, over = _without_oldest_marks(part, over, levels - 1) if is_block else (part, over)
             parts.append(bare)
         payload = {**payload, "content": parts}
     if over and payload.get(_MARK):

@@ -8,7 +8,6 @@ that carries a ``thoughtSignature`` is fixed: it has to come back to the model a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,6 +31,7 @@ from gc_core.gemini_parts import (
     unsigned,
 )
 from gc_core.items import ItemKind, Part, Place
+from gc_core.json_values import read_json
 from gc_core.messages import Payload, Request, Role, Usage
 from gc_core.server_edits import ServerEdits
 
@@ -285,7 +285,7 @@ def _rewritten(part: Payload, text: str, field: str) -> Payload:
 
 def _arguments(text: str, field: str) -> Mapping[str, Any]:
     try:
-        arguments = json.loads(text)
+        arguments = read_json(text)
     except ValueError as error:
         raise fields.FieldError(field, text, "a JSON object as text") from error
     return fields.mapping(arguments, field)

@@ -37,8 +37,8 @@ _ATTACHMENTS = frozenset({"image_url", "input_audio", "file"})
 _BINARIES = {
     "input_audio": (Binary(("input_audio", "data")),),
     "file": (Binary(("file", "file_data")),),
-    "audio_url": (Binary(("audio_url", "url"), linked=True),),
-    "video_url": (Binary(("video_url", "url"), linked=True),),
+    "audio_url": (Binary(("audio_url", "url"), unsure=True),),
+    "video_url": (Binary(("video_url", "url"), unsure=True),),
 }
 # Not OpenAI's own, but what its format's other servers call thinking, and want back (DeepSeek; vLLM, OpenRouter).
 _THINKING_FIELDS = ("reasoning_content", "reasoning")

@@ -6,6 +6,7 @@ import base64
 import binascii
 import functools
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,6 +20,9 @@ from gc_core.messages import without_marks
 
 EACH: Final = "*"
 """A step of a path: all elements of a list."""
+
+OTHERS: Final = ""
+"""Blocks of all types that are not named."""
 
 _TEXT_TYPES = frozenset(
     {
@@ -37,17 +41,21 @@ class Binary:
     Attributes:
         path: Keys from the block on; ``EACH`` stands for all elements of a list.
         within: The type that the object which holds it has to have, "" for any: a document holds bytes or text.
-        linked: It may be a URL instead, which counts as its text.
+        unsure: It may be a text instead, a URL for instance: only base64 is taken out.
 
     """
 
     path: tuple[str, ...]
     within: str = ""
-    linked: bool = False
+    unsure: bool = False
 
 
 Binaries = Mapping[str, Sequence[Binary]]
-"""Where the blocks of a format hold what is no text, by their types; all else is text, whatever its keys are called."""
+"""
+Where the blocks of a format hold what is no text, by their types, and under ``OTHERS`` of types that are not known.
+
+All else is text, whatever its keys are called.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -74,8 +82,10 @@ def json_text(value: object) -> str:
     Raises MessageError when the value is not JSON.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError as error:
+        raise MessageError("a payload is nested too deeply to be read") from error
+    except (TypeError, ValueError) as error:
         raise MessageError(f"a payload holds what is not JSON: {error}") from error
 
 
@@ -86,7 +96,7 @@ def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
         return Readable(images=(image_of(block),))
     bare: Any = without_marks(block)
     found = _Found()
-    for binary in binaries.get(kind, ()) if isinstance(kind, str) else ():
+    for binary in binaries.get(kind if isinstance(kind, str) and kind in binaries else OTHERS, ()):
         bare = _replaced(bare, binary.path, functools.partial(found.take, binary))
     texts = (json_text(bare), *found.texts)
     return Readable(text="\n".join(texts), images=tuple(found.images), sealed_bytes=found.sealed)
@@ -147,7 +157,7 @@ class _Found:
         if not isinstance(value, str) or (binary.within and owner.get("type") != binary.within):
             return value
         media_type, data = _data_of(value, owner)
-        if binary.linked and data is value:
+        if binary.unsure and not _BASE64.fullmatch(data):
             return value
         read = readable_bytes(data, media_type)
         self.texts.extend(filter(None, (read.text,)))
@@ -173,6 +183,7 @@ def _decoded(data: str) -> str | None:
         return None
 
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Final
+
+from gc_core.json_values import read_object
 
 FILE_READ, FILE_WRITE, SHELL_EXEC, SEARCH_RESULTS = "file_read", "file_write", "shell_exec", "search_results"
 WEB_SEARCH, DOCUMENT_READ, DATABASE_QUERY = "web_search", "document_read", "database_query"
@@ -65,12 +66,7 @@ def tool_kind(name: str, arguments: str = "") -> str:
 
 def _command(arguments: str) -> str:
     """The command among a call's arguments, or ""."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(values, dict):
-        return ""
+    values = read_object(arguments) or {}
     command = values.get("command", values.get("cmd", values.get("script", "")))
     if isinstance(command, list):
         command = " ".join(str(word) for word in command[-1:])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -17,6 +16,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.items import Item
+from gc_core.json_values import read_object
 from gc_core.relevance.shell import Effect, read_command
 
 _ASKED_CHARS = 120
@@ -155,7 +155,7 @@ class ToolCall:
 
 def arguments_of(item: Item) -> Mapping[str, Any] | None:
     """The arguments of a call; None when they are free text."""
-    return _parsed(item.text)
+    return read_object(item.text)
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -210,7 +210,7 @@ class _Did:
 @functools.lru_cache(maxsize=2_048)
 def _read(name: str, text: str) -> ToolCall:
     """Calls are asked for in every collection while they are resident."""
-    arguments = _parsed(text)
+    arguments = read_object(text)
     if arguments is None:
         return _free(name, text)
     strings = [(key, value) for key, value in texts_in(arguments) if value.strip()]
@@ -243,14 +243,6 @@ def _free(name: str, text: str) -> ToolCall:
         files=did.files,
         new_texts=(text,),
     )
-
-
-def _parsed(text: str) -> Mapping[str, Any] | None:
-    try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return arguments if isinstance(arguments, dict) else None
 
 
 def _is_text(pair: tuple[str, Any]) -> bool:

@@ -8,7 +8,6 @@ identifier in it also stands in a later search (docs/benchmarks.md has the figur
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.items import Form, Item, ItemKind, Unit
+from gc_core.json_values import Path, key_of, rebuilt, strings, value_or_none
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
 
@@ -304,44 +304,25 @@ def _shown_lines(item: Item) -> Iterator[str]:
     if item.kind is not ItemKind.TOOL_CALL:
         yield from code_lines(item.text)
         return
-    for key, text in _strings(_arguments(item)):
+    for key, text in strings(value_or_none(item.text)):
         if key not in REPLACED:
             yield from code_lines(text)
 
 
 def replaced_texts(call: Item) -> Iterator[str]:
     """The long texts that an edit replaced: what stands in their place is told beside them."""
-    yield from (text for key, text in _strings(_arguments(call)) if key in REPLACED and len(text) >= LEAST_REPLACED)
+    given = strings(value_or_none(call.text))
+    yield from (text for key, text in given if key in REPLACED and len(text) >= LEAST_REPLACED)
 
 
-def _arguments(item: Item) -> Any:
-    try:
-        return json.loads(item.text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every string in arguments, with the nearest key above it."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _strings(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner, key)
-
-
-def without_replaced(value: Any, gap: str, key: str = "") -> Any:
+def without_replaced(value: Any, gap: str) -> Any:
     """The arguments of an edit with a gap in the place of each long text that it replaced."""
-    if isinstance(value, str):
-        return gap if key in REPLACED and len(value) >= LEAST_REPLACED else value
-    if isinstance(value, dict):
-        return {name: without_replaced(inner, gap, name) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [without_replaced(inner, gap, key) for inner in value]
-    return value
+
+    def shown(path: Path, text: Any) -> Any:
+        is_replaced = isinstance(text, str) and len(text) >= LEAST_REPLACED and key_of(path) in REPLACED
+        return gap if is_replaced else text
+
+    return rebuilt(value, shown)
 
 
 def kept_stretches(text: str, repeated: AbstractSet[str]) -> Iterable[tuple[int, int]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+from gc_core.json_values import read_object
 from gc_core.messages import Payload
 from gc_core.rules.blocks import is_empty_text
 from gc_core.rules.breaches import Breach, Rendered, Rule
 from gc_core.rules.frames import a6, a9
 from gc_core.rules.pairs import Pairs
 
-_decode = json.JSONDecoder().raw_decode  # half the time of json.loads, which looks at its options on every call
 _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
@@ -77,14 +76,7 @@ def _c3(rendered: Rendered) -> Iterator[Breach]:
 
 
 def _is_json_object(text: object) -> bool:
-    if not isinstance(text, str):
-        return False
-    bare = text.strip()
-    try:
-        value, end = _decode(bare)
-    except (ValueError, RecursionError):  # nested too deep for us is too deep for a provider
-        return False
-    return isinstance(value, dict) and end == len(bare)
+    return isinstance(text, str) and read_object(text) is not None
 
 
 RULES: tuple[Rule, ...] = (_pairs, _a4, _c2, _c3, a6, a9)

@@ -7,13 +7,13 @@ the items as messages of blocks: see ``as_messages``.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from gc_core.json_values import read_object
 from gc_core.messages import MARKS, NESTED, Payload, Request
 from gc_core.responses_kinds import (
     APPROVAL,
@@ -135,10 +135,7 @@ def _is_empty_text(block: Mapping[str, Any]) -> bool:
 
 
 def _is_object(text: object) -> bool:
-    try:
-        return isinstance(text, str) and isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):  # nested too deep for us is too deep for a provider
-        return False
+    return isinstance(text, str) and read_object(text) is not None
 
 
 # -- what a collection may do ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import itertools
 import operator
 from collections.abc import Mapping, Sequence
 
-from gc_core.messages import MARKS, NESTED, Payload, Request
+from gc_core.messages import MARKED_LEVELS, MARKS, NESTED, Payload, Request
 
 _TEXTS = frozenset({"input_text", "output_text"})
 """What text blocks are called in Responses; who speaks says which of them a string is."""
@@ -33,14 +33,14 @@ def same(old: Payload, new: Payload) -> bool:
     return old is new or old == new or _cacheable(old) == _cacheable(new)
 
 
-def _cacheable(payload: Payload) -> dict[str, object]:
+def _cacheable(payload: Payload, levels: int = MARKED_LEVELS) -> dict[str, object]:
     plain = {key: value for key, value in payload.items() if key not in MARKS}
     if plain.get("type") in _TEXTS:
         plain["type"] = "text"
-    for field in NESTED:
+    for field in NESTED if levels else ():
         content = plain.get(field)
         if isinstance(content, list):
-            plain[field] = [_cacheable(block) if isinstance(block, Mapping) else block for block in content]
+            plain[field] = [_cacheable(block, levels - 1) if isinstance(block, Mapping) else block for block in content]
         elif isinstance(content, str) and field == "content":
             plain[field] = [{"type": "text", "text": content}]
     return plain

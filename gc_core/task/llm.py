@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.fence import escaped
 from gc_core.items import Item, ItemKind
+from gc_core.json_values import read_json
 from gc_core.task.schema import validated
 from gc_core.task.values import RELATIONS, STATUSES, TaskState
 
@@ -80,7 +81,7 @@ class LLMStateExtractor:
 
 def prompt_for(state: TaskState, items: Sequence[Item], objective: str) -> str:
     """The question: what the answer must be, the state before, and the items."""
-    saved = json.loads(state.to_json())
+    saved = read_json(state.to_json())
     shown = {key: value for key, value in saved.items() if key not in {"cursor", "left_out"}}
     return _PROMPT.format(
         statuses=", ".join(STATUSES),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.items import Item
+from gc_core.json_values import read_object, value_or_none
 from gc_core.task.draft import Draft
 from gc_core.task.values import ACTIVE, CANCELLED, COMPLETED, PENDING, SubGoal
 
@@ -43,11 +43,8 @@ class Step:
 
 def plan_of(item: Item) -> tuple[Step, ...] | None:
     """The whole plan that a call gives; None when it gives none."""
-    try:
-        arguments = json.loads(item.text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(arguments, dict):
+    arguments = read_object(item.text)
+    if arguments is None:
         return None
     for key in _LISTS:
         given = _listed(arguments.get(key))
@@ -110,11 +107,8 @@ def _take_task(draft: Draft, item: Item) -> bool:
     name = re.sub(r"[^a-z]", "", item.name.lower())
     if name not in {"taskcreate", "taskupdate", "createtask", "updatetask"}:
         return False
-    try:
-        arguments = json.loads(item.text)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(arguments, dict):
+    arguments = read_object(item.text)
+    if arguments is None:
         return False
     if "create" in name:
         text = _text_of(arguments)
@@ -143,10 +137,7 @@ def take_done(draft: Draft, text: str, item: Item) -> None:
 
 def _listed(value: Any) -> list[Any] | None:
     if isinstance(value, str) and value.lstrip()[:1] == "[":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
+        value = value_or_none(value)
     if not isinstance(value, list) or not all(isinstance(each, dict | str) for each in value):
         return None
     return value

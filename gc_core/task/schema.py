@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import cattrs
 
 from gc_core.errors import StateError
 from gc_core.items import Item
+from gc_core.json_values import read_json
 from gc_core.task import values
 from gc_core.task.values import (
     Constraint,
@@ -67,7 +67,7 @@ def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: Tas
     except cattrs.BaseValidationError as error:
         told = cattrs.transform_error(error)
         raise StateError("; ".join(told[:_MOST_NAMED]) or str(error)) from error
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StateError(f"$: {type(error).__name__}: {error}; expected an object with {_fields()}") from error
     cursor = attrs.evolve(state.cursor, newest=items[-1].id) if items else state.cursor
     return checked(attrs.evolve(made, cursor=cursor, left_out=state.left_out), items, state)
@@ -97,8 +97,8 @@ def _read(answer: str) -> Any:
     if text.startswith("```") and text.endswith("```"):  # models like to fence what they were asked for
         text = text.partition("\n")[2].rpartition("```")[0]
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_json(text)
+    except ValueError as error:
         raise StateError(f"$: {answer[:100]!r} is no JSON: {error}; expected an object with {_fields()}") from error
 
 

@@ -13,6 +13,7 @@ import attrs
 import cattrs
 
 from gc_core.errors import StateError
+from gc_core.json_values import read_json
 
 MOST_ENTITIES: Final = 4_096
 """Files, tests, symbols and services that a state holds; the bounds of a state stand here, all of them."""
@@ -438,8 +439,8 @@ class TaskState:
     def from_json(cls, text: str) -> TaskState:
         """The state that ``to_json`` wrote. Raises StateError when it is none."""
         try:
-            state: TaskState = _converter().structure(json.loads(text), cls)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, cattrs.BaseValidationError) as error:
+            state: TaskState = _converter().structure(read_json(text), cls)
+        except (ValueError, TypeError, KeyError, AttributeError, cattrs.BaseValidationError) as error:
             raise StateError(f"no state of a task: {text[:200]!r}; {type(error).__name__}: {error}") from error
         return state
 

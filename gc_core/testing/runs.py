@@ -5,13 +5,14 @@ from __future__ import annotations
 import enum
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from gc_core.events import CollectionFinished, CollectionStarted, Event
 from gc_core.items import Form, Item, ItemKind
+from gc_core.json_values import strings
 from gc_core.messages import Request
 from gc_core.policy import GCPolicy
 from gc_core.protocols import GCStrategy
@@ -159,7 +160,7 @@ class _Watch:
         self._sent, self._moved = request, False
 
     def _look_for_locked(self, request: Request, place: int) -> None:
-        sent = "\n".join(_texts((request.system, request.messages)))
+        sent = "\n".join(text for _, text in strings([*request.system, *request.messages]))
         for key, text in self._locked.items():
             if text not in sent:
                 self._say(Promise.HELD, f"after message {place}: {key} is LOCKED, and not in the request as it came")
@@ -185,15 +186,3 @@ class _Watch:
 def _is_changed(before: Request, after: Request) -> bool:
     place = first_change(before, after)
     return place is not None and place < len(before.messages)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in a payload."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, Iterable):
-        for inner in value:
-            yield from _texts(inner)

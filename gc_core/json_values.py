@@ -1,0 +1,226 @@
+"""
+JSON from outside: read, and walked without recursion, down to a depth that everything which handles it can bear.
+
+All JSON text is read here and all walks over JSON values are made of what stands here: a walk that calls itself ends in
+a RecursionError that depends on how deep the host's own stack is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+DEEPEST: Final = 100
+"""
+Levels of objects and lists in a message, a schema or a text that is read as JSON.
+
+Protocol Buffers, in which Gemini takes its requests, read as many (google.protobuf, default limit of recursion); the
+deepest message of the corpus has 6.
+"""
+
+DEEPEST_RECORD: Final = 2 * DEEPEST
+"""Levels in a line of gc-core's own files, which hold messages."""
+
+Path = tuple[str | int, ...]
+"""Keys and positions from the value to what is inside of it."""
+
+_CONTAINERS: Final = (Mapping, list, tuple)
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]{}]")
+
+
+class DepthError(ValueError):
+    """A JSON value is nested too deeply."""
+
+    def __init__(self, deepest: int) -> None:
+        super().__init__(f"nested deeper than {deepest} levels of objects and lists")
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_json(text: str | bytes, deepest: int = DEEPEST) -> Any:
+    """
+    The value of a JSON text; bytes are UTF-8, lone surrogates too.
+
+    Raises ValueError for what is no JSON: also for NaN, Infinity and numbers as large as that, which Python's own
+    reader takes, and for more levels than ``deepest``.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "surrogatepass")
+    check_text(text, deepest)
+    return _DECODER.decode(text)
+
+
+def read_json_at(text: str, start: int) -> tuple[Any, int]:
+    """The value that begins at a place of a text, and where it ends. Raises ValueError as ``read_json`` does."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError as error:
+        raise DepthError(DEEPEST) from error
+    check_depth(value)
+    return value, end
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """The object that a text is as JSON, as the arguments of a call have to be; None for any other text."""
+    value = value_or_none(text)
+    return value if isinstance(value, dict) else None
+
+
+def value_or_none(text: str) -> Any:
+    """The value of a text that may be JSON; None when it is not."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return None
+
+
+def check_text(text: str, deepest: int = DEEPEST) -> None:
+    """Raise DepthError for a JSON text of more levels; without reading it, for reading takes a level of stack each."""
+    if text.count("[") + text.count("{") <= deepest:
+        return
+    opened = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(_STRING.sub("", text)))
+    if any(level > deepest for level in itertools.accumulate(opened)):
+        raise DepthError(deepest)
+
+
+def check_depth(value: Any, deepest: int = DEEPEST) -> None:
+    """Raise DepthError for a value of more levels, or one that contains itself."""
+    level = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(deepest):
+        if not level:
+            return
+        inside = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+            if isinstance(inner, _CONTAINERS)
+        ]
+        # Each object once: what holds itself twice would double with every level.
+        level = [*{id(inner): inner for inner in inside}.values()] if len(inside) > 1 else inside
+    if level:
+        raise DepthError(deepest)
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"no float holds the number {digits[:20]}")
+    return number
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refused, parse_float=_finite)
+
+
+# -- walking -----------------------------------------------------------------------------------------------------------
+
+
+def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON value, in its order, with the nearest key above it."""
+    left = [(key, value)]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, str):
+            yield key, value
+        elif isinstance(value, Mapping):
+            left.extend(reversed([*value.items()]))
+        elif isinstance(value, list | tuple):
+            left.extend((key, inner) for inner in reversed(value))
+
+
+def key_of(path: Path) -> str:
+    """The nearest key above what stands at a path, "" where only lists are."""
+    return next((key for key in reversed(path) if isinstance(key, str)), "")
+
+
+def leaves(value: Any) -> Iterator[tuple[Path, Any]]:
+    """
+    All that holds nothing else, in its order, each with its path; an empty object or list is such a thing too.
+
+    Raises DepthError for a value that is too deep.
+    """
+    left: list[tuple[Path, Any]] = [((), value)]
+    while left:
+        path, value = left.pop()
+        inside = _inside(value)
+        if len(path) > DEEPEST_RECORD:
+            raise DepthError(DEEPEST_RECORD)
+        if inside:
+            left.extend([((*path, key), inner) for key, inner in reversed(inside)])
+        else:
+            yield path, value
+
+
+def keys_and_values(value: Any) -> Iterator[Any]:
+    """Every key and every leaf, in the order of the JSON text."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            left.extend(inner for pair in reversed([*value.items()]) for inner in reversed(pair))
+        elif isinstance(value, list | tuple):
+            left.extend(reversed(value))
+        else:
+            yield value
+
+
+def objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object in a JSON value, each before those inside of it."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            yield value
+        left.extend([inner for _, inner in reversed(_inside(value))])
+
+
+def rebuilt(
+    value: Any,
+    change: Callable[[Path, Any], Any],
+    *,
+    enters: Callable[[Path, Any], bool] | None = None,
+    leaves_as: Callable[[Any, Any], Any] | None = None,
+) -> Any:
+    """
+    A copy in which ``change`` made every leaf, of its path and what it was; an object that it makes is walked too.
+
+    What ``enters`` refuses stays the same object. ``leaves_as`` says what stands for an object or list once all inside
+    of it is made, given what it was and what was made of it. Raises DepthError for what is too deep, or holds itself.
+    """
+    root = [value]
+    left: list[_Step] = [(root, 0, (), None)]
+    while left:
+        owner, key, path, was = left.pop()
+        value = owner[key]
+        if was is not None:
+            owner[key] = value if leaves_as is None else leaves_as(was, value)
+            continue
+        if not isinstance(value, _CONTAINERS):
+            value = owner[key] = change(path, value)
+        if not isinstance(value, _CONTAINERS) or (enters is not None and not enters(path, value)):
+            continue
+        if len(path) >= DEEPEST_RECORD:
+            raise DepthError(DEEPEST_RECORD)
+        owner[key] = copy = dict(value) if isinstance(value, Mapping) else list(value)
+        left.append((owner, key, path, value))
+        left.extend([(copy, inner, (*path, inner), None) for inner, _ in reversed(_inside(copy))])
+    return root[0]
+
+
+_Step = tuple[Any, Any, Path, Any]
+"""Where a value stands, the path to it, and, once all inside of it is made, what it was."""
+
+
+def _inside(value: Any) -> Sequence[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        return [*value.items()]
+    return [*enumerate(value)] if isinstance(value, list | tuple) else ()

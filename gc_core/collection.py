@@ -16,7 +16,6 @@ from gc_core.cold import ColdTier, Recalled
 from gc_core.context import Context
 from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.importance import Scores, composite
-from gc_core.messages import Request
 from gc_core.plan import Plan
 from gc_core.planning import Planner
 from gc_core.plugins import COLLECT, Named, Plugins
@@ -361,9 +360,7 @@ class Collector:
         if after is not context and after.budget.total >= before:
             after, plan = context, attrs.evolve(plan, removals=())
         if after is not context:
-            self.check(
-                context.render(), after.render(), pending=bool(after.open_calls), last_resort=asked.fit is not None
-            )
+            self.check(context, after, last_resort=asked.fit is not None)
         protected = protected_tokens(asked.view, asked.goal)
         result = GCResult(
             reason=plan.goal.reason,
@@ -382,12 +379,19 @@ class Collector:
         renewed = sum(removal.tokens_freed for removal in plan.removals if is_renewal(removal))
         return Collected(context=after, plan=plan, result=result, of=context, renewed=renewed)
 
-    def check(self, before: Request, after: Request, *, pending: bool, last_resort: bool) -> None:
+    def check(self, before: Context, after: Context, *, last_resort: bool) -> None:
         """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""
-        breaches = check_request(after, pending=pending)
-        if breaches and len(breaches) <= len(check_request(before, pending=pending)):
+        old, new, pending = before.render(), after.render(), bool(after.open_calls)
+        breaches = check_request(new, pending=pending)
+        if breaches and len(breaches) <= len(check_request(old, pending=pending)):
             breaches = ()
-        breaches += check_collection(before, after, final_may_shrink=last_resort, thinking_bound=self.thinking.binds)
+        breaches += check_collection(
+            old,
+            new,
+            final_may_shrink=last_resort,
+            thinking_bound=self.thinking.binds,
+            reply_left=before.latest_reply != after.latest_reply,
+        )
         if breaches:
             listed = "; ".join(str(breach) for breach in breaches[:5])
             raise RuleError(f"the collected request would break {len(breaches)} rules: {listed}")

@@ -76,10 +76,7 @@ class Condensing(Collecting):
             if collected.context is collected.of:
                 self._tell_deferred(collected.result)
                 return collected.result
-            self._collector.check(
-                self._context.render(), collected.context.render(), pending=bool(self._context.open_calls),
-                last_resort=True,
-            )  # fmt: skip
+            self._collector.check(self._context, collected.context, last_resort=True)
             if not unsent:
                 changed = self._state.changed(self._state.changes, collected.context)
                 collected = attrs.evolve(collected, context=changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from gc_core.stubs import is_stubbable
 from gc_core.summary import SummaryForm
 from gc_core.tokens import part_tokens, schema_tokens
 
+_SAID = frozenset({Role.USER, Role.TOOL})
 _LEFT_OUT = "gc: tools left out"
 """The part of the system text that names them."""
 
@@ -191,6 +193,12 @@ class Context:
         return self._intake.format.needs_user_first()
 
     @property
+    def lacks_user(self) -> bool:
+        """Whether the system message at the end has no user message before it, behind which it has to stand (N4)."""
+        before = self._messages[-2].role if len(self._messages) > 1 else None
+        return self._last_system is not None and before not in _SAID
+
+    @property
     def cites(self) -> bool:
         """Whether references name the bytes of the log: there is one that the model was told of."""
         return self._intake.cites
@@ -285,10 +293,16 @@ class Context:
         behind = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
         return sum(message.overhead + sum(item.tokens for item in message.items) for message in behind)
 
+    @property
+    def latest_reply(self) -> str:
+        """Id of the last message of the model, or ""."""
+        replies = (message.id for message in reversed(self._messages) if message.role is Role.ASSISTANT)
+        return next(replies, "")
+
     def newest_input(self) -> frozenset[int]:
         """Units in the newest message in which somebody but model and framework speaks, or a tool answers."""
         for message in reversed(self._messages):
-            if message.role is Role.TOOL or (message.role is Role.USER and not message.synthetic):
+            if message.role is Role.TOOL or (message.role is Role.USER and not message.is_own):
                 return frozenset(item.unit for item in message.items)
         return frozenset()
 
@@ -300,7 +314,8 @@ class Context:
             messages=[message.payload for message in self._messages],
             tokens=self.budget.total,
         )
-        return attrs.evolve(request, stable=sum(map(self._is_shared, self._system.values())))
+        own = frozenset([id(message.payload) for message in self._messages if message.synthetic and message.is_own])
+        return attrs.evolve(request, stable=sum(map(self._is_shared, self._system.values())), own=own)
 
     # -- what comes ----------------------------------------------------------------------------------------------
 
@@ -312,12 +327,18 @@ class Context:
             self._leave(frozenset(arrival.left))
         if arrival.joined is not None:
             self._grow(arrival.joined)
+        system, place = self._last_system, len(self._messages) - 1
         self._add(*arrival.messages)
+        if system is not None:
+            said = itertools.takewhile(lambda message: message.role in _SAID, arrival.messages)
+            self._move(place, place + sum(1 for _ in said))
         for key in arrival.held:
             self._hold(key)
         self._join(arrival.exchange)
-        self._keep_newest_marks()
         self.cursor = arrival.cursor
+        if self._last_system is not None:
+            self.cursor = attrs.evolve(self.cursor, results=self._last_system)
+        self._keep_newest_marks()
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
         """Change how strongly a resident item is held."""
@@ -543,8 +564,7 @@ class Context:
         self.cursor = attrs.evolve(
             arrival.cursor,
             summaries=max(given, default=arrival.cursor.summaries),
-            # They stand where something left; whether the last message still does, see below.
-            results=self.cursor.results,
+            results=self.cursor.results,  # they stand where something left, which is seldom the end
         )
         return dict(zip(items, arrival.messages, strict=True))
 
@@ -585,6 +605,22 @@ class Context:
         self._messages[-1] = message
         if self._intake.format.marks(message.payload) and len(self._messages) - 1 not in self._marked:
             self._marked.append(len(self._messages) - 1)
+
+    @property
+    def _last_system(self) -> Message | None:
+        """
+        The system message at the end of the conversation, where its place is directly in front of a reply (N4): what
+        users and tools say from here on stands before it. Else None.
+        """
+        last = self._messages[-1] if self._messages and self.places_system else None
+        return last if last is not None and last.role is Role.SYSTEM else None
+
+    def _move(self, place: int, to: int) -> None:
+        """A message moves further back, behind those that came since."""
+        self._messages.insert(to, self._messages.pop(place))
+        for at in range(place, to + 1):
+            self._places.update((item.id, at) for item in self._messages[at].items)
+        self._marked = sorted(to if at == place else at - (place < at <= to) for at in self._marked)
 
     def _clear(self) -> None:
         """All messages leave: the provider's compaction stands for them (R4)."""

@@ -30,6 +30,8 @@ LONG_ANSWER_TOKENS = 250
 
 _LONG = {ItemKind.TOOL_CALL: LONG_ARGUMENT_TOKENS, ItemKind.ASSISTANT_TEXT: LONG_ANSWER_TOKENS}
 
+_OPEN_THINKING = "a reply ended with thinking that led to nothing; it was left out"
+
 DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
 _TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
@@ -84,7 +86,8 @@ class Cursor:
         has_tools: The session has called tools.
         open_calls: Calls that wait for results, in order.
         results: The last message of the window, where what comes next may join it, if the format wants that: the one
-            with the results of the current batch so far, or a reply that comes in pieces.
+            with the results of the current batch so far, a reply that comes in pieces, or a system message inside the
+            conversation.
 
     """
 
@@ -222,15 +225,15 @@ class Intake:
         ``policy`` is the host's own word for all of its items.
         """
         role = self.format.role(payload)
-        mended, repairs = self._mend(self.format.normalise(payload))
+        mended, repairs = self._mend(self.format.normalise(payload), role)
         start = Arrival(cursor=cursor, repairs=repairs)
         if mended is None:
             return start
         if role is Role.ASSISTANT:
             return start.then(self._reply(mended, cursor, policy))
         if role is Role.SYSTEM:
-            start = start.then(self.close(cursor))
-            return start.then(self._system(mended, start.cursor, policy))
+            closed = start.then(self.close(cursor))
+            return closed.then(self._system(mended, attrs.evolve(closed.cursor, results=_system_in(cursor)), policy))
         return start.then(self._from_user(mended, cursor, policy))
 
     def close(self, cursor: Cursor) -> Arrival:
@@ -247,6 +250,11 @@ class Intake:
         for payload in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in cursor.open_calls]):
             arrival = arrival.then(self._results(payload, arrival.cursor, None, synthetic=True))
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
+
+    def before_system(self, cursor: Cursor) -> Arrival:
+        """A user line for a system message that came behind a reply; it will stand before that (N4)."""
+        repair = Repair(kind="user_between", text="system text follows a reply; a user line stands between them")
+        return self._user_line("[gc: system text follows]", repair, cursor)
 
     def framed(self, cursor: Cursor, *items: Item) -> Arrival:
         """
@@ -286,9 +294,13 @@ class Intake:
     # -- by role -------------------------------------------------------------------------------------------------
 
     def _system(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        cursor = attrs.evolve(cursor, units=cursor.units + 1)
-        draft = _Draft(source=SYSTEM.name, unit=cursor.units, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
-        return self._message(payload, Role.SYSTEM, [draft] * len(self.format.read(payload)), cursor)
+        """System text inside the conversation; where it has a narrow place, side by side they are one message (N4)."""
+        earlier = _system_in(cursor)
+        unit = cursor.units + 1 if earlier is None else earlier.items[0].unit
+        draft = _Draft(source=SYSTEM.name, unit=unit, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
+        cursor = attrs.evolve(cursor, units=max(cursor.units, unit))
+        arrival = self._message(payload, Role.SYSTEM, [draft] * len(self.format.read(payload)), cursor)
+        return arrival if earlier is None else self._joined(arrival, earlier)
 
     def _reply(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         """A reply, or a further piece of one where the format takes it so."""
@@ -443,12 +455,16 @@ class Intake:
     def _results(
         self, payload: Payload, cursor: Cursor, policy: GCPolicy | None, *, synthetic: bool = False
     ) -> Arrival:
-        """Results alone. A format that wants one message for a batch gets the earlier results joined with these."""
+        """
+        Results alone. A format that wants one message for a batch gets the earlier results joined with these.
+
+        The reply that they answer is whole, as in ``close``.
+        """
         parts = self.format.read(payload)
         calls, left = _paired(parts, cursor.open_calls)
         drafts = [_draft_of(call, policy, synthetic=synthetic) for call in calls]
         arrival = self._message(payload, Role.TOOL, drafts, attrs.evolve(cursor, open_calls=left))
-        return self._joined(arrival, cursor.results)
+        return _without_open_thinking(cursor).then(self._joined(arrival, cursor.results))
 
     def _results_and_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         """Results and user text in one message: one message still, of two units; missing results are added to it."""
@@ -557,8 +573,11 @@ class Intake:
     def _configured(self, item: Item) -> GCPolicy | None:
         return self.tools.get(item.name) if item.kind is ItemKind.TOOL_RESULT else None
 
-    def _mend(self, payload: Payload) -> tuple[Payload | None, tuple[Repair, ...]]:
-        """Empty texts go and arguments become a JSON object; None when nothing is left (rules A4, C3, N1)."""
+    def _mend(self, payload: Payload, role: Role) -> tuple[Payload | None, tuple[Repair, ...]]:
+        """
+        Empty texts go, and thinking that leads to nothing; arguments become a JSON object. None when nothing is left
+        (rules A4, C2, C3, N1, N3).
+        """
         parts = self.format.read(payload)
         if not parts:
             return None, (Repair(kind="empty_message", text="a message without content was left out"),)
@@ -575,7 +594,17 @@ class Intake:
                         kind="bad_arguments", text=f"arguments of {part.name} are not a JSON object; they were wrapped"
                     )
                 )
+        if role is Role.ASSISTANT and not self.format.takes_last_thinking:
+            thinking = _last_thinking(parts, texts)
+            texts.update(dict.fromkeys(thinking))
+            repairs += [Repair(kind="open_thinking", text=_OPEN_THINKING)] * bool(thinking)
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
+
+
+def _last_thinking(parts: Sequence[Part], texts: Mapping[Place, str | None]) -> list[Place]:
+    """Places of the thinking at the end of a reply, once these texts are edited."""
+    kept = [part for part in parts if texts.get(part.place, "") is not None]
+    return [part.place for part in itertools.takewhile(lambda part: part.kind is ItemKind.THINKING, reversed(kept))]
 
 
 def _stamped(message: Message, ids: Collection[str], place: ByteRange, payload: Payload) -> Message:
@@ -643,6 +672,11 @@ def _asking(arrival: Arrival, policy: GCPolicy | None) -> Cursor:
     return attrs.evolve(cursor, exchange=(*cursor.exchange, *[item.id for item in items]))
 
 
+def _system_in(cursor: Cursor) -> Message | None:
+    """The system message that the next one joins, if there is one."""
+    return cursor.results if cursor.results is not None and cursor.results.role is Role.SYSTEM else None
+
+
 def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
     """The call that each result answers, by id and, where ids repeat or lack, in order; and the calls left over."""
     left = list(waiting)
@@ -676,8 +710,7 @@ def _without_open_thinking(cursor: Cursor) -> Arrival:
         return Arrival(cursor=cursor)
     thinking = itertools.takewhile(lambda item: item.kind is ItemKind.THINKING, reversed(reply.items))
     left = tuple(item.id for item in thinking)
-    text = "a reply ended with thinking that led to nothing; it was left out"
-    repairs = (Repair(kind="open_thinking", text=text),) if left else ()
+    repairs = (Repair(kind="open_thinking", text=_OPEN_THINKING),) if left else ()
     return Arrival(cursor=cursor, left=left, repairs=repairs)
 
 

@@ -6,13 +6,13 @@ import enum
 import hashlib
 import json
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
 
-from gc_core.items import Item
+from gc_core.items import Item, ItemKind
 from gc_core.provider_edits import merged
 
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
@@ -60,6 +60,15 @@ class Message:
     overhead: int
     synthetic: bool = False
     as_logged: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """
+        Whether gc-core wrote it and nobody has to be heard in it: a trace, a summary, a block, a line between replies.
+        What it tells in a text for a tool, a late result for instance, is the tool's.
+        """
+        said = self.role is Role.USER and self.synthetic
+        return said and all(item.kind is not ItemKind.TOOL_RESULT for item in self.items)
 
     @cached_property
     def digest(self) -> bytes:
@@ -156,6 +165,7 @@ class Request:
         tokens: Tokens as counted by the session, uncalibrated.
         stable: Number of leading system texts that belong to layers which many sessions share.
         options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
+        own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
 
     """
 
@@ -166,6 +176,17 @@ class Request:
     tokens: int = 0
     stable: int = 0
     options: Mapping[str, Any] = attrs.field(factory=dict)
+    own: frozenset[int] = attrs.field(default=frozenset(), repr=False)
+
+    def is_own(self, message: Payload) -> bool:
+        """Whether gc-core wrote this one of its messages."""
+        return id(message) in self.own
+
+    def recast(self, messages: Iterable[tuple[Payload, Payload]]) -> Request:
+        """With other messages, each given behind the one of this request for which it stands: it is whose that was."""
+        pairs = tuple(messages)
+        own = frozenset(id(new) for old, new in pairs if self.is_own(old))
+        return attrs.evolve(self, messages=tuple(new for _, new in pairs), own=own)
 
     def kwargs(self, **own: Any) -> dict[str, Any]:
         """

@@ -310,6 +310,8 @@ class Format(Protocol):
         alternates: Results stand alone in their message, and a reply follows no reply (Gemini: G1, G2).
         replies_in_pieces: A reply may come item by item: payloads of the model side by side are one message
             (Responses).
+        takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format of pieces, of one of
+            them, for others may follow.
 
     """
 
@@ -317,6 +319,7 @@ class Format(Protocol):
     most_marks: int
     alternates: bool
     replies_in_pieces: bool
+    takes_last_thinking: bool
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""

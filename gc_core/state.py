@@ -152,8 +152,10 @@ class SessionState:
         self.undone = frozenset(key for key in self.undone if self.context.find(key) is not None)
 
     def closing(self) -> Arrival:
-        """Synthetic results for the calls that wait for one."""
-        return self.intake().close(self.context.cursor)
+        """What a request needs: synthetic results for the calls that wait, a user line before a system message."""
+        intake = self.intake()
+        closed = intake.close(self.context.cursor)
+        return closed.then(intake.before_system(closed.cursor)) if self.context.lacks_user else closed
 
     def give(self, source: str, texts: Mapping[str, str]) -> None:
         """Take new versions of named texts, which stand at the end of the next request. Raises SourceError."""
@@ -496,10 +498,10 @@ def first_difference(before: Context, after: Context) -> int:
 def digests_of(before: Context, after: Context) -> Digests:
     """
     Digests of the messages on both sides of a change; a batch of results that is not whole may still grow, and so may
-    a reply that comes in pieces.
+    a reply that comes in pieces and system text at the end, which may move too.
     """
     last = before.cursor.results
-    grows = bool(before.open_calls) or (last is not None and last.role is Role.ASSISTANT)
+    grows = bool(before.open_calls) or (last is not None and last.role is not Role.TOOL)
     whole = before.messages[: len(before.messages) - grows]
     return Digests(before=digest_of_messages(whole), after=digest_of_messages(after.messages), count=len(whole))
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -508,7 +509,10 @@ BROKEN = {
 
 @pytest.mark.parametrize(("rule", "contents"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_rule_is_named(rule, contents):
-    assert rule in {breach.rule for breach in check_request(request(*contents))}
+    sent = request(*contents)
+    if rule in {"A6", "A9"}:  # they are about what gc-core wrote
+        sent = attrs.evolve(sent, own=frozenset({id(contents[-1])}))
+    assert rule in {breach.rule for breach in check_request(sent)}
     if not rule.startswith("A6") and not rule.startswith("A9"):
         assert complaints("gemini", request(*contents).kwargs()) != []
 

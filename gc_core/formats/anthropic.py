@@ -57,6 +57,7 @@ class AnthropicFormat:
     most_marks = 4
     alternates = False
     replies_in_pieces = False
+    takes_last_thinking = False
 
     def role(self, payload: Payload) -> Role:
         """
@@ -123,7 +124,9 @@ class AnthropicFormat:
         return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """One user message, results first, for two of which the second holds results; else None."""
+        """One user message, results first, where the second holds results; one of two system texts; else None."""
+        if first.get("role") == second.get("role") == "system":
+            return {**second, **first, "content": [*_blocks(first), *_blocks(second)]}
         if first.get("role") != "user" or second.get("role") != "user":
             return None
         late = _blocks(second)

@@ -48,6 +48,7 @@ class GeminiFormat:
     most_marks = 0
     alternates = True
     replies_in_pieces = False
+    takes_last_thinking = True
 
     def role(self, payload: Payload) -> Role:
         """
@@ -207,8 +208,9 @@ def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
     key, kind = data_of(part)
     match kind:
         case "" | "text":
-            thought = role is Role.ASSISTANT and part.get("thought") is True
             text = fields.text(part, TEXT, field) if key else ""
+            # A thought without a text is refused like any other empty part.
+            thought = role is Role.ASSISTANT and part.get("thought") is True and bool(text.strip())
             return Part(kind=ItemKind.THINKING if thought else _TEXT_KINDS[role], place=place, text=text)
         case "functionCall":
             return _call(part[key], place, _spoken(Role.ASSISTANT, role, key, field))

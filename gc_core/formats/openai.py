@@ -58,6 +58,7 @@ class OpenAIFormat:
     most_marks = 0
     alternates = False
     replies_in_pieces = False
+    takes_last_thinking = False
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
@@ -96,8 +97,14 @@ class OpenAIFormat:
         return edited if _says_something(edited) else None
 
     def normalise(self, payload: Payload) -> Payload:
-        """The payload itself, or a copy in which arguments that came as objects are the JSON string it has to be."""
-        if self.role(payload) is not Role.ASSISTANT:
+        """
+        The payload itself, or a copy: a result without content has an empty one, arguments that came as objects are the
+        JSON string that they have to be.
+        """
+        role = self.role(payload)
+        if role is Role.TOOL and payload.get("content") is None:
+            return {**payload, "content": ""}
+        if role is not Role.ASSISTANT:
             return payload
         texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}
         return _edited_calls(payload, texts)

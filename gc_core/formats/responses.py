@@ -37,6 +37,7 @@ class ResponsesFormat:
     most_marks = 4
     alternates = False
     replies_in_pieces = True
+    takes_last_thinking = True
 
     def role(self, payload: Payload) -> Role:
         """

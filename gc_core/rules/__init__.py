@@ -10,14 +10,13 @@ from __future__ import annotations
 from gc_core.rules.anthropic import MAX_CACHE_MARKS, MAX_MESSAGES
 from gc_core.rules.breaches import Breach
 from gc_core.rules.changes import check_collection, check_repeat
-from gc_core.rules.frames import FRAMES, NOTE, check_framed
+from gc_core.rules.frames import FRAMES, check_framed
 from gc_core.rules.requests import check_request
 
 __all__ = [
     "FRAMES",
     "MAX_CACHE_MARKS",
     "MAX_MESSAGES",
-    "NOTE",
     "Breach",
     "check_collection",
     "check_framed",

@@ -10,20 +10,25 @@ from gc_core.messages import Payload, Request
 from gc_core.rules import anthropic, gemini, responses
 from gc_core.rules.blocks import answers_in, calls_of, latest_reply, texts_of, waiting_reply
 from gc_core.rules.breaches import Breach
-from gc_core.rules.frames import is_said, opening_of, opens_like_ours
 from gc_core.rules.sameness import first_change, same
 from gc_core.rules.thinking import bound_thinking, kept_thinking, latest_thinking
 
 
 def check_collection(
-    before: Request, after: Request, *, final_may_shrink: bool = False, thinking_bound: bool = False
+    before: Request,
+    after: Request,
+    *,
+    final_may_shrink: bool = False,
+    thinking_bound: bool = False,
+    reply_left: bool = False,
 ) -> tuple[Breach, ...]:
     """
     Every breach of the rules about what a collection may do to a request.
 
     ``final_may_shrink`` is for the last resort, which may cut the newest message: it must still be there, with the same
     results, and not be empty. ``thinking_bound`` is for models that bind thinking to what stands before it: then all
-    thinking behind the first change has to be gone, that of the latest reply included.
+    thinking behind the first change has to be gone, that of the latest reply included. ``reply_left`` says that the
+    latest reply is gone, whatever another one looks like that is the latest now.
     """
     signed = tuple(gemini.signed_calls(before, after)) if before.format == "gemini" else ()
     own = tuple(anthropic.in_place(before, after)) if before.format == "anthropic" else ()
@@ -35,9 +40,16 @@ def check_collection(
         *_a5(before, after, may_shrink=final_may_shrink),
         *_a7(before, after),
         *kept_thinking(before, after),
-        *(bound_thinking(before, after) if thinking_bound else latest_thinking(before, after)),
+        *_n3(before, after, bound=thinking_bound, reply_left=reply_left),
     )
     return (*signed, *own, *lost, *(_as_sent(breach, sent) for breach in breaches))
+
+
+def _n3(before: Request, after: Request, *, bound: bool, reply_left: bool) -> Iterator[Breach]:
+    if bound:
+        yield from bound_thinking(before, after)
+    elif not reply_left:
+        yield from latest_thinking(before, after)
 
 
 def check_repeat(first_after: Request, second_after: Request) -> tuple[Breach, ...]:
@@ -105,7 +117,7 @@ def _final(request: Request) -> list[Payload]:
             final.append(message)
         elif final:
             break
-        elif role == "user" and (is_said(message) or not opens_like_ours(opening_of(message))):
+        elif role == "user" and not request.is_own(message):
             return [message]
     return final[::-1]
 

@@ -11,10 +11,6 @@ from gc_core.rules.breaches import Breach, Rendered
 FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
 """How texts of the framework open and close."""
 
-NOTE = "[gc:"
-"""How a trace opens; it has no closing tag."""
-
-_STUB = " left out: "
 _NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 
 
@@ -32,9 +28,7 @@ def check_framed(text: str, closing: str) -> tuple[Breach, ...]:
 
 def a6(rendered: Rendered) -> Iterator[Breach]:
     """A6: a message that the framework wrote is text: no calls, no results, no reasoning."""
-    for index, message in rendered.by("user"):
-        if not opens_like_ours(opening_of(message)):
-            continue
+    for index, message in _own(rendered):
         inside = {block.get("type") for block in blocks_of(message)} & _NOT_IN_A_NOTE
         if inside or "tool_calls" in message or "reasoning_content" in message:
             yield Breach(rule="A6", index=index, text="a summary or trace with calls, results or reasoning in it")
@@ -42,31 +36,23 @@ def a6(rendered: Rendered) -> Iterator[Breach]:
 
 def a9(rendered: Rendered) -> Iterator[Breach]:
     """A9: in a framed message nothing stands outside a frame, so nothing quoted in it can pass for an instruction."""
-    for index, message in rendered.by("user"):
+    for index, message in _own(rendered):
         text = opening_of(message)
         for opening, closing in FRAMES:
-            if _is_frame(text, opening, closing) and not _is_closed_once(text, opening, closing):
+            if text.startswith(opening) and not _is_closed_once(text, opening, closing):
                 yield Breach(rule="A9", index=index, text=f"{closing!r} inside the frame; escape what is quoted")
 
 
-def opens_like_ours(text: str) -> bool:
-    """Whether the framework would write such a text: a frame, or a note in brackets."""
-    return text.startswith(NOTE) or any(_is_frame(text, opening, closing) for opening, closing in FRAMES)
-
-
-def is_said(message: Payload) -> bool:
-    """Whether it is somebody's, though it opens like ours: what is left of a message."""
-    return _STUB in opening_of(message).partition("\n")[0]
-
-
-def _is_frame(text: str, opening: str, closing: str) -> bool:
-    """A user may open a text with such a tag too; the framework's ends with the closing tag and has nothing behind."""
-    return text.startswith(opening) and text.rstrip().endswith(closing)
+def _own(rendered: Rendered) -> Iterator[tuple[int, Payload]]:
+    """The messages that the framework wrote: by the session's record, for anybody can write what looks like them."""
+    request = rendered.request
+    return ((index, message) for index, message in rendered.by("user") if request.is_own(message))
 
 
 def _is_closed_once(text: str, opening: str, closing: str) -> bool:
     """Several whole frames in a row are fine."""
-    return all(not rest.strip() or rest.lstrip().startswith(opening) for rest in text.split(closing))
+    *frames, rest = text.split(closing)
+    return bool(frames) and not rest.strip() and all(frame.lstrip().startswith(opening) for frame in frames)
 
 
 def opening_of(message: Payload) -> str:

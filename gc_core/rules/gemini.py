@@ -11,8 +11,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from gc_core.gemini_parts import CALL, RESPONSE, TEXT, args_of, call_key, data_of, signature_of
 from gc_core.messages import Payload, Request
 from gc_core.rules.breaches import Breach, Rendered, Rule
@@ -112,8 +110,8 @@ def _a4(rendered: Rendered) -> Iterator[Breach]:
 
 def _framed(rendered: Rendered) -> Iterator[Breach]:
     """A6, A9: on the contents as messages."""
-    written = tuple(map(_opened, rendered.messages))
-    view = Rendered(request=attrs.evolve(rendered.request, messages=written), pending=rendered.pending)
+    opened = rendered.request.recast((content, _opened(content)) for content in rendered.messages)
+    view = Rendered(request=opened, pending=rendered.pending)
     yield from a6(view)
     yield from a9(view)
 
@@ -160,13 +158,14 @@ def as_messages(request: Request) -> Request:
 
     A result has the key of the call that it answers.
     """
-    messages: list[Payload] = []
+    messages: list[tuple[Payload, Payload]] = []
     waiting: list[Payload] = []
     for content in request.messages:
         blocks = [_block(part, waiting) for part in _parts(content)]
         waiting = _data(content, CALL) or waiting
-        messages.append({"role": _ROLES.get(str(content.get("role")), content.get("role")), "content": blocks})
-    return attrs.evolve(request, messages=tuple(messages))
+        role = _ROLES.get(str(content.get("role")), content.get("role"))
+        messages.append((content, {"role": role, "content": blocks}))
+    return request.recast(messages)
 
 
 def _block(part: Payload, waiting: list[Payload] | None) -> dict[str, Any]:

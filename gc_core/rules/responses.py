@@ -11,8 +11,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from gc_core.json_values import read_object
 from gc_core.messages import MARKS, NESTED, Payload, Request
 from gc_core.responses_kinds import (
@@ -168,8 +166,8 @@ def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]
 
 def as_messages(request: Request) -> Request:
     """The request with each reply as one assistant message of blocks, as the rules of all formats read it."""
-    messages = [_message(request.messages[start:end]) for start, end in _groups(request.messages)]
-    return attrs.evolve(request, messages=tuple(messages))
+    groups = (request.messages[start:end] for start, end in _groups(request.messages))
+    return request.recast((group[0], _message(group)) for group in groups)
 
 
 def first_item(request: Request, index: int) -> int:

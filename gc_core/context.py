@@ -299,6 +299,14 @@ class Context:
         replies = (message.id for message in reversed(self._messages) if message.role is Role.ASSISTANT)
         return next(replies, "")
 
+    def beside_system(self) -> frozenset[int]:
+        """Units in the messages next to system text inside the conversation, where that has a narrow place."""
+        if not self.places_system:
+            return frozenset()
+        places = [place for place, message in enumerate(self._messages) if message.role is Role.SYSTEM]
+        beside = (self._messages[max(0, place - 1) : place + 2] for place in places)
+        return frozenset(item.unit for messages in beside for message in messages for item in message.items)
+
     def newest_input(self) -> frozenset[int]:
         """Units in the newest message in which somebody but model and framework speaks, or a tool answers."""
         for message in reversed(self._messages):

@@ -116,6 +116,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
     size = common_size(list(sizes.values()), fit - others - _SLACK)
     for item in items:
         if sizes[item.id] > size and not planner.reaches(fit):
+            # Of a stub that is cut again, as of any other, the share is one of the original.
             keep = size / (item.tokens if item.form is Form.WHOLE else item.original_tokens)
             removal = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
             planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)

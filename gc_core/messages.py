@@ -165,6 +165,7 @@ class Request:
         tokens: Tokens as counted by the session, uncalibrated.
         stable: Number of leading system texts that belong to layers which many sessions share.
         options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
+        whole: In Responses the session's own messages, of which a reply holds all its items; empty where nobody knows.
         own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
 
     """
@@ -176,6 +177,7 @@ class Request:
     tokens: int = 0
     stable: int = 0
     options: Mapping[str, Any] = attrs.field(factory=dict)
+    whole: tuple[Payload, ...] = attrs.field(default=(), repr=False)
     own: frozenset[int] = attrs.field(default=frozenset(), repr=False)
 
     def is_own(self, message: Payload) -> bool:

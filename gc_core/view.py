@@ -345,10 +345,7 @@ class WindowView:
     @cached_property
     def _beside_system(self) -> frozenset[int]:
         """Neighbours of a system message inside the conversation: without them its place would be wrong (N4)."""
-        if not self._context.places_system:
-            return frozenset()
-        places = [place for place, unit in enumerate(self.units) if unit.items[0].kind is ItemKind.SYSTEM_TEXT]
-        return frozenset(near for place in places for near in (place - 1, place + 1))
+        return frozenset(map(self.position, self._context.beside_system()))
 
     def _zone(self, place: int, unit: Unit) -> Zone:
         locked = unit.pinned or unit.is_trace or unit.policy is GCPolicy.LOCKED

@@ -206,7 +206,14 @@ class ResponsesFormat:
                 flat.extend(message[_OUTPUT])
             else:
                 flat.append(message)
-        return Request(format=self.name, messages=tuple(flat), system=blocks, tools=tuple(tools), tokens=tokens)
+        return Request(
+            format=self.name,
+            messages=tuple(flat),
+            system=blocks,
+            tools=tuple(tools),
+            tokens=tokens,
+            whole=tuple(messages),
+        )
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""

@@ -141,8 +141,8 @@ def _is_object(text: object) -> bool:
 
 def lost_reasoning(before: Request, after: Request) -> Iterator[Breach]:
     """R3: what a reasoning item led to that is gone has no id any more by which the provider would ask for it."""
-    led = {id_: reasoning for _, id_, reasoning in _led(before.messages) if reasoning}
-    for index, id_, reasoning in _led(after.messages):
+    led = {id_: reasoning for _, id_, reasoning in _led_in(before) if reasoning}
+    for index, id_, reasoning in _led_in(after):
         if not led.get(id_, frozenset()) <= reasoning:
             yield Breach(rule="R3", index=index, text=f"{id_!r} keeps its id, and its reasoning is gone; strip the id")
 
@@ -162,6 +162,16 @@ def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]
         elif isinstance(item.get("id"), str) and kind_of(item) != APPROVAL_REQUEST:
             yield index, item["id"], reasoning
         in_run = is_reasoning(item)
+
+
+def _led_in(request: Request) -> Iterator[tuple[int, object, frozenset[str]]]:
+    """The same of a request, by index there: what led to an item stands in its own reply, where replies are known."""
+    start = 0
+    for message in request.whole or ({"output": request.messages},):
+        items = message.get("output") if "type" not in message else None
+        items = items if isinstance(items, list | tuple) else (message,)
+        yield from ((start + index, id_, reasoning) for index, id_, reasoning in _led(items))
+        start += len(items)
 
 
 def as_messages(request: Request) -> Request:

@@ -1,0 +1,166 @@
+"""What no provider would take is mended when it arrives, in every format; the log keeps it as it came."""
+
+import json
+
+import pytest
+
+from gc_core import GCSession, MessageRepaired
+from gc_core.audit import verify
+from tests.support.checker import complaints
+from tests.support.histories import FORMATS, History
+from tests.support.say import answer, call, result, small, use, user
+
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
+TEXT = {"type": "text", "text": "Well."}
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
+CALLED = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "read", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "x = 1"}
+SYSTEM = {"role": "system", "content": "Be brief."}
+
+
+def said(*blocks):
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def model(*parts):
+    return {"role": "model", "parts": list(parts)}
+
+
+def contents(text):
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+SHAPES = {
+    "anthropic": {
+        "a reply of thinking alone": [user("Go."), said(THOUGHT), user("And?")],
+        "thinking at the end of a reply": [user("Go."), said(TEXT, THOUGHT), user("And?")],
+        "thinking behind white space": [user("Go."), said(THOUGHT, {"type": "text", "text": " "}), user("And?")],
+        "system text behind a reply": [user("Go."), said(TEXT), SYSTEM],
+        "system text behind a reply, then a user": [user("Go."), said(TEXT), SYSTEM, user("And?")],
+        "system text before a user message": [user("Go."), SYSTEM, user("And?")],
+        "system text twice": [user("Go."), SYSTEM, SYSTEM],
+        "system text twice, a user message between": [user("Go."), SYSTEM, user("And?"), SYSTEM, user("So?")],
+        "system text first": [SYSTEM, user("Go.")],
+        "system text alone": [SYSTEM],
+        "system text before a first reply": [SYSTEM, said(TEXT), user("Go.")],
+        "system text between a call and its result": [
+            user("Go."), use(("c", "read", {})), SYSTEM,
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
+        ],
+    },
+    "openai": {
+        "reasoning beside an empty content": [
+            user("Go."), {"role": "assistant", "content": "", "reasoning_content": "Hm."}, user("And?"),
+        ],
+        "reasoning beside no content": [user("Go."), {"role": "assistant", "content": None, "reasoning": "Hm."}],
+        "reasoning beside white space": [
+            user("Go."), {"role": "assistant", "content": "\n", "reasoning_content": "Hm."}, user("And?"),
+        ],
+        "a result of null": [user("Go."), call(("c", "read", {})), {**result("c", "x"), "content": None}],
+        "a result without content": [user("Go."), call(("c", "read", {})), {"role": "tool", "tool_call_id": "c"}],
+    },
+    "responses": {
+        "reasoning behind a call": [user("Go."), {"role": "assistant", "output": [CALLED, REASONING]}, OUTPUT],
+        "reasoning behind a call, item by item": [user("Go."), CALLED, REASONING, OUTPUT],
+        "a reply of reasoning alone": [user("Go."), REASONING, user("And?")],
+        "reasoning before a message that says nothing": [
+            user("Go."),
+            {"role": "assistant", "output": [REASONING, {"type": "message", "role": "assistant", "content": []}]},
+            user("And?"),
+        ],
+    },
+    "gemini": {
+        "a thought without a text": [contents("Go."), model({"text": "", "thought": True}), contents("And?")],
+        "a thought of white space": [contents("Go."), model({"text": " ", "thought": True}, {"text": "Well."})],
+        "a thought without data": [contents("Go."), model({"thought": True}, {"text": "Well."}), contents("And?")],
+    },
+}  # fmt: skip
+CASES = [(form, name) for form, shapes in SHAPES.items() for name in shapes]
+
+
+@pytest.mark.parametrize("block", [False, True], ids=["alone", "with a block"])
+@pytest.mark.parametrize(("form", "name"), CASES)
+def test_a_shape_that_no_provider_takes_is_mended(tmp_path, form, name, block):
+    """With a block behind it, and when the session goes on and is opened again."""
+    with small(format=form, directory=tmp_path) as session:
+        for message in SHAPES[form][name]:
+            session.append(message)
+        if block:
+            session.enrich(docs="A text beside.")
+        assert complaints(form, session.pre_send().kwargs()) == []
+        session.enrich(docs="Another text.")
+        request = session.pre_send()
+        assert complaints(form, request.kwargs()) == []
+        assert request.tokens == session.budget.total
+    assert verify(tmp_path) == ()
+    with GCSession.open(tmp_path) as opened:
+        assert opened.pre_send().messages == request.messages
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_whatever_shapes_arrive_every_request_is_one_that_the_provider_takes(form):
+    for seed in range(100, 108):
+        history = History(seed, form, hostile=True, window=6_000)
+        history.play(16)
+        history.session.close()
+
+
+def test_system_text_stands_in_front_of_the_next_reply_and_nothing_of_it_is_lost():
+    with small(format="anthropic") as session:
+        session.append(user("Go."))
+        session.append(SYSTEM)
+        session.append(user("And?"))
+        session.append({"role": "system", "content": "Be kind."})
+        session.enrich(docs="A text beside.")
+        *before, last = session.pre_send().messages
+        assert [message["role"] for message in before] == ["user"] * 3
+        assert last["role"] == "system"
+        assert [block["text"] for block in last["content"]] == ["Be brief.", "Be kind."]
+        session.post_turn(answer("Yes."))
+        session.append(user("More?"))
+        assert [message["role"] for message in session.pre_send().messages][-3:] == ["system", "assistant", "user"]
+
+
+def test_system_text_that_stands_right_is_sent_as_it_came():
+    with small(format="anthropic") as session:
+        for message in (user("Go."), SYSTEM, answer("Yes."), user("And?"), SYSTEM):
+            session.append(message)
+        assert list(session.pre_send().messages) == [user("Go."), SYSTEM, answer("Yes."), user("And?"), SYSTEM]
+
+
+def test_a_collection_leaves_system_text_between_a_user_message_and_a_reply():
+    with small(2_000, format="anthropic", strategy="gc_truncate", preserve_recent_turns=0) as session:
+        session.append(user("Go."))
+        for place in range(30):
+            session.append(user(f"Do {place}. " + "word " * 30))
+            if place % 5 == 0:
+                session.append(SYSTEM)
+            assert complaints("anthropic", session.pre_send().kwargs()) == []
+            session.post_turn(answer(f"Did {place}. " + "word " * 30))
+        assert session.last_result.removals
+        assert session.plugins.failures == []
+
+
+def test_what_was_mended_is_told_and_the_log_keeps_it_as_it_came(tmp_path):
+    events = []
+    with small(format="anthropic", directory=tmp_path, on_event=events.append) as session:
+        session.append(user("Go."))
+        session.append(said(THOUGHT))
+        assert [event.kind for event in events if isinstance(event, MessageRepaired)] == ["open_thinking"]
+        assert [message["role"] for message in session.pre_send().messages] == ["user"]
+    logged = [json.loads(line)["payload"] for line in (tmp_path / "master.jsonl").read_text().splitlines()]
+    assert said(THOUGHT) in logged
+
+
+def test_a_reply_that_may_go_on_keeps_its_reasoning_until_it_is_whole():
+    with small(format="responses") as session:
+        session.append(user("Go."))
+        session.append(CALLED)
+        session.append(REASONING)
+        session.append({**CALLED, "id": "fc_2", "call_id": "d"})
+        session.append(OUTPUT)
+        session.append({**OUTPUT, "call_id": "d"})
+        kinds = [item.get("type", "message") for item in session.pre_send().messages]
+        assert kinds == [
+            *("message", "function_call", "reasoning", "function_call", "function_call_output", "function_call_output")
+        ]

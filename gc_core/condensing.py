@@ -59,6 +59,8 @@ class Condensing(Collecting):
         Raises SourceError, with nothing changed, for an id that is no tool result of the window and for what is neither
         a text nor a number; RuleError when the request would break a provider's rule.
         """
+        if not isinstance(texts, Mapping):
+            raise SourceError(f"texts = {texts!r:.200}: expected a note, or a number of tokens, by item id")
         results = {key: self._result(key, text) for key, text in texts.items()}
         if self.plugins.redacts:
             texts = {key: self.plugins.redact(text) if isinstance(text, str) else text for key, text in texts.items()}

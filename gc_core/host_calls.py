@@ -189,7 +189,12 @@ class HostCalls(Past):
 
     @serialised
     def register_source(self, source: InstructionSource) -> None:
-        """Add a source of instructions. Raises SourceError when the name is taken by another one, or reserved."""
+        """
+        Add a source of instructions. Raises SourceError when the name is taken by another one, or reserved, and for
+        what is no source.
+        """
+        if not isinstance(source, InstructionSource):
+            raise SourceError(f"source = {source!r:.200}: expected an InstructionSource")
         if any(own.name == source.name and own != source for own in RESERVED_SOURCES):
             raise SourceError(f"source {source.name!r} is gc-core's own; give yours another name")
         self._recorder.register(attrs.evolve(source, name=self._masked_name(source.name)))

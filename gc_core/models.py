@@ -15,6 +15,8 @@ from collections.abc import Iterable
 
 import attrs
 
+from gc_core.errors import ConfigError
+
 
 class ImageRule(enum.Enum):
     """How a provider counts the tokens of an image; ``gc_core.tokens`` holds the formulas."""
@@ -144,6 +146,12 @@ _DEEPSEEK = ModelFamily(name="deepseek", prefixes=("deepseek",), factor=1.05)
 _UNKNOWN = ModelFamily(name="unknown", prefixes=(), factor=1.10)
 
 _FAMILIES = (_O200K, _CL100K, _GPT_5_5, _GPT_6, _CLAUDE_4, _CLAUDE_4_6, _CLAUDE_5, _CLAUDE_5_5, _GEMINI, _DEEPSEEK)
+
+
+def check_model(model: object) -> None:
+    """Raise ConfigError for what is no name of a model, nor None."""
+    if not isinstance(model, str | None):
+        raise ConfigError(f"model = {model!r:.200}: expected the name of a model, or None")
 
 
 @functools.lru_cache(maxsize=256)

@@ -313,8 +313,10 @@ class Past(abc.ABC):
     def rollback(self, checkpoint: Checkpoint | None = None) -> Checkpoint:
         """
         Go back to a checkpoint, by default the newest. Raises LogError when there is none, it was itself taken back,
-        or the messages are not those of then.
+        or the messages are not those of then; and for what is no checkpoint.
         """
+        if not isinstance(checkpoint, Checkpoint | None):
+            raise LogError(f"checkpoint = {checkpoint!r:.200}: expected one that checkpoint() gave")
         target = checkpoint or self._newest_checkpoint()
         where = f"the checkpoint at {target.at.log}"
         if target.session != self._store.session or not self._store.reaches(target.at):

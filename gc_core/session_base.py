@@ -35,6 +35,7 @@ from gc_core.ledger import Booked, Opened
 from gc_core.log import FILE_NAME
 from gc_core.logs import Scope, bound, logger
 from gc_core.messages import Usage
+from gc_core.models import check_model
 from gc_core.opening import (
     Host,
     answering_of,
@@ -90,6 +91,7 @@ class SessionBase(Handing):
         on_event: Listener | None = None,
     ) -> None:
         config = checked_config(config)
+        check_model(model)
         chosen = chosen_of(strategy, config)
         config = with_names(config, chosen)
         objects = objects_of(chosen, summarizer)
@@ -264,8 +266,9 @@ class SessionBase(Handing):
         """
         Go on with another model or window; the next ``pre_send`` makes the request fit.
 
-        Raises ConfigError, with nothing changed, for a window that cannot be.
+        Raises ConfigError, with nothing changed, for a window that cannot be, and for a model that is no name.
         """
+        check_model(model)
         config = self._config
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
@@ -334,8 +337,11 @@ class SessionBase(Handing):
     def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> Collected:
         """
         A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes, and no model is
-        asked: summaries in it are extracts.
+        asked: summaries in it are extracts. Raises ConfigError for a target that is no percentage, and for what is no
+        goal.
         """
+        if not isinstance(goal, Goal | None):
+            raise ConfigError(f"goal = {goal!r:.200}: expected a Goal")
         goal = goal or self._scheduler.manual(self._moment(), target_percent)
         collector = attrs.evolve(self._collector_for(goal), answering=self._answering.offline)
         return collector.collect(self._context, goal, self._protection)

@@ -66,12 +66,12 @@ def test_a_late_result_is_an_input_and_stays_one_however_far_it_is_cut(form):
     ids=["traces", "summaries"],
 )
 def test_traces_summaries_and_blocks_are_gc_cores_own(strategy, kind):
-    with small(3_000, strategy=strategy, summarizer="extractive", preserve_recent_turns=1) as session:
+    with small(8_000, strategy=strategy, summarizer="extractive", preserve_recent_turns=1) as session:
         session.append(user("Fix it."))
         for place in range(40):
             session.enrich(clock=f"It is {place} o'clock.")
             session.pre_send()
-            session.post_turn(answer(f"Did {place}. " + lines(6)))
+            session.post_turn(answer(f"Did {place}. " + lines(60)))
             session.append(user(f"Do {place}."))
         session.pre_send()
         assert kinds_of_own(session) >= {kind, ItemKind.ENRICHMENT}

@@ -134,7 +134,7 @@ def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Posit
             state.take(state.closing(), at)
         return
     if record.source == CONVERSATION.name:
-        arrival = state.intake().take(payload, state.context.cursor, policy=record.policy)
+        arrival = state.intake().take(payload, state.context.cursor, policy=record.policy, became=record.items)
         state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
     elif PARTS in payload:
         policy = GCPolicy(payload["policy"])

@@ -218,14 +218,17 @@ class Intake:
     cites: bool = False
     recalls: bool = True
 
-    def take(self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None) -> Arrival:
+    def take(
+        self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None, became: Sequence[str] = ()
+    ) -> Arrival:
         """
         The message as items, with whatever must come before it. Raises MessageError when it is malformed.
 
-        ``policy`` is the host's own word for all of its items.
+        ``policy`` is the host's own word for all of its items. ``became`` are the items that its parts became, "" for
+        none, where it is taken from the log: what an earlier gc-core did not mend stays in the window.
         """
         role = self.format.role(payload)
-        mended, repairs = self._mend(self.format.normalise(payload), role)
+        mended, repairs = self._mend(self.format.normalise(payload), role, became)
         start = Arrival(cursor=cursor, repairs=repairs)
         if mended is None:
             return start
@@ -573,7 +576,7 @@ class Intake:
     def _configured(self, item: Item) -> GCPolicy | None:
         return self.tools.get(item.name) if item.kind is ItemKind.TOOL_RESULT else None
 
-    def _mend(self, payload: Payload, role: Role) -> tuple[Payload | None, tuple[Repair, ...]]:
+    def _mend(self, payload: Payload, role: Role, became: Sequence[str]) -> tuple[Payload | None, tuple[Repair, ...]]:
         """
         Empty texts go, and thinking that leads to nothing; arguments become a JSON object. None when nothing is left
         (rules A4, C2, C3, N1, N3).
@@ -598,6 +601,8 @@ class Intake:
             thinking = _last_thinking(parts, texts)
             texts.update(dict.fromkeys(thinking))
             repairs += [Repair(kind="open_thinking", text=_OPEN_THINKING)] * bool(thinking)
+        stood = [part.place for part, item in zip(parts, became, strict=False) if item]
+        texts = {place: text for place, text in texts.items() if text is not None or place not in stood}
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
 
 

@@ -152,6 +152,31 @@ def test_what_was_mended_is_told_and_the_log_keeps_it_as_it_came(tmp_path):
     assert said(THOUGHT) in logged
 
 
+def test_a_session_of_before_opens_with_the_reply_of_reasoning_that_its_server_took(tmp_path):
+    """Some servers that speak Chat Completions take it; a ledger names the messages that came behind it."""
+    with small(directory=tmp_path) as session:
+        session.append(user("Go."))
+        session.pre_send()
+    log = tmp_path / "master.jsonl"
+    _, arrived, *_ = log.read_text().splitlines()
+    record = json.loads(arrived)
+    thought = {"role": "assistant", "content": "", "reasoning_content": "Hm."}
+    later = {
+        **record,
+        "at": 1,
+        "items": ["i2"],
+        "role": "assistant",
+        "policies": {"i2": "ephemeral"},
+        "payload": thought,
+    }
+    with log.open("a") as file:
+        file.write(json.dumps(later) + "\n")
+    with GCSession.open(tmp_path) as opened:
+        assert [item.id for item in opened.items() if item.source == "conversation"] == ["i1", "i2"]
+        opened.append(user("And?"))
+    assert verify(tmp_path) == ()
+
+
 def test_a_reply_that_may_go_on_keeps_its_reasoning_until_it_is_whole():
     with small(format="responses") as session:
         session.append(user("Go."))

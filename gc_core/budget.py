@@ -188,14 +188,19 @@ class InstructionBudget:
 
     def register(self, source: InstructionSource) -> None:
         """Add a source. Raises SourceError when the name is taken by another one."""
-        if self._sources.get(source.name, source) != source:
-            raise SourceError(f"source {source.name!r} is registered already as {self._sources[source.name]}")
-        if source.name not in self._sources:
+        if not self.knows(source):
             self._sources[source.name] = source
             (root,) = self._chain(())
             root.nodes[source.name] = BudgetEntry(
                 key=source.name, label=source.name, stored=source.policy, owner=self._owner
             )
+
+    def knows(self, source: InstructionSource) -> bool:
+        """Whether the source is registered. Raises SourceError when its name is taken by another one."""
+        known = self._sources.get(source.name)
+        if known is not None and known != source:
+            raise SourceError(f"source {source.name!r} is registered already as {known}")
+        return known is not None
 
     def add(self, item: BudgetItem) -> None:
         """Add an item. Raises SourceError for an unknown source or a key twice. Caps are looked at by ``check``."""
@@ -309,9 +314,9 @@ class InstructionBudget:
             context_limit=self.context_limit,
             output_reservation=self.output_reservation,
             overhead=self.overhead,
-            sources=self.sources,
+            sources=(),
         )
-        copy._root, copy._paths = self._root, self._paths.copy()
+        copy._root, copy._paths, copy._sources = self._root, self._paths.copy(), self._sources.copy()
         self._owner = object()  # what there is belongs to both from now on
         return copy
 

@@ -55,6 +55,9 @@ from gc_core.view import WindowView
 
 _log = logger("gc_core.session")
 
+_MOST_PASSES = 4
+"""Collections before a model call at most, each of which has changed something."""
+
 _MOST_RECOVERIES = 2
 """Times in a row that the window is brought back for an inconsistent reply."""
 
@@ -110,13 +113,26 @@ class Collecting(Archive):
         return self._moment().estimated
 
     def _fitting(self) -> Steps[Request]:
-        """The request after the collection that is due; what waits, a call for its result for instance, goes on so."""
-        moment = self._moment()
-        goal = self._scheduler.before_send(moment)
-        if goal is None:
-            self._log_not_due("pre_send", moment)
-        yield from self._collecting_if_due(goal)
-        yield from self._making_fit()
+        """
+        The request after the collections that are due; what waits, a call for its result for instance, goes on so.
+
+        One may leave another one due, for a limit of turns for instance: carried out here, both are one break. One that
+        changed nothing is not tried twice.
+        """
+        idle: GCTriggerReason | None = None
+        for _ in range(_MOST_PASSES):
+            before, moment = self._context, self._moment()
+            goal = self._scheduler.before_send(moment)
+            if goal is None:
+                self._log_not_due("pre_send", moment)
+            elif goal.reason is idle:
+                break
+            yield from self._collecting_if_due(goal)
+            yield from self._making_fit()
+            if self._context is before:
+                if goal is None:
+                    break
+                idle = goal.reason
         return self._rendered()
 
     def _compacting(self, target_percent: float) -> Steps[Request]:

@@ -213,8 +213,7 @@ class Recorder:
     @_whole
     def register(self, source: InstructionSource) -> None:
         """A further source. Raises SourceError when its name is taken by another one."""
-        if source not in self.state.context.budget.sources:
-            self.state.context.budget.clone().register(source)  # raises now what could not be later
+        if not self.state.context.budget.knows(source):
             self.store.note(Registered(source=source))
             self.state.register(source)
 

@@ -232,7 +232,10 @@ class Remembering(Condensing):
         self._cut_told = cut
 
     def _making_fit(self) -> Steps[None]:
-        """Before the last resort the state is placed; where nothing else helps any more, it gives way."""
+        """
+        Before the last resort the state is placed; where nothing else helps any more, it gives way. What the last
+        resort took the state tells in this request too, if there is room: with the next one it would be news.
+        """
         self._place_state()
         try:
             yield from super()._making_fit()
@@ -240,6 +243,7 @@ class Remembering(Condensing):
             if not self._gives_way():
                 raise
             yield from super()._making_fit()
+        self._place_state()
 
     def _place_state(self) -> None:
         """The state that a collection of this very call has made stands in its request, if there is room."""

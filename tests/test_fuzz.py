@@ -2,11 +2,12 @@
 
 import logging
 
+import attrs
 import pytest
 
-from gc_core import Request
+from gc_core import GCSession, Request
 from tests.fuzz.counting import least_tokens, tokens
-from tests.fuzz.histories import make_script
+from tests.fuzz.histories import Script, Step, make_script
 from tests.fuzz.promises import Held, Sealed, log_breaches
 from tests.fuzz.running import run
 from tests.fuzz.telling import as_code
@@ -52,7 +53,7 @@ def test_a_seed_makes_the_same_script_each_time():
 
 
 def test_a_script_is_told_as_code_that_python_reads():
-    for seed in SEEDS:
+    for seed in range(1, 21):
         compile(as_code(make_script(seed)), "fuzzed", "exec")
 
 
@@ -79,6 +80,57 @@ def test_a_message_that_is_not_in_the_log_is_a_breach(tmp_path):
     (tmp_path / "master.jsonl").write_text('{"payload":{"role":"user","content":"a"}}\n')
     assert list(log_breaches(tmp_path, ['{"content":"a","role":"user"}'])) == []
     assert len(list(log_breaches(tmp_path, ['{"content":"b","role":"user"}']))) == 1
+
+
+def script_of(*steps):
+    config = {"context_limit": 3_000, "output_reservation": 0}
+    return Script(seed=0, format="openai", model=None, config=config, steps=steps)
+
+
+def said(text):
+    return Step("append", {"message": {"role": "user", "content": text}, "policy": None, "role": "user"})
+
+
+def answered(text):
+    return Step("call", {"reply": {"role": "assistant", "content": text}, "usage": None})
+
+
+def without_the_first_words(request, _calls):
+    return attrs.evolve(request, messages=request.messages[2:])
+
+
+def with_another_word_each_time(request, calls):
+    return attrs.evolve(request, messages=({"role": "user", "content": f"{calls}"}, *request.messages))
+
+
+def with_more_than_fits(request, _calls):
+    return attrs.evolve(request, messages=(*request.messages, {"role": "user", "content": "word " * 4_000}))
+
+
+def with_a_result_that_nobody_asked_for(request, _calls):
+    return attrs.evolve(request, messages=(*request.messages, {"role": "tool", "tool_call_id": "x", "content": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind"),
+    [
+        (without_the_first_words, "held"),
+        (with_another_word_each_time, "still"),
+        (with_more_than_fits, "fits"),
+        (with_a_result_that_nobody_asked_for, "valid"),
+    ],
+)
+def test_a_session_that_sends_something_else_is_found_out(monkeypatch, spoil, kind):
+    script = script_of(said("Fix the login test."), answered("Which?"), said("All of it."), answered("Done."))
+    assert run(script).breaches == []
+    send, calls = GCSession.pre_send, []
+
+    def spoiled(session):
+        calls.append(1)
+        return spoil(send(session), len(calls))
+
+    monkeypatch.setattr(GCSession, "pre_send", spoiled)
+    assert kind in {breach.kind.split(":")[0] for breach in run(script).breaches}
 
 
 def chat(*messages):

@@ -42,7 +42,7 @@ from tests.fuzz.shapes import SHAPES
 
 # Processor time that one call may take: far above what any of these histories needs, far below what a pattern of
 # quadratic time takes.
-SLOW_SECONDS = 4.0
+SLOW_SECONDS = 2.0
 
 
 # As long as the path of a directory is, whatever the machine.

@@ -151,7 +151,7 @@ class Held:
     def change(self, name: str, text: str, *, waits: bool) -> None:
         """A named text becomes another one, now or at the next break; an empty one leaves."""
         before = self.texts.get(name, {""}) if waits else set()
-        self.texts[name] = {*before, text} if not has_surrogate(text) else {""}
+        self.texts[name] = {*before, text} if text.strip() and not has_surrogate(text) else {""}
 
     def let_go(self, prefix: str) -> None:
         """What has such a name need not be there any more."""

@@ -107,6 +107,7 @@ class Run:
 
     model: str | None = None
     locked_sources: set[str] = attrs.Factory(set)
+    unsent: set[str] = attrs.Factory(set)
 
     def __attrs_post_init__(self) -> None:
         self.model = self.script.model
@@ -232,6 +233,7 @@ class Run:
         if request is None:
             return False
         self.requests += 1
+        self.unsent.clear()
         now = flat(self.script.format, request)
         self.breach(
             *request_breaches(self.session, request, self.usable),
@@ -318,6 +320,7 @@ class Run:
             self.held.let_go(f"memory {source}:{name}")
             if "<" not in text:  # that is escaped inside a block's frame
                 self.held.hold(f"memory {source}:{name}", text)
+                self.unsent.add(f"memory {source}:{name}")
 
     def do_expand(self) -> None:
         gc.auto_expand(self.session)
@@ -454,6 +457,8 @@ class Run:
             return
         window = window_of(self.session)
         self.session.close()
+        for name in self.unsent:  # a block that was never sent is in no file
+            self.held.let_go(name)
         self._open()
         if window_of(self.session) != window:
             text = difference(window, window_of(self.session))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -212,6 +212,16 @@ class Context:
     def separates_replies(self) -> bool:
         """Whether a reply may not follow a reply: something of the user's stands between them (G1)."""
         return self._intake.format.alternates
+
+    def replies_meet(self, first: str, last: str, gone: Callable[[int], bool]) -> bool:
+        """
+        Whether a reply would stand behind a reply (G1) where the messages from one item to another leave; ``gone`` says
+        which other units do. By messages, for a unit need not stand in one piece: a block may stand inside an exchange.
+        """
+        sides = range(self._places[first] - 1, -1, -1), range(self._places[last] + 1, len(self._messages))
+        kept = ((self._messages[at] for at in side) for side in sides)
+        near = [next((each for each in side if not all(gone(item.unit) for item in each.items)), None) for side in kept]
+        return all(message is not None and message.role is Role.ASSISTANT for message in near)
 
     @property
     def open_calls(self) -> tuple[OpenCall, ...]:

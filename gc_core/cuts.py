@@ -230,9 +230,12 @@ class Cuts:
             return False
         if not self._context.recalls and not before.is_step and after.items[0].kind is ItemKind.USER_TEXT:
             return True  # in a list that comes back nothing else tells a later message from the original request
-        if not self._context.separates_replies:
-            return False
-        return before.is_step and after.is_step and before.items[-1].kind is not ItemKind.TOOL_RESULT
+        units = self._view.units
+        return self._context.separates_replies and self._context.replies_meet(
+            units[first].items[0].id,
+            units[last].items[-1].id,
+            lambda number: self._tally.gone[self._view.position(number)],
+        )
 
     def _kept(self, places: Iterable[int]) -> Unit | None:
         """The first unit at these places that stays."""

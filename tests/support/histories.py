@@ -10,7 +10,7 @@ import random
 
 import attrs
 
-from gc_core import ContextOverflowError, GCConfig, GCSession, InstructionSource, Plugins
+from gc_core import ContextOverflowError, GCConfig, GCRemovalItem, GCSession, InstructionSource, Plugins
 from gc_core.policy import GCPolicy
 from tests.support.checker import complaints
 
@@ -159,6 +159,20 @@ class Gemini:
 SPEAKERS = {"openai": OpenAI, "anthropic": Anthropic, "responses": Responses, "gemini": Gemini}
 
 
+@attrs.frozen
+class AnyOrder:
+    """A strategy of somebody else's: it drops and stubs whatever it may, in an order that nobody would choose."""
+
+    seed: int
+
+    def collect(self, context, goal):
+        order = random.Random(f"{self.seed} {goal.target_tokens} {len(context.units)}")  # noqa: S311 - no secret
+        offers = [GCRemovalItem.drop(unit, reason="any") for unit in (*context.collectable, *context.preservable)]
+        offers += [GCRemovalItem.stub(item, keep=0.1, reason="any") for item in context.stubbable]
+        order.shuffle(offers)
+        return offers
+
+
 @attrs.define
 class Seen:
     """What a played history showed."""
@@ -191,12 +205,13 @@ class History:
         self.waiting: list[tuple[str, str]] = []
         self.answered: list[tuple[str, str]] = []
         self._numbers = 0
-        strategy = strategy or self.random.choice(STRATEGIES)
+        strategy = strategy or self.random.choice((*STRATEGIES, AnyOrder(seed), AnyOrder(seed)))
         config = {
             "context_limit": window or self.random.choice(WINDOWS),
             "output_reservation": 0,
             "preserve_recent_turns": self.random.choice((0, 1, 5)),
             "preserve_recent_steps": self.random.choice((0, 1, 2)),
+            "pressure_percent": self.random.choice((0.0, 90.0)),
             "reread_guard": "off",
             "task_state_percent": self.random.choice((None, 5)),
             "checkpoint_every_n_steps": self.random.choice((0, 3)),
@@ -238,8 +253,8 @@ class History:
         self.session.append(self.speaker.user("Fix the login. " + self.text()))
         for _ in range(steps):
             self.random.choices(
-                (self.call, self.say, self.block, self.interject, self.look_back, self.reply_again),
-                weights=(10, 3, 3, 1, 1, 2),
+                (self.call, self.say, self.block, self.interject, self.look_back, self.reply_again, self.collect),
+                weights=(10, 3, 3, 1, 1, 2, 1),
             )[0]()
         return self.seen
 
@@ -301,6 +316,9 @@ class History:
             self.session.release()
         else:
             self.session.redo()
+
+    def collect(self):
+        self.session.collect_now(target_percent=self.random.choice((5, 30, 60)))
 
     def reply_again(self):
         """A reply behind a reply: a model that was asked to go on, or a host that appends what came from elsewhere."""

@@ -385,6 +385,10 @@ def _converter() -> cattrs.Converter:
     )
     converter.register_structure_hook(Cursor, make_dict_structure_fn(Cursor, converter, results=override(omit=True)))
     converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
+    # Of long sessions the turns are most of a checkpoint: a hook for all of them calls nothing for each.
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == tuple[Position, ...], lambda turns: [[turn.log, turn.ledger] for turn in turns]
+    )
     converter.register_structure_hook(Position, _position)
     return converter
 

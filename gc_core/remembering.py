@@ -176,10 +176,14 @@ class Remembering(Condensing):
         super()._window_changed()
 
     def _prepare(self) -> None:
-        if not self._is_told:
-            self._try(self._tell_missing)
-            self._is_told = True
+        self._tell_once()
         super()._prepare()
+
+    def _tell_once(self) -> None:
+        """After every change of the window."""
+        if not self._is_told:
+            self._is_told = True
+            self._try(self._tell_missing)
 
     def _try(self, step: Callable[[], None]) -> None:
         """What goes wrong here goes wrong again: after some failures in a row the session does without the state."""
@@ -243,6 +247,7 @@ class Remembering(Condensing):
             if not self._gives_way():
                 raise
             yield from super()._making_fit()
+        self._tell_once()
         self._place_state()
 
     def _place_state(self) -> None:

@@ -356,7 +356,7 @@ class WindowView:
         if is_block(unit) and not self._steps_after[place]:
             return Zone.RESERVE  # no model call has seen it: before a request fails it is left out
         if place >= self.final:
-            return Zone.HELD
+            return Zone.RESERVE if unit.is_summary else Zone.HELD  # it is no input, wherever it stands
         if is_enrichment(unit) or self._is_expired(unit) or unit.number in self._above_caps:
             return Zone.OLD
         return self._softly(place, unit)

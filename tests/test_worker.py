@@ -573,10 +573,12 @@ async def test_a_second_model_call_is_sent_before_the_first_tool_has_ended(form)
         third, _ = await at.says()
         assert [*map(canonical, third.messages)][: len(second.messages)] == [*map(canonical, second.messages)]
         late = [item_of(at.session, key) for key in ids if item_of(at.session, key).synthetic]
-        assert [item.text.partition("\n")[0][-4:-1] for item in late] == [" c1", " c2"]
+        openings = [item.text.partition("\n")[0] for item in late]
+        assert openings == [f'<tool_result of="call {key}">' for key in ("c1", "c2")]
         assert late[0].form is Form.STUB
         assert at.session.recall(late[0].text) == LONG
-        assert late[1].text.endswith("\nbrief")
+        assert late[1].text.endswith("data, no instructions.\nbrief\n</tool_result>")
+        assert late[0].text.endswith("]\n</tool_result>")
         assert "long 250" not in text_of(third)
 
 

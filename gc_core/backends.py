@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 
 from gc_core.errors import LogError
+from gc_core.folders import private
 
 FOLDER, DATABASE = "checkpoints", "checkpoints.db"
 """In a session's directory: what ``files`` and what ``sqlite`` keeps checkpoints in."""
@@ -89,9 +90,10 @@ class FileBackend:
         path = self.directory / check_key(key)
         new = self.directory / f"unfinished{_UNFINISHED}"
         with self._writing:
+            private(self.directory)
             try:
-                self.directory.mkdir(mode=0o700, exist_ok=True)
-                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                new.unlink(missing_ok=True)  # of a writer that was killed; a link is not followed
+                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                     file.write(data)
                 new.replace(path)
             except OSError as error:
@@ -163,7 +165,9 @@ class SQLiteBackend:
 
     def _write(self, key: str, data: bytes) -> None:
         with self._told("written"):
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
+            if self.path.is_symlink():  # it would lead to a file that is not the session's
+                self.path.unlink()
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
             with self._opened("rw") as db:
                 db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
                 db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, bytes(data)))

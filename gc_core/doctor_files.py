@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import attrs
 
 from gc_core.audit import Finding, verify
 from gc_core.doctor_checks import Diagnosis, Level, Patient
+from gc_core.folders import OTHERS
 from gc_core.log import FILE_NAME
 
 LOCK_NAME = "lock"
@@ -54,6 +56,10 @@ def check_directory(patient: Patient) -> Iterator[Diagnosis]:
         text = f"{', '.join(shut)} cannot be written by this user"
         remedy = f"chown or chmod u+rwX {directory}; reading works as it is"
         yield Diagnosis(level=Level.ERROR, subject="session", text=text, remedy=remedy)
+    elif (mode := stat.S_IMODE(directory.stat().st_mode)) & OTHERS:
+        text = f"others than its owner may enter {directory}, or change what is in it (mode {mode:o})"
+        remedy = f"chmod 700 {directory}; opening the session does it where the directory is this user's"
+        yield Diagnosis(level=Level.WARNING, subject="session", text=text, remedy=remedy)
     else:
         yield Diagnosis(level=Level.OK, subject="session", text=f"{directory} can be written")
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
 import tempfile
 import weakref
 from pathlib import Path
+from typing import Final
 
 from gc_core.errors import LogError
-from gc_core.logs import logger
 
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-
-_log = logger("gc_core.store")
+OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+"""What others than the owner may do."""
 
 
 class TemporaryFolder:
@@ -41,19 +41,16 @@ def private(folder: Path) -> Path:
     """
     A folder that its owner alone may enter: made where it is missing, closed to others where it was open to them.
 
-    Where it belongs to somebody else it stays as it is, and a warning in the log says so. Raises LogError when it
-    cannot be made.
+    Where it belongs to somebody else it stays as it is, which the doctor tells. Raises LogError when it cannot be made.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = stat.S_IMODE(folder.stat().st_mode)
     except OSError as error:
         raise LogError(f"{folder} cannot be made: {error}") from error
-    if mode & _OTHERS:
-        try:
-            folder.chmod(mode & ~_OTHERS)
-        except OSError as error:
-            _log.warning("folder stays open to others", path=str(folder), mode=f"{mode:o}", error=str(error))
+    if mode & OTHERS:
+        with contextlib.suppress(OSError):
+            folder.chmod(mode & ~OTHERS)
     return folder
 
 

@@ -1,57 +1,147 @@
-"""An open file, read and written at offsets, that is closed when nobody holds it any more."""
+"""Files that are read and written at offsets, of which a few dozen are open, however many sessions there are."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import weakref
+from collections import deque
 from pathlib import Path
+from typing import Final
 
 from gc_core.errors import LogError
 
+MOST_OPEN: Final = 64
+"""
+Files that all journals of a process hold open together. A system allows 256 to 1,024 for everything, and a server may
+have a thousand sessions; opening one again takes some ten microseconds.
+"""
 
-class Handle:
+_NEW, _WRITE, _READ = os.O_RDWR | os.O_CREAT, os.O_RDWR, os.O_RDONLY
+
+
+class _OpenFile:
     """
     An open file. It is closed when nobody holds it: a call under way keeps it open, so that no thread can write to a
     number that the system has given to another file in the meantime.
     """
 
+    __slots__ = ("__weakref__", "number")
+
     def __init__(self, path: Path, flags: int) -> None:
-        self.number = os.open(path, flags, 0o600)
-        self.named = False
-        """Whether the name of the file is known to be on the disk."""
+        # A pipe would wait for its other end; a link would lead to a file that is not the session's.
+        self.number = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         # Not at exit, while threads may still write: the system closes it then.
         weakref.finalize(self, os.close, self.number).atexit = False
 
+
+class Handle:
+    """
+    A regular file; for writing it is made when it is missing, mode 0600.
+
+    It is opened when it is needed, and closed again when others have been used since and too many are open. Every call
+    may raise OSError, also because another file has taken its place.
+    """
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._path = path
+        self._again = _WRITE if writable else _READ
+        self._used = True
+        self._file: _OpenFile | None = _OpenFile(path, _NEW if writable else _READ)
+        status = os.fstat(self._file.number)
+        self._which = (status.st_dev, status.st_ino)
+        self.is_regular = stat.S_ISREG(status.st_mode)
+        self.named = False
+        """Whether the name of the file is known to be on the disk."""
+        _opened(self)
+
+    def wake(self) -> None:
+        """Open it now, if it is not, so that a call which changes it fails before it has changed anything."""
+        self._used = True
+        if self._file is None:
+            self._opened_again()
+
     def read(self, start: int, length: int) -> bytes:
         """So many bytes, fewer where the file ends."""
-        part = os.pread(self.number, length, start)
+        self._used = True
+        file = self._file or self._opened_again()
+        part = os.pread(file.number, length, start)
         if len(part) == length:
             return part
         parts, found = [part], len(part)
         while part:
-            part = os.pread(self.number, length - found, start + found)
+            part = os.pread(file.number, length - found, start + found)
             parts.append(part)
             found += len(part)
         return b"".join(parts)
 
     def write(self, data: bytes, start: int) -> None:
         """All bytes, or an OSError behind some of them."""
+        self._used = True
+        file = self._file or self._opened_again()
         left = memoryview(data)
         while left:
-            written = os.pwrite(self.number, left, start)
+            written = os.pwrite(file.number, left, start)
             left, start = left[written:], start + written
+
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self._held().number).st_size
+
+    def truncate(self, size: int) -> None:
+        """Cut it to so many bytes."""
+        os.ftruncate(self._held().number, size)
+
+    def sync(self) -> None:
+        """Return when everything that was written to it, by whichever opening, is on the disk."""
+        os.fsync(self._held().number)
+
+    def rest(self) -> bool:
+        """Close it until it is needed again, unless it was used since this was asked last; whether it is closed."""
+        if self._used:
+            self._used = False
+            return False
+        self._file = None
+        return True
+
+    def _held(self) -> _OpenFile:
+        self._used = True
+        return self._file or self._opened_again()
+
+    def _opened_again(self) -> _OpenFile:
+        file = _OpenFile(self._path, self._again)
+        status = os.fstat(file.number)
+        if (status.st_dev, status.st_ino) != self._which:
+            raise OSError(errno.ESTALE, "another file has taken its place", str(self._path))
+        self._file = file
+        _opened(self)
+        return file
+
+
+_RING: Final[deque[weakref.ref[Handle]]] = deque()
+"""Handles that may be open. No lock: adding and taking are whole, and one too many or too few does no harm."""
+
+
+def _opened(handle: Handle) -> None:
+    """One more is open: those that were not used for a round rest, the one that waited longest first."""
+    _RING.append(weakref.ref(handle))
+    for _ in range(2 * len(_RING)):
+        if len(_RING) <= MOST_OPEN:
+            return
+        oldest = _RING.popleft()
+        held = oldest()
+        if held is not None and not held.rest():
+            _RING.append(oldest)
 
 
 def opened(path: Path, *, writable: bool) -> Handle:
     """A regular file; for writing it is made when it is missing, mode 0600. Raises LogError."""
-    flags = os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY
     try:
-        # A pipe would wait for its other end.
-        handle = Handle(path, flags | os.O_NONBLOCK)
-        regular = stat.S_ISREG(os.fstat(handle.number).st_mode)
+        handle = Handle(path, writable=writable)
     except (OSError, ValueError) as error:
-        raise LogError(f"{path} cannot be opened: {error}") from error
-    if not regular:
+        why = "it is a symbolic link" if getattr(error, "errno", 0) == errno.ELOOP else error
+        raise LogError(f"{path} cannot be opened: {why}") from error
+    if not handle.is_regular:
         raise LogError(f"{path} cannot be opened: it is not a regular file")
     return handle

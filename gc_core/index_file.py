@@ -180,8 +180,10 @@ def bindable(text: str) -> str:
 
 def _connected(path: Path) -> sqlite3.Connection:
     try:
+        if path.is_symlink():  # it would lead to a file that is not the session's
+            path.unlink()
         # SQLite would make it readable for everybody.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise LogError(f"{path} cannot be opened: {error}") from error

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import threading
 from pathlib import Path
+from typing import Final
 
 from gc_core.errors import LogError
 from gc_core.log import MasterLog
@@ -15,6 +16,9 @@ from gc_core.search import SearchIndex
 
 _SMALL_BATCH = 1 << 18
 """Bytes that the thread indexes at a time: a search waits for one such batch at most."""
+
+IDLE_SECONDS: Final = 2.0
+"""After so long without anything new the index is closed, so that an idle session holds no file open."""
 
 _log = logger(__name__)
 
@@ -58,14 +62,17 @@ class Indexer:
                         self._follow(index)
                 except LogError as error:
                     _log.warning("search index falls behind", why=str(error))
-                    self._wait()
-
-    def _follow(self, index: SearchIndex) -> None:
-        while not self._stopped:
-            if not index.catch_up(most_bytes=_SMALL_BATCH):
                 self._wait()
 
-    def _wait(self) -> None:
-        self._wake.wait()
+    def _follow(self, index: SearchIndex) -> None:
+        """Keep the index near the end of the log, until nothing has come for a while."""
+        while not self._stopped:
+            if not index.catch_up(most_bytes=_SMALL_BATCH) and not self._wait(IDLE_SECONDS):
+                return
+
+    def _wait(self, seconds: float | None = None) -> bool:
+        """Until there is something to do; whether there is within so many seconds."""
+        woken = self._wake.wait(seconds)
         if not self._stopped:
             self._wake.clear()
+        return woken

@@ -31,7 +31,8 @@ class Journal:
     ``append`` returns after the lines have been written, so they survive the end of the process; when that fails, on a
     full disk for instance, the file is as it was before. What a crash left behind the last whole line is moved aside
     into a file of its own, FILE.torn-OFFSET, when a writer opens the journal; a reader passes over it. Nothing of the
-    file is held in memory. A journal that nobody holds is closed.
+    file is held in memory. A journal that nobody holds is closed; one that rests while many others are used holds no
+    file open (see ``gc_core.handles``).
 
     Args:
         path: The file; made when it is missing, mode 0600.
@@ -50,7 +51,7 @@ class Journal:
         self.path = path
         self._writable = writable
         self._handle: Handle | None = opened(path, writable=writable)
-        end = os.fstat(self._handle.number).st_size
+        end = self._handle.size()
         self.size = self._whole_size(end)
         self.torn = end - self.size
         if self.torn and writable:
@@ -122,7 +123,7 @@ class Journal:
         """Return when everything written is on the disk, whatever happens to the power."""
         handle = self._held()
         try:
-            os.fsync(handle.number)
+            handle.sync()
             if not handle.named:
                 _sync_folder(self.path)
                 handle.named = True
@@ -141,6 +142,11 @@ class Journal:
             raise LogError(f"{self.path} was closed")
         if writing and not self._writable:
             raise LogError(f"{self.path} was opened for reading alone")
+        if writing:
+            try:
+                handle.wake()
+            except OSError as error:
+                raise LogError(f"{self.path} cannot be opened again: {error}") from error
         return handle
 
     def _check(self, place: ByteRange) -> None:
@@ -163,7 +169,7 @@ class Journal:
 
     def _take_back(self, handle: Handle) -> None:
         try:
-            os.ftruncate(handle.number, self.size)
+            handle.truncate(self.size)
         except OSError as error:
             raise LogError(f"{self.path}: what was written behind {self.size:,} cannot be undone: {error}") from error
 
@@ -227,7 +233,7 @@ class Journal:
                 undo.pop_all()
                 # The size first: an interrupt in between must not leave a hole in front of the next line.
                 self.size = start
-                os.ftruncate(self._held().number, start)
+                self._held().truncate(start)
             except OSError as error:
                 text = f"{self.path}: {end - start:,} torn bytes at {start} cannot be moved aside: {error}"
                 raise LogError(text) from error

@@ -334,6 +334,12 @@ def test_a_directory_that_may_not_be_written_is_told(directory):
     assert "chmod" in remedy
 
 
+def test_a_directory_that_others_may_enter_is_told(directory):
+    directory.chmod(0o777)
+    ((subject, text, remedy),) = found(Level.WARNING, directory)
+    assert (subject, "mode 777" in text, remedy.startswith(f"chmod 700 {directory}")) == ("session", True, True)
+
+
 def test_a_clock_that_was_set_back_is_told(directory):
     later = time.time() + 3_600
     os.utime(directory / "master.jsonl", (later, later))

@@ -414,7 +414,7 @@ def opened_as(number, folder):
 
 def test_a_closed_journal_never_touches_the_file_that_got_its_number(tmp_path):
     journal = Journal(file_of(tmp_path, WHOLE))
-    number = journal._handle.number
+    number = journal._handle._file.number
     half = journal.lines()
     journal.close()
     journal.close()

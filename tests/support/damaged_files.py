@@ -10,6 +10,7 @@ the old one wherever ``verify`` has found nothing.
 
 import argparse
 import contextlib
+import copy
 import json
 import logging
 import random
@@ -240,7 +241,7 @@ def changed(value, chance):
 def odd(value, chance):
     if isinstance(value, int) and not isinstance(value, bool) and chance.random() < 0.5:
         return value + chance.choice([-1, 1, 100, -100])
-    return chance.choice(ODD)
+    return copy.deepcopy(chance.choice(ODD))
 
 
 # -- what comes of it --------------------------------------------------------------------------------------------------

@@ -15,12 +15,13 @@ from pathlib import Path
 import attrs
 import pytest
 
-from gc_core import GCSession, Plugins
+from gc_core import GCSession, ItemKind, Plugins
 from gc_core.rules import check_request
+from tests.support.formats import FORMATS, asked, said
 from tests.support.likeness import assert_books_are_right, assert_same, copied, likeness
-from tests.support.say import answer, user
 
 ROOT = Path(__file__).parents[1]
+BLOCKS = {ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK}
 LONGEST = 0.5
 """Seconds that a writer lives at most."""
 
@@ -88,7 +89,8 @@ def survive(writers, folder, *, rounds, seed):
         order = {
             "directory": str(directory),
             "seed": f"{seed}.{place}",
-            "format": chance.choice(["openai", "anthropic"]),
+            "format": FORMATS[place % len(FORMATS)],
+            "backend": chance.choice(["files", "files", "sqlite"]),
         }
         acknowledged = writers.killed(order, LONGEST * chance.random() ** 2)
         seen["messages acknowledged"] += len(acknowledged)
@@ -104,7 +106,7 @@ def folded(directory, plugins):
     """What log and ledger alone tell, opened in their place: the path may be in the window."""
     aside = directory.rename(directory.with_name("aside"))
     copied(aside, directory)
-    shutil.rmtree(directory / "checkpoints", ignore_errors=True)
+    without_checkpoints(directory)
     with GCSession.open(directory, plugins=plugins) as session:
         found = likeness(session)
     shutil.rmtree(directory)
@@ -112,10 +114,17 @@ def folded(directory, plugins):
     return found
 
 
+def without_checkpoints(directory):
+    shutil.rmtree(directory / "checkpoints", ignore_errors=True)
+    for path in directory.glob("checkpoints.db*"):
+        path.unlink()
+
+
 def assert_survived(directory, acknowledged, plugins, seen):
     expected = folded(directory, plugins)
     with GCSession.open(directory, plugins=plugins) as session:
         seen["collections"] += len(session._state.done)
+        seen["blocks"] += sum(item.kind in BLOCKS for item in session.items())
         seen["lines torn"] += len(list(directory.glob("*.torn-*")))
         for message in acknowledged:
             for key, text in zip(message["ids"], message["texts"], strict=True):
@@ -126,7 +135,7 @@ def assert_survived(directory, acknowledged, plugins, seen):
         for item in session.items():
             if item.pinned:
                 session.unpin(item=item.id)
-        session.append(user("Go on."))
+        session.append(asked(session.format, "Go on."))
         assert check_request(session.pre_send()) == ()
-        session.post_turn(answer("Very well."))
+        session.post_turn(said(session.format, "again", "Very well."))
         assert_books_are_right(session)

@@ -1,5 +1,6 @@
 """Undo, restore, going back, branches, inconsistent replies, secrets: a session and its past."""
 
+import contextlib
 import json
 import re
 import subprocess
@@ -35,6 +36,7 @@ from gc_core.state import digest_of_messages
 from gc_core.store import Store
 from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
+from tests.support.formats import FORMATS, asked, called, came, said
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.provider import complaints
 from tests.support.say import answer, call, lines, result, results, rounds, small, use, user
@@ -688,6 +690,48 @@ def test_what_is_interrupted_between_files_and_window_is_whole_again_at_the_next
             assert digest(again) == before
             assert again._context.render().messages == told
     assert verify(tmp_path / "s") == ()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("act", ["a block is placed", "a memory is placed", "the state is placed", "a reply comes"])
+def test_an_interrupt_leaves_blocks_whole_in_every_format(form, act, tmp_path, monkeypatch):
+    """Between the files and the window, whichever write of the call it is."""
+    options = {"format": form, "task_state_percent": 10.0, "preserve_recent_turns": 1, "auto_trigger": False}
+    for number in range(2):
+        directory = tmp_path / f"s{number}"
+        with small(4_000, directory=directory, **options) as session:
+            session.register_source(InstructionSource(name="team", policy=GCPolicy.PRESERVABLE, layer=20))
+            session.append(asked(form, "Mend a.py. Never touch b.py."))
+            for place in range(6):
+                session.enrich(clock=f"step {place}")
+                session.pre_send()
+                session.post_turn(called(form, f"c{place}", "read", {"path": f"f{place}"}))
+                session.append(came(form, f"c{place}", "read", lines(20, f"f{place}")))
+            session.collect_now(target_percent=20)
+            acts = {
+                "a block is placed": lambda: [session.enrich(clock="late"), session.pre_send()],
+                "a memory is placed": lambda: [session.memory("team", notes="We met."), session.pre_send()],
+                "the state is placed": lambda: [session.collect_now(target_percent=5), session.pre_send()],
+                "a reply comes": lambda: session.post_turn(said(form, "end", "Done.")),
+            }
+            real, left = Journal._write, [number]
+
+            def interrupted(journal, data, real=real, left=left):
+                real(journal, data)
+                left[0] -= 1
+                if left[0] == -1:
+                    raise KeyboardInterrupt
+
+            with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+                patch.setattr(Journal, "_write", interrupted)
+                acts[act]()
+            session.append(asked(form, "It goes on."))
+            session.pre_send()
+            before, told = digest(session), session._context.render().messages
+        assert verify(directory) == ()
+        with GCSession.open(directory) as again:
+            assert digest(again) == before
+            assert again._context.render().messages == told
 
 
 def test_a_capped_source_opens_under_another_counter(tmp_path):

@@ -2,8 +2,8 @@
 A writer that is made to be killed, in a process of its own.
 
 ``python -m tests.support.writer DIRECTORY`` imports once, then forks a writer for every line on its standard input: a
-JSON object with a directory, a seed and a format. The writer says on the standard output what has been acknowledged,
-a line each, before it goes on; the first line is its process id.
+JSON object with a directory, a seed, a format and a memory backend. The writer says on the standard output what has
+been acknowledged, a line each, before it goes on; the first line is its process id.
 """
 
 import contextlib
@@ -15,59 +15,54 @@ import traceback
 
 from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource, SourceError
 from gc_core.tokens import counter_for
-from tests.support.say import answer, call, lines, result, results, use, user
+from tests.support.formats import FORMATS, asked, called, came, said
+from tests.support.say import lines
 
 WINDOW = 3_000
 
 
-def config():
+def config(backend):
     return GCConfig(
         strategy="gc_budget",
         context_limit=WINDOW,
         output_reservation=0,
         preserve_recent_turns=1,
         checkpoint_every_n_steps=2,
+        task_state_percent=8.0,
+        memory_backend=backend,
     )
 
 
 def messages(format_name, chance):
-    """Without end: what user, model and tools say."""
+    """Without end: what user, model and tools say, and whether it is a reply."""
     place = 0
     while True:
-        yield user(f"Request {place}: ünbeirrt {chance.randrange(10**9)}.")
+        yield asked(format_name, f"Request {place}: ünbeirrt {chance.randrange(10**9)}. Never touch f0."), False
         for _ in range(chance.randrange(1, 6)):
             place += 1
             key, text = f"c{place}", f"{chance.randrange(10**9)}\n{lines(chance.choice([2, 30, 60]), f'f{place}')}"
-            if format_name == "anthropic":
-                yield use((key, "read", {"path": f"f{place}"}), thinking=f"I look at {place}.")
-                yield results((key, text))
-            else:
-                yield call((key, "read", {"path": f"f{place}"}))
-                yield result(key, text)
-        yield answer(f"Answer {place}: {chance.randrange(10**9)}.")
+            yield called(format_name, key, "read", {"path": f"f{place}"}), True
+            yield came(format_name, key, "read", text), False
+        yield said(format_name, f"a{place}", f"Answer {place}: {chance.randrange(10**9)}."), True
 
 
-def texts_of(message):
-    """What recall has to give for each of its items, in their order; "" stands for what is not compared."""
-    content = message.get("content")
-    if message["role"] == "tool" or isinstance(content, str):
-        return [content]
-    if isinstance(content, list):
-        return [block.get("text", block.get("thinking", block.get("content", ""))) for block in content]
-    return [""]
+def texts_of(session, ids):
+    """What recall has to give for each item from now on: what it gives once it is acknowledged."""
+    return [session.recall(key) for key in ids]
 
 
-def write(directory, format_name, seed, say):
+def write(order, say):
     """Run a session until somebody kills it."""
-    chance = random.Random(seed)  # noqa: S311 - no secrets here
-    session = GCSession(config(), format=format_name, directory=directory)
+    format_name = order["format"]
+    chance = random.Random(order["seed"])  # noqa: S311 - no secrets here
+    session = GCSession(config(order["backend"]), format=format_name, directory=order["directory"])
     session.register_source(InstructionSource(name="team", policy=GCPolicy.PRESERVABLE, layer=20))
     session.system(base="You are careful.")
     say({"began": session._store.session})
-    for place, message in enumerate(messages(format_name, chance)):
+    for place, (message, is_reply) in enumerate(messages(format_name, chance)):
         aside(session, chance, place)
-        ids = (told if message["role"] == "assistant" else GCSession.append)(session, message)
-        say({"ids": ids, "texts": texts_of(message)})
+        ids = (told if is_reply else GCSession.append)(session, message)
+        say({"ids": ids, "texts": texts_of(session, ids)})
 
 
 def told(session, reply):
@@ -111,7 +106,7 @@ def redo(session):
 def run(order):
     """A writer's whole life; it never comes back."""
     try:
-        write(order["directory"], order["format"], order["seed"], say)
+        write(order, say)
     except BaseException:  # noqa: BLE001 - it is told, and whoever reads asserts that it was killed instead
         say({"error": traceback.format_exc()[-2_000:]})
     finally:
@@ -120,7 +115,7 @@ def run(order):
 
 def serve():
     """Fork a writer for every line; end when there are no more."""
-    for format_name in ("openai", "anthropic"):
+    for format_name in FORMATS:
         counter_for(None, format_name).count("The vocabulary is read once.")
     for line in sys.stdin:
         order = json.loads(line)

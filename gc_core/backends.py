@@ -169,6 +169,7 @@ class SQLiteBackend:
                 self.path.unlink()
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
             with self._opened("rw") as db:
+                db.execute("BEGIN IMMEDIATE")
                 db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
                 db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, bytes(data)))
 
@@ -197,7 +198,9 @@ class SQLiteBackend:
         with self._told("read"):
             if self.path.is_file() and self.path.stat().st_size:  # a reader makes no file
                 with self._opened("rw" if self.writable and self._journal.exists() else "ro") as db:
-                    rows = db.execute(query, values).fetchall()
+                    # Whoever was killed before the first key was kept has left a file without it.
+                    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'kept'").fetchone():
+                        rows = db.execute(query, values).fetchall()
         return rows
 
     @property

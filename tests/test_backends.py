@@ -1,5 +1,6 @@
 """Checkpoints may be kept anywhere: the session is the same, and goes on whatever its backend does."""
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -243,6 +244,16 @@ def test_a_writer_that_was_killed_in_the_middle_of_a_write_costs_no_checkpoint(t
         assert digest(session) == was
         spoken(session, 3, 1)
     assert verify(tmp_path) == ()
+
+
+def test_a_writer_that_was_killed_before_its_first_checkpoint_leaves_a_file_without_any(tmp_path):
+    path = tmp_path / "checkpoints.db"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE other (number INTEGER)")
+    assert SQLiteBackend(path).keys() == ()
+    assert SQLiteBackend(path).read("a") is None
+    SQLiteBackend(path).write("a", b"1")
+    assert SQLiteBackend(path).keys() == ("a",)
 
 
 def test_lost_bytes_take_their_checkpoints_along(tmp_path):

@@ -96,7 +96,11 @@ def survive(writers, folder, *, rounds, seed):
         seen["messages acknowledged"] += len(acknowledged)
         seen["checkpoints"] += len(list(directory.glob("checkpoints/*.json")))
         seen["checkpoints torn"] += len(list(directory.glob("checkpoints/*.new")))
-        assert_survived(directory, acknowledged, plugins, seen)
+        try:
+            assert_survived(directory, acknowledged, plugins, seen)
+        except BaseException as error:
+            error.add_note(f"{order}, {len(acknowledged)} acknowledged")
+            raise
         shutil.rmtree(directory)
     figures = ", ".join(f"{number:,} {name}" for name, number in seen.items())
     sys.stdout.write(f"\n{rounds} writers killed (seed {seed}): {figures}, 0 lost\n")

@@ -153,8 +153,8 @@ class GCConfig:
         threshold_percent: Usage at which a collection begins at the latest; the scheduler begins below where that is
             cheaper (``gc_core.scheduler.cheapest_distance``).
         target_percent: Usage that a collection goes down to; a strategy may declare less.
-        pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which every
-            call ends at or below the target and PRESERVABLE content stays.
+        pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which each
+            call collects down to the target, and PRESERVABLE content gives way last of all.
         preserve_recent_turns: Newest turns that are never dropped or summarised.
         preserve_recent_steps: Newest steps (model calls) that no action touches.
         pinned_turn_indices: Turns, counted from 0, that no action touches.

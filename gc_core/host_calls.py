@@ -224,7 +224,7 @@ class HostCalls(Past):
     @property
     def objective(self) -> str:
         """
-        What the agent is after: what you set, else the original request with the newest user message.
+        What the agent is after: what you set, else the original request with every later message that changes the task.
 
         Strategies weigh what is in the window by it. It has become another one when you set it, and when a user message
         shares few names with it. "" gives it back to the user's words. Raises SourceError for what is no text.

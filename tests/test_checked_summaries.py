@@ -27,7 +27,7 @@ def complaints(originals, summary):
 
 
 def refused(verdict, words):
-    rows = [row for row in ROWS if row["verdict"] == verdict]
+    rows = [row for row in ROWS if row["verdict"] == verdict][1::2]
     return (
         100
         * sum(any(words in each for each in complaints(row["originals"], row["summary"])) for row in rows)

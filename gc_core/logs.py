@@ -127,7 +127,12 @@ class Log:
     @property
     def hears_debug(self) -> bool:
         """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
-        return structlog.is_configured() or self._logging.isEnabledFor(logging.DEBUG)
+        if not structlog.is_configured():
+            return self._logging.isEnabledFor(logging.DEBUG)
+        wrapper = structlog.get_config()["wrapper_class"]
+        # The classes of make_filtering_bound_logger answer by their level alone, without an instance (structlog 25.1).
+        passes = getattr(wrapper, "is_enabled_for", None)
+        return passes is None or bool(passes(None, logging.DEBUG))
 
     def debug(self, event: str, **fields: Value) -> None:
         """What is of use while one looks for a reason."""
@@ -142,6 +147,8 @@ class Log:
         self._tell(_WARNING, event, fields)
 
     def _tell(self, level: str, event: str, fields: dict[str, Value]) -> None:
+        if level == _DEBUG and not self.hears_debug:
+            return
         fields = {key: value for key, value in fields.items() if value != ""}
         if not structlog.is_configured():
             self._by_logging(level, event, fields)

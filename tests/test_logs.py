@@ -145,6 +145,17 @@ def test_the_filter_level_of_the_host_counts():
     assert {event["level"] for event in host.events} == {"info"}
 
 
+@pytest.mark.parametrize(("level", "heard"), [(logging.DEBUG, True), (logging.INFO, False)])
+def test_nothing_is_computed_for_what_the_filter_of_the_host_drops(level, heard):
+    Host().configure(level)
+    assert logger("gc_core.session").hears_debug is heard
+
+
+def test_a_wrapper_class_that_tells_no_level_may_hear_everything():
+    structlog.configure(wrapper_class=structlog.stdlib.BoundLogger)
+    assert logger("gc_core.session").hears_debug
+
+
 def test_context_variables_of_the_host_are_merged_and_hide_nothing(host):
     structlog.contextvars.bind_contextvars(request_id="r-17", session_id="the web's", turn=99)
     with small() as session:

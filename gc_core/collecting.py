@@ -321,8 +321,9 @@ class Collecting(Archive):
         if self._kept_at:
             return  # the provider reads its own history, and cuts it itself
         for _ in range(2 * self._config.auto_trigger):
-            if not self._scheduler.fits(self._moment()):
-                yield from self._last_resort(self._scheduler.fit(self._moment()))
+            if self._scheduler.fits(self._moment()):
+                return
+            yield from self._last_resort(self._scheduler.fit(self._moment()))
         if not self._scheduler.fits(self._moment()):
             raise self._overflow()
 

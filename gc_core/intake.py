@@ -245,6 +245,8 @@ class Intake:
 
         A reply that came in pieces is whole then: thinking at its end, which leads to nothing, leaves (rule R2).
         """
+        if cursor.results is None and not cursor.open_calls:
+            return Arrival(cursor=cursor)
         arrival = _without_open_thinking(cursor)
         if not cursor.open_calls:
             return attrs.evolve(arrival, cursor=attrs.evolve(cursor, results=None))

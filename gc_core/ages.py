@@ -19,8 +19,7 @@ def ages_of(units: Sequence[Unit]) -> list[int]:
     for unit in units:
         if unit.is_step:
             last[unit.turn] = max(last.get(unit.turn, -1), unit.step)
-    newest_turn = max((unit.turn for unit in units), default=0)
-    later = _steps_later(last, newest_turn)
+    later = _steps_later(last, {unit.turn for unit in units})
     newest = next((unit for unit in reversed(units) if unit.is_step), None)
     ages = [0] * len(units)
     following: dict[int, int] = {}
@@ -37,12 +36,15 @@ def ages_of(units: Sequence[Unit]) -> list[int]:
     return ages
 
 
-def _steps_later(last: dict[int, int], newest_turn: int) -> dict[int, int]:
-    """By turn: steps of all later ones, of which these are the last that are there."""
-    later, steps = {}, 0
-    for turn in range(newest_turn, -1, -1):
+def _steps_later(last: dict[int, int], turns: set[int]) -> dict[int, int]:
+    """By turn that is there: steps of all later ones, of which these are the last that are there."""
+    later: dict[int, int] = {}
+    steps, reached = 0, max(turns, default=0)
+    for turn in sorted(turns, reverse=True):
+        steps += max(0, reached - turn - 1)  # turns that left
         later[turn] = steps
-        steps += last.get(turn, -1) + 1 if turn == newest_turn else max(1, last.get(turn, -1) + 1)
+        steps += last.get(turn, -1) + 1 if turn == reached else max(1, last.get(turn, -1) + 1)
+        reached = turn
     return later
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 import attrs
@@ -77,7 +78,14 @@ class Objective:
         return attrs.evolve(self, later=later, changes=changes)
 
     def _is_another(self, said: str) -> bool:
-        names = scan(said).names
+        names = _names_in(said)
         if len(names) < LEAST_NAMES:
             return False
-        return len(names & scan(self.text).names) < SHARED_SHARE * len(names)
+        known = frozenset().union(*map(_names_in, (self.given,) if self.given else (self.request, *self.later)))
+        return len(names & known) < SHARED_SHARE * len(names)
+
+
+@functools.lru_cache(maxsize=256)
+def _names_in(text: str) -> frozenset[str]:
+    """Looked for in every message that is part of it, once."""
+    return scan(text).names

@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core.ages import ages_of
+from gc_core.items import Item, ItemKind, Unit
 from tests.support.say import answer, call, result, user
 
 
@@ -61,6 +63,18 @@ def test_a_message_costs_as_much_in_a_long_session_as_in_a_short_one(kind, tmp_p
             more(80 * place)
         assert len(session.history()) > 3
         assert calls_of(lambda: more(400)) <= early * 1.2
+
+
+def test_how_old_units_are_takes_no_longer_behind_many_turns():
+    def asked(turns):
+        item = Item(
+            id="i1", kind=ItemKind.ASSISTANT_TEXT, source="conversation", policy=GCPolicy.PARTIAL, tokens=1,
+            original_tokens=1, text="", unit=1, turn=0,
+        )  # fmt: skip
+        units = [Unit(number=at, turn=turn, step=0, items=(item,), tokens=1) for at, turn in enumerate(turns, start=1)]
+        return calls_of(lambda: ages_of(units))
+
+    assert asked([5, 6, 8, 9]) == asked([50_005, 50_006, 50_008, 50_009])
 
 
 def test_a_checkpoint_grows_by_little_with_the_turns(tmp_path):

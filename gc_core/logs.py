@@ -129,10 +129,13 @@ class Log:
         """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
         if not structlog.is_configured():
             return self._logging.isEnabledFor(logging.DEBUG)
-        wrapper = structlog.get_config()["wrapper_class"]
-        # The classes of make_filtering_bound_logger answer by their level alone, without an instance (structlog 25.1).
-        passes = getattr(wrapper, "is_enabled_for", None)
-        return passes is None or bool(passes(None, logging.DEBUG))
+        passes = getattr(structlog.get_config()["wrapper_class"], "is_enabled_for", None)
+        if passes is None:
+            return True
+        # A class of make_filtering_bound_logger knows its level without an instance (structlog 25.1); others may not.
+        with border() as attempt:
+            return bool(passes(None, logging.DEBUG))
+        return attempt.error is not None
 
     def debug(self, event: str, **fields: Value) -> None:
         """What is of use while one looks for a reason."""

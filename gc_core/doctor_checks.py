@@ -109,7 +109,7 @@ _KEYS = {
 }
 """By the beginning of a family's name: the variables that litellm takes a provider's key from, any of them."""
 
-_SECRET_LINE = re.compile(r"""(?i)[\w-]*(?:key|token|secret|password)[\w-]*["']?\s*=\s*["']([^"']+)["']""")
+_SECRET_LINE = re.compile(r"""(?i)(?:key|token|secret|password)[\w-]{0,60}["']?\s{0,9}=\s{0,9}["']([^"']+)["']""")
 """Also of a file that is no TOML."""
 
 _SHORTEST_SECRET = 6

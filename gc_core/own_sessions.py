@@ -77,7 +77,7 @@ def chosen(text: str, count: int) -> list[int]:
     if text.strip().lower() == "all":
         return list(range(1, count + 1))
     numbers: set[int] = set()
-    for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s*-\s*", "-", text))):
+    for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s{0,9}-\s{0,9}", "-", text))):
         found = _CHOICE.fullmatch(part)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
         if not 1 <= first <= last <= count:

@@ -16,7 +16,7 @@ SHORTEST = 4
 _MASKS = "*#-=+~_.:;!?%$&@|<>^"
 """What a secret is overwritten with: the first of these that it does not hold itself, so that none is made anew."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
 _SCALAR = re.compile(r"[-+.\w]+")
 _ESCAPE = re.compile(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
 # Nobody escapes ASCII letters and digits but by number.

@@ -22,7 +22,7 @@ SUMMARY_OPENING = "Summary of the conversation so far (simulated: the newest lin
 _LINE_CHARS = 200
 """Characters of a line that a simulated summary takes: a call's arguments are one line, however long."""
 
-_FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b", re.ASCII)
+_FILE = re.compile(r"[\w-]\.[A-Za-z][A-Za-z0-9]{0,4}\b", re.ASCII)
 
 
 @attrs.frozen(kw_only=True)

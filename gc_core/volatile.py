@@ -22,14 +22,14 @@ _DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|s
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY_OF_MONTH = rf"(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}|{_MONTH}\.? \d|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH})"
 _WHEN = rf"(?:{_DAY},? )?(?:{_DATE}|{_DAY_OF_MONTH}|{_CLOCK}|{_DAY})"
-_IS = r"[*_`\"']{0,2}(?:\s*[:=]\s*|\s+is\s*:?\s*(?:now\s+|currently\s+)?)[*_`\"'<(\[]{0,4}"
+_IS = r"[*_`\"']{0,2}(?:\s{0,9}[:=]\s{0,9}|\s{1,9}is\s{0,9}:?\s{0,9}(?:now\s{1,9}|currently\s{1,9})?)[*_`\"'<(\[]{0,4}"
 _THING = r"(?:date(?: and |[ /&]+)time|date|time|datetime|timestamp|day)"
 _TODAY = rf"(?:today(?:['’]s date)?|(?:the )?current (?:local |utc |system )?{_THING}|(?:date|time) (?:right )?now|it)"
 _OWNER = r"(?:session|request|trace|run|conversation|thread|correlation|invocation|job|chat|span)"
 _PREFIX = r"(?:sess|req|run|thread|conv|chatcmpl|msg|trace)[_-]"
-_MIXED = r"(?=\w*\d)(?=\w*[a-z])"
-_HEX = r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})"
-_NAME = rf"(?:tmp[._-]?(?=\w*[\d_])\w{{6,}}|[\w-]*[._-]{_MIXED}\w{{6,}}|[a-z._-]*\d{{4,}})"
+_MIXED = r"(?=\w{0,99}\d)(?=\w{0,99}[a-z])"
+_HEX = r"(?=[0-9a-f]{0,63}\d)(?=[0-9a-f]{0,63}[a-f])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})"
+_NAME = rf"(?:tmp[._-]?(?=\w{{0,99}}[\d_])\w{{6,}}|[\w-]{{0,99}}[._-]{_MIXED}\w{{6,}}|[a-z._-]{{0,99}}\d{{4,}})"
 _EPOCH = r"(?:timestamp|epoch|unix time|time_?ms|now)"
 
 _NOW = "what day or time it is now"
@@ -38,10 +38,10 @@ _KINDS = {
     "a time with its date": rf"\b{_DATE}(?:T|,? (?:at )?){_CLOCK}",
     "a time of day": rf"(?<![\d:.]){_CLOCK}:[0-5]\d(?![\d:])",
     "a UUID": r"(?<![\w/-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])",
-    "the number of a process": r"\b(?:pid|process id|process number)\b\s*(?:is\b|[:=#])?\s*[(\[]?\d{2,7}\b",
-    "an id of one session or request": rf"\b{_OWNER}[ _-]?id\b{_IS}(?=[\w-]*\d)[\w-]{{6,}}",
+    "the number of a process": r"\b(?:pid|process id|process number)\b\s{0,9}(?:is\b|[:=#])?\s{0,9}[(\[]?\d{2,7}\b",
+    "an id of one session or request": rf"\b{_OWNER}[ _-]?id\b{_IS}(?=[\w-]{{0,99}}\d)[\w-]{{6,}}",
     "an id made by chance": rf"\b{_PREFIX}{_MIXED}\w{{12,}}|(?<![\w/+=-]){_HEX}(?![\w/+=-])",
-    "a scratch file": rf"/tmp/(?:[\w.-]+/)*{_NAME}(?!\w)|/var/folders/\w\w/\w{{8,}}",  # noqa: S108 - looked for
+    "a scratch file": rf"/tmp/(?:[\w.-]{{1,99}}/){{0,20}}{_NAME}(?!\w)|/var/folders/\w\w/\w{{8,}}",  # noqa: S108 - looked for
     "a time since 1970": rf"\b{_EPOCH}\b{_IS}1[6-9]\d{{8}}(?:\d{{3}})?\b",
 }
 _PATTERNS = tuple((why, re.compile(pattern, re.IGNORECASE)) for why, pattern in _KINDS.items())

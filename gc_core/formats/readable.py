@@ -96,7 +96,8 @@ def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
         return Readable(images=(image_of(block),))
     bare: Any = without_marks(block)
     found = _Found()
-    for binary in binaries.get(kind if isinstance(kind, str) and kind in binaries else OTHERS, ()):
+    known = kind if isinstance(kind, str) and kind in binaries else OTHERS
+    for binary in binaries.get(known, ()):
         bare = _replaced(bare, binary.path, functools.partial(found.take, binary))
     texts = (json_text(bare), *found.texts)
     return Readable(text="\n".join(texts), images=tuple(found.images), sealed_bytes=found.sealed)

@@ -25,8 +25,8 @@ _RULE_CHARS: Final = 12
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _ENDS: Final = re.compile(r"(?<=[。！？；])")
 _CLAUSES: Final = re.compile(
-    r"\s*[,;，；、](?!\d)\s*|\s+[-–—]+\s+|(?<=\w): +"
-    r"|\s+(?:and|so|but|und|et|y)\s+(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir"
+    r"\s{0,9}[,;，；、](?!\d)\s{0,9}|\s{1,9}[-–—]{1,9}\s{1,9}|(?<=\w): {1,9}"
+    r"|\s{1,9}(?:and|so|but|und|et|y)\s{1,9}(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir"
     r"|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
     re.IGNORECASE,
 )

@@ -256,11 +256,11 @@ LEAD: Final = _words(
 LEAD_ZH: Final = _words("^(?:你好|您好|嗨|对了|顺便说一下|另外|还有|请|那个)+[，,！! ]*")
 
 TAIL: Final = _words(
-    r"\s*(?:(?:,|by the way|btw|now|these days|nowadays|any ?more|too|though|as well|at the moment|currently|last \w+"
-    r"|over the (?:summer|winter)|for (?:the|that)\b.*|since\b.*|because\b.*|so that\b.*|just so\b.*|every (?:day|week)"
-    r"|with my\b.*|and (?:i|we|it|they)\b.*|but\b.*|eigentlich|jetzt|übrigens|seit\b.*|weil\b.*|und (?:ich|wir|brauche)\b.*"
-    r"|auch dort|depuis\b.*|maintenant|désormais|avec (?:ma|mon)\b.*|cet (?:été|hiver)|parce\b.*|et (?:je|j'|nous|on)\b.*"
-    r"|desde\b.*|ahora|porque\b.*|y (?:yo|me|no)\b.*|el mes\b.*|s'il (?:te|vous) plaît|por favor|please|bitte)\s*)+$"
+    r"\s{0,9}(?:(?:,|by the way|btw|now|these days|nowadays|any ?more|too|though|as well|at the moment|currently|last \w+"
+    r"|over the (?:summer|winter)|for (?:the|that)\b.*+|since\b.*+|because\b.*+|so that\b.*+|just so\b.*+|every (?:day|week)"
+    r"|with my\b.*+|and (?:i|we|it|they)\b.*+|but\b.*+|eigentlich|jetzt|übrigens|seit\b.*+|weil\b.*+|und (?:ich|wir|brauche)\b.*+"
+    r"|auch dort|depuis\b.*+|maintenant|désormais|avec (?:ma|mon)\b.*+|cet (?:été|hiver)|parce\b.*+|et (?:je|j'|nous|on)\b.*+"
+    r"|desde\b.*+|ahora|porque\b.*+|y (?:yo|me|no)\b.*+|el mes\b.*+|s'il (?:te|vous) plaît|por favor|please|bitte)\s*+)+$"
 )
 
 # -- the shapes ------------------------------------------------------------------------------------------------------

@@ -70,8 +70,10 @@ _HARMLESS = re.compile(
     r"(?:0\b|null|none\b|false|\"\"|\[\]|\{\})",
     re.IGNORECASE,
 )
-_TEST_NAME = re.compile(r"\S*(?:fail|error|exception|timeout|invalid|missing)\S*(?=.*\b(?:passed|ok)\b)", re.IGNORECASE)
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]')
+_TEST_NAME = re.compile(
+    r"(?<!\S)(?>\S*?(?:fail|error|exception|timeout|invalid|missing))\S*+(?=.{0,400}\b(?:passed|ok)\b)", re.IGNORECASE
+)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
 
 
 @attrs.frozen

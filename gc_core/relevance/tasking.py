@@ -31,7 +31,7 @@ _CONTROL = re.compile(
     r"\W*(?:/[\w:.-]+|\[[^\]\n]{0,200}\]|exit|quit|stop|/?clear|:q!?|abort|cancel)\W*",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"[#*=]{2,}\W*\w+\W*[#*=]{2,}")
+_MARKED = re.compile(r"(?<![#*=])[#*=]{2,}+[^\w#*=]{0,9}\w{1,99}[^\w#*=]{0,9}[#*=]{2,}+")
 _INJECTED = re.compile(
     r"\s*(?:<(?:system-reminder|local-command-\w+|environment_context|user_instructions|session_context"
     r"|bash-(?:stdout|stderr|input)|task-notification|user-memory-input|instructions)\b"

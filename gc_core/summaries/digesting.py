@@ -22,7 +22,7 @@ _ENTRY_CHARS = 600
 _WORTH: Final = (
     (re.compile(r"- (?:The user required|Decided by)"), 8.0, 1.0),
     (re.compile(r"- The turn ended"), 4.0, 0.25),
-    (re.compile(r".* failed \(.*; it succeeded later"), 4.0, 0.25),
+    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 4.0, 0.25),
     (re.compile(r".* failed \("), 2.0, 0.25),
     (re.compile(r".* gave \(|.* was asked \("), 2.0, 0.25),
     (re.compile(r"- The user said"), 2.0, 0.25),
@@ -33,7 +33,7 @@ tells nothing of now.
 """
 
 _TOLD_BESIDE: Final = (
-    (re.compile(r".* failed \(.*; it succeeded later"), 8.0, 1.0),
+    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 8.0, 1.0),
     (re.compile(r"- (?:The user required|Decided by)"), 2.0, 0.25),
     *_WORTH,
 )

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z0-9_@#~$][A-Za-z0-9_@#~$./:+\-]{2,198}[A-Za-z0-9_/]"
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[,_']\d+)*(?:\.\d+)*")
 _RUN = re.compile(r"\d+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_MIXED = re.compile(r"[A-Za-z].*\d|\d.*[A-Za-z]")
+_MIXED = re.compile(r"\A(?=[^A-Za-z\n]*[A-Za-z])(?=\D*\d)")
 _INNER = re.compile(r"[A-Za-z0-9][/_@#~$][A-Za-z0-9]|[A-Za-z0-9_]\.[A-Za-z][A-Za-z0-9]{0,9}\b|::|://")
 _FILE = re.compile(r"[\w\-.]*\w\.[A-Za-z][A-Za-z0-9]{0,4}")
 _UNIT = re.compile(r"~?[\d.,]+(?:-[\d.,]+)?-?(?:[a-z]{1,3}|bits?|bytes?|min|times?|lines?)", re.IGNORECASE)

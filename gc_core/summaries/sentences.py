@@ -51,7 +51,8 @@ def with_the_one_before(text: str, sentence: str) -> str:
     before = text[max(0, place - 2 * _SHORT) : place].rpartition("\n")[2]
     stops = [stop.end() for stop in _STOP.finditer(before.rstrip()[:-1] + " ")]
     first = before[stops[-1] :].strip() if stops else before.strip()
-    first = _BULLET.sub("", first, count=1).strip("-*•> ")
+    bullet = _BULLET.match(first)
+    first = first[0 if bullet is None else bullet.end() :].strip("-*•> ")
     if not first or len(first) > _SHORT or first.endswith("?") or (not stops and len(before) == 2 * _SHORT):
         return sentence
     hangs_on_it = _POINTS_BACK.search(sentence) or (_AMOUNT.search(first) and not _AMOUNT.search(sentence))

@@ -13,8 +13,8 @@ from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.summaries.kept import KeptFact, KeptKind
 
 _ASSIGNED = re.compile(
-    r"^[ \t]*(?:\d{1,6}[→|:\t])?[ \t]*[\"']?([A-Za-z_][\w.-]{1,40})[\"']?[ \t]*[:=][ \t]*"
-    r"(\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|[\w./:@+-]{1,60})[ \t]*[,;]?[ \t]*\r?$",
+    r"^[ \t]*+(?:\d{1,6}[→|:\t][ \t]*+)?[\"']?([A-Za-z_][\w.-]{1,40})[\"']?[ \t]*+[:=][ \t]*+"
+    r"(\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|[\w./:@+-]{1,60})[ \t]*+[,;]?[ \t]*+\r?$",
     re.MULTILINE,
 )
 _ASSIGNED_AMONG = re.compile(

@@ -101,7 +101,7 @@ MYSELF: Final = re.compile(
     r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|\w{3,}ei)\b|^\W*(?:eu |já |nós )+\w{3,}i\b"
     r"|^\W*(?:ik|we) (?:heb|hebben|ben|zijn|was|waren|zie|denk|zal|ga|zit)\b|^\W*\w{3,}(?:łem|łam|liśmy|łyśmy)\b"
     r"|^\W*(?:я|мы)(?: \w+){0,2} \w+(?:л|ла|ли|лся|лась|лись)\b|^\W*я (?:сейчас|думаю|вижу|знаю)\b"
-    r"|\w{2,}(?:dım|dim|dum|düm|tım|tim|tum|tüm|dık|dik|duk|dük|tık|tik)\W*$"
+    r"|\w\w(?:dım|dim|dum|düm|tım|tim|tum|tüm|dık|dik|duk|dük|tık|tik)\W{0,9}$"
     r"|^我(?:刚|已经|在|正|觉得|看到|想|把|先)|了[。.]?$|ました[。.]?$|(?:았|었|했|였|갔|왔|났)(?:어요?|습니다|죠)[.。]?$",
     re.IGNORECASE,
 )
@@ -123,7 +123,7 @@ FEELS: Final = re.compile(
 """It speaks of the speaker."""
 
 PAST: Final = re.compile(
-    r"^\W*(?:(?!is\b|are\b|be\b|has\b|have\b|gets?\b|stays?\b|must\b|that\b|who\b|which\b|when\b|if\b)[\w'’.-]+,?"
+    r"^\W*+(?:(?!is\b|are\b|be\b|has\b|have\b|gets?\b|stays?\b|must\b|that\b|who\b|which\b|when\b|if\b)[\w'’.-]+,?"
     r" ){1,5}"
     r"(?!need|feed|speed|seed|embed|exceed|succeed|proceed|shared\b|dedicated|hundred)(?:[a-z]{2,}ed|went|came|got"
     r"|was|were"
@@ -131,7 +131,7 @@ PAST: Final = re.compile(
     r"|\b(?:is|are|'s|'re|am|keeps?) (?:now |still |just |currently )?\w{2,}ing\b(?! \w+ (?:is|are)\b)"
     r"|\b(?:is|are|'s|'re) (?:now |still |all )?(?:down|back|up|blank|green|red|done|ready|fine|broken|gone|stuck"
     r"|empty"
-    r"|happy|full|online|offline|finished|live)\b(?: again| now)?\W*$|\bagain\W*$|\b(?:went|go|goes) through\b"
+    r"|happy|full|online|offline|finished|live)\b(?: again| now)?\W{0,9}$|\bagain\W{0,9}$|\b(?:went|go|goes) through\b"
     r"|^\W*(?:still|same|accidentally|typing|looks like|seems like|finally)\b",
     re.IGNORECASE,
 )
@@ -147,8 +147,8 @@ DOCUMENT: Final = re.compile(
     r"|attention:|atenção:|atención:|let op:|uwaga:|внимание:|achtung:|table \d|figure \d|[a-z]+\([\w-]+\)!?:)"
     r"|\bshall\b|\bhereby\b|\bthereof\b|^\W*(?:please note that|warning:|caution:)"
     r"|\b(?:the|each|every) (?:tenant|licensee|contractor|user|customer|party|parties|provider"
-    r"|candidates?)\b.*\b(?:must|may)\b"
-    r"|[;{}|]\s*$|^\s*[|{}]|^\s*\[[ x]\]|:\d+:\d+|\w\(\)|\w = \w|^\W*[\w.]+: \[|\w+(?:Error|Exception)\b|\berror"
+    r"|candidates?)\b.{0,200}\b(?:must|may)\b"
+    r"|[;{}|]\s{0,9}$|^\s*[|{}]|^\s*\[[ x]\]|:\d+:\d+|\w\(\)|\w = \w|^\W*+[\w.]+: \[|\w(?:Error|Exception)\b|\berror"
     r" [A-Z]+\d+"
     r"|^\W*\d+(?:\.\d+)+\.? [A-Z]|(?-i:^[A-Z][A-Z \d.]{8,}$)",
     re.IGNORECASE,
@@ -491,7 +491,7 @@ RESOLVES: Final = re.compile(
     r"|\bik (?:laat|kies|gebruik|houd|hou|neem|ga|zet|bouw|maak|schrijf|heb gekozen|bewaar)\b"
     r"|\b(?:postanowi\w+|wybieram|wybrał\w+|zostawiam|używam|zdecydowa\w+|rezygnuję|stawiam|trzymam)\b"
     r"|\b(?:решил\w?|выбираю|выбрал\w?|оставляю|использую|беру|перехожу|отказываюсь|оставил\w?)\b"
-    r"|\w{2,}(?:yorum|acağım|eceğim)\b|karar verdim|seçtim"
+    r"|\w\w(?:yorum|acağım|eceğim)\b|karar verdim|seçtim"
     r"|我(?:选|用|决定|采用|把|保留|打算|会|将)|^(?:选用|采用|决定|保留)|ことにし|を選び|を採用|にします|とします"
     r"|쓰겠|하겠|두겠|남기겠|하기로|선택했|선택합|사용하겠",
     re.IGNORECASE,

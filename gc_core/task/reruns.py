@@ -9,8 +9,10 @@ from typing import Final
 
 import attrs
 
-_SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_SHOWN = re.compile(r"\s*(?:\d?>&\d|\d?>\s*\S+|&>\s*\S+|\|\s*(?:tail|head|grep|tee|cat|less|sed|awk)\b.*)$")
+_SEPARATOR = re.compile(r"[^\S\n]{0,99}(?:&&|\|\||;|\n)\s*+")
+_SHOWN = re.compile(
+    r"\s{0,9}(?:\d?>&\d|[\d&]?>\s{0,9}[^\s>]{1,400}|\|\s{0,9}(?:tail|head|grep|tee|cat|less|sed|awk)\b.{0,400})$"
+)
 _ASSIGNMENT = re.compile(r"^\w+=")
 _QUIET: Final = frozenset({"cd", "echo", "export", "set", "source", "sleep", "mkdir", "true", "pwd"})
 _PREFIXES: Final = frozenset(

@@ -36,24 +36,32 @@ _NEGATIVE = re.compile(
     r"\b(?:never|not|don't|dont|doesn't|no|avoid|without|forbidden|cannot|can't|won't|shouldn't|mustn't|stop)\b",
     re.IGNORECASE,
 )
-_END = r"(?=\s*(?:[.;:,!?)]\s|[.;:,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
+_END = (
+    r"(?=\s{0,9}(?:[.;:,!?)]\s|[.;:,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
+)
 _DROPPED = (
-    re.compile(rf"\b(?:instead of|rather than|in place of|and not|, not)\s+(?P<old>.{{2,80}}?){_END}", re.IGNORECASE),
     re.compile(
-        r"\b(?:switch\w*|mov\w+|migrat\w+|chang\w+)\s+(?:\w+\s+){0,4}?from\s+(?P<old>.{2,60}?)\s+to\b", re.IGNORECASE
+        rf"\b(?:instead of|rather than|in place of|and not|, not)\s{{1,9}}(?P<old>.{{2,80}}?){_END}", re.IGNORECASE
     ),
-    re.compile(r"\breplac(?:e|ed|ing)\s+(?P<old>.{2,60}?)\s+(?:with|by)\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?:drop|dropped|abandon\w*|moved? away from|ruled out|stop using)\s+(?P<old>.{{2,60}}?){_END}",
+        r"\b(?:switch\w{0,30}|mov\w{1,30}|migrat\w{1,30}|chang\w{1,30})\s{1,9}(?:\w{1,30}\s{1,9}){0,4}?"
+        r"from\s{1,9}(?P<old>.{2,60}?)\s{1,9}to\b",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\breplac(?:e|ed|ing)\s{1,9}(?P<old>.{2,60}?)\s{1,9}(?:with|by)\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?:drop|dropped|abandon\w{0,30}|moved? away from|ruled out|stop using)\s{1,9}"
+        rf"(?P<old>.{{2,60}}?){_END}",
         re.IGNORECASE,
     ),
 )
 _RETRACTED = re.compile(
-    r"\b(?:forget(?: about)?|ignore|drop|scrap|cancel|disregard|discard|lift|remove|never mind|nevermind|scratch)\s+"
+    r"\b(?:forget(?: about)?|ignore|drop|scrap|cancel|disregard|discard|lift|remove|never mind|nevermind|scratch)"
+    r"\s{1,9}"
     r"(?:what i said about|my (?:earlier |previous )?|the |that |this |our |your )*"
     r"(?:earlier |previous |old |last )?"
     r"(?:rule|constraint|requirement|demand|instruction|restriction|ban|limit|decision|request|point|wish|part|bit)?s?"
-    r"(?:\s(?:about|on|of|that|to|for|not to|regarding))*\s*(?P<topic>.{2,120})",
+    r"(?:\s(?:about|on|of|that|to|for|not to|regarding))*\s{0,9}(?P<topic>.{2,120})",
     re.IGNORECASE,
 )
 _NO_LONGER = re.compile(
@@ -73,21 +81,22 @@ _CORRECTS = re.compile(
 )
 _CHOSEN = re.compile(
     r"\b(?:us(?:e|ing)|prefer|choose|chose|chosen|pick(?:ed)?|adopt(?:ed)?|go(?:ing)? with|went with"
-    r"|switch(?:ing|ed)? to|stick(?:ing)? (?:with|to)|settled? on|decided on|opt(?:ed|ing)? for)\s+"
+    r"|switch(?:ing|ed)? to|stick(?:ing)? (?:with|to)|settled? on|decided on|opt(?:ed|ing)? for)\s{1,9}"
     r"(?P<value>[^.;!?]{1,60}?)"
-    rf"(?:\s+(?:for|as|when|in|to)\s+(?P<subject>[^;!?]{{2,80}}?))?{_END}",
+    rf"(?:\s{{1,9}}(?:for|as|when|in|to)\s{{1,9}}(?P<subject>[^;!?]{{2,80}}?))?{_END}",
     re.IGNORECASE,
 )
 _IS = re.compile(
-    r"^\W{0,40}(?P<subject>[^.;!?]{2,60}?)\s+(?:(?:must|should|shall|has to|have to|needs? to|will)\s+"
+    r"^\W{0,40}(?P<subject>[^.;!?]{2,60}?)\s{1,9}(?:(?:must|should|shall|has to|have to|needs? to|will)\s{1,9}"
     r"(?:always |only |now )?(?:be set to|be|stay|remain|equal|target|live in|go (?:to|in)|run on|use)|is now|are now)"
-    r"\s+"
+    r"\s{1,9}"
     rf"(?!not\b)(?P<value>[^;!?]{{1,60}}?){_END}",
     re.IGNORECASE,
 )
 _SET = re.compile(
-    r"\b(?:set|change|keep|limit|cap|bump|raise|lower|increase|decrease|reduce|make|name|call|rename|store|put|write)\s+"
-    r"(?P<subject>[^.;!?]{2,60}?)\s+(?:to|at|below|under|within|as|in|at most|no more than)\s+"
+    r"\b(?:set|change|keep|limit|cap|bump|raise|lower|increase|decrease|reduce|make|name|call|rename|store|put|write)"
+    r"\s{1,9}"
+    r"(?P<subject>[^.;!?]{2,60}?)\s{1,9}(?:to|at|below|under|within|as|in|at most|no more than)\s{1,9}"
     rf"(?P<value>[^;!?]{{1,60}}?){_END}",
     re.IGNORECASE,
 )

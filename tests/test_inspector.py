@@ -122,12 +122,12 @@ def assert_adds_up(panel, path=(), parent=None):
 def test_the_panel_knows_what_the_session_knows_after_every_message(format_name, tmp_path, follow):
     chance = random.Random(7)  # noqa: S311 - no secrets here
     follower = follow(tmp_path / "s")
-    with GCSession(writer.config(), format=format_name, directory=tmp_path / "s") as session:
+    with GCSession(writer.config("files"), format=format_name, directory=tmp_path / "s") as session:
         session.system(base="You are careful.")
         session.register_source(writer.InstructionSource(name="team", policy=writer.GCPolicy.PRESERVABLE, layer=20))
-        for place, message in zip(range(40), writer.messages(format_name, chance), strict=False):
+        for place, (message, is_reply) in zip(range(40), writer.messages(format_name, chance), strict=False):
             writer.aside(session, chance, place)
-            (writer.told if message["role"] == "assistant" else GCSession.append)(session, message)
+            (writer.told if is_reply else GCSession.append)(session, message)
             panel = follower.poll()
             assert_same(panel, session)
         assert len(panel.collections) > 1

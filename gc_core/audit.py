@@ -117,6 +117,8 @@ class _Audit:
         self._advance(self._log.size, taking=True)
         for kept in itertools.chain.from_iterable(self._checkpoints.values()):
             self._look_at_rest(kept)
+        for place, session in self._entries.of_others(self._lines.session):
+            self._say(ledgers.FILE_NAME, place, f"it is of session {session!r}; the log is of {self._lines.session!r}")
         for by, text in misplaced(self._lines, self._entries, self._names, self._log.size):
             self._say(*by, text)
         for text in index_flaws(self._directory, self._lines):

@@ -39,6 +39,9 @@ def _flaws(db: sqlite3.Connection, log: Path, lines: Lines) -> Iterator[str]:
         yield f"its schema is {schema}, not {SCHEMA}"
         return
     end, first = db.execute("SELECT place, first FROM meta").fetchone() or (-1, b"")
+    if type(end) is not int:
+        yield f"it says that it is made up to {end!r:.60}"
+        return
     if end and first != _mark(log):
         yield "it is of another log"
         return

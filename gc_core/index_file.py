@@ -140,6 +140,8 @@ class IndexFile:
         if schema != SCHEMA or not tables.issuperset(_TABLES):
             return f"its schema is {schema}, not {SCHEMA}" if tables else ""
         place, first = self.db.execute("SELECT place, first FROM meta").fetchone() or (-1, b"")
+        if type(place) is not int:
+            return f"it says that it reaches to {place!r:.60}"
         if place == 0:
             return None
         # Another process may have written and indexed more than this one's log saw when it was opened.

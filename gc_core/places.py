@@ -67,7 +67,7 @@ class Entries:
         self.offsets: list[tuple[ByteRange, int]] = []
         self.collections: dict[int, int] = {}
         self._rewinds: list[tuple[int, Rewound]] = []
-        self._openings: list[tuple[int, Opened]] = []
+        self._openings: list[tuple[ByteRange, Opened]] = []
         self._at = 0
 
     def take(self, place: ByteRange, entry: Entry) -> Iterator[str]:
@@ -79,7 +79,7 @@ class Entries:
         self.offsets.append((place, entry.at))
         if isinstance(record, Opened):
             self.opened = record
-            self._openings.append((place.end, record))
+            self._openings.append((place, record))
         elif isinstance(record, Collected):
             self.collections[place.start] = place.end
         elif isinstance(record, Rewound):
@@ -90,7 +90,11 @@ class Entries:
 
     def opened_at(self, end: int) -> Opened | None:
         """How the session was opened when the ledger reached to there, whatever was taken back since."""
-        return next((record for reached, record in reversed(self._openings) if reached <= end), None)
+        return next((record for place, record in reversed(self._openings) if place.end <= end), None)
+
+    def of_others(self, session: str) -> Iterator[tuple[ByteRange, str]]:
+        """Where it says that another session was opened, and which."""
+        return ((place, record.session) for place, record in self._openings if record.session != session)
 
     def took_back(self, moment: Position) -> bool:
         """Whether a moment was taken back later."""

@@ -393,6 +393,25 @@ def test_a_checkpoint_of_no_moment_is_named(session_dir):
     assert (file, "had no moment" in text) == (f"checkpoints/{made.name}", True)
 
 
+def test_a_ledger_that_says_another_session_is_named(session_dir):
+    ledger = session_dir / "ledger.jsonl"
+    made = split(ledger)
+    made[0] = made[0].replace(b'"session":"', b'"session":"e', 1)
+    rewrite(ledger, made)
+    assert any("it is of session 'e" in text for file, text in named(session_dir) if file == "ledger.jsonl")
+
+
+def test_an_index_that_reaches_to_no_number_is_named_and_made_anew(session_dir):
+    db = sqlite3.connect(session_dir / "index.db")
+    db.execute("UPDATE meta SET place = 'x'")
+    db.commit()
+    db.close()
+    ((file, text),) = named(session_dir)
+    assert (file, "made up to 'x'" in text) == ("index.db", True)
+    index(session_dir)
+    assert verify(session_dir) == ()
+
+
 def test_an_index_of_another_log_is_named(session_dir, tmp_path):
     with small(directory=tmp_path / "other") as session:
         session.append(user("go"))

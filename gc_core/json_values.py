@@ -28,7 +28,13 @@ DEEPEST_RECORD: Final = 2 * DEEPEST
 Path = tuple[str | int, ...]
 """Keys and positions from the value to what is inside of it."""
 
-_CONTAINERS: Final = (Mapping, list, tuple)
+_CONTAINERS: Final = (dict, list, tuple, Mapping)
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""What is looked at most: asking an abstract class about each would take most of the time."""
+
+_MANY: Final = 5_000
+"""Brackets in a text from which they are counted before it is read, whatever stack a host has allowed itself."""
+
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET: Final = re.compile(r"[\[\]{}]")
 
@@ -52,8 +58,16 @@ def read_json(text: str | bytes, deepest: int = DEEPEST) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogatepass")
-    check_text(text, deepest)
-    return _DECODER.decode(text)
+    brackets = text.count("[") + text.count("{")
+    if brackets > _MANY:
+        _check_text(text, deepest)
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError as error:
+        raise DepthError(deepest) from error
+    if brackets > deepest:
+        check_depth(value, deepest)
+    return value
 
 
 def read_json_at(text: str, start: int) -> tuple[Any, int]:
@@ -80,15 +94,6 @@ def value_or_none(text: str) -> Any:
         return None
 
 
-def check_text(text: str, deepest: int = DEEPEST) -> None:
-    """Raise DepthError for a JSON text of more levels; without reading it, for reading takes a level of stack each."""
-    if text.count("[") + text.count("{") <= deepest:
-        return
-    opened = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(_STRING.sub("", text)))
-    if any(level > deepest for level in itertools.accumulate(opened)):
-        raise DepthError(deepest)
-
-
 def check_depth(value: Any, deepest: int = DEEPEST) -> None:
     """Raise DepthError for a value of more levels, or one that contains itself."""
     level = [value] if isinstance(value, _CONTAINERS) else []
@@ -98,12 +103,19 @@ def check_depth(value: Any, deepest: int = DEEPEST) -> None:
         inside = [
             inner
             for outer in level
-            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
-            if isinstance(inner, _CONTAINERS)
+            for inner in (outer if isinstance(outer, list | tuple) else outer.values())
+            if type(inner) not in _PLAIN and isinstance(inner, _CONTAINERS)
         ]
         # Each object once: what holds itself twice would double with every level.
         level = [*{id(inner): inner for inner in inside}.values()] if len(inside) > 1 else inside
     if level:
+        raise DepthError(deepest)
+
+
+def _check_text(text: str, deepest: int) -> None:
+    """Raise DepthError for a text of more levels, without reading it: each level takes the reader some stack."""
+    opened = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(_STRING.sub("", text)))
+    if any(level > deepest for level in itertools.accumulate(opened)):
         raise DepthError(deepest)
 
 

@@ -1,5 +1,7 @@
 """What is gc-core's own is known by its record: no wording of a user, a model or a tool makes anything gc-core's."""
 
+import itertools
+
 import pytest
 
 from gc_core import GCTriggerReason, ItemKind
@@ -19,17 +21,15 @@ def kinds_of_own(session):
     return {item.kind for message in session._context.messages if message.is_own for item in message.items}
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("text", LIKE_OURS)
+@pytest.mark.parametrize(("text", "form"), list(zip(LIKE_OURS, itertools.cycle(FORMATS), strict=False)))
 def test_what_a_user_says_is_a_users_whatever_it_looks_like(form, text):
     """It is the newest input, which no collection takes, not even the last resort."""
     speaker = SPEAKERS[form]()
     with small(2_000, format=form, strategy="none", preserve_recent_turns=0) as session:
         session.append(speaker.user("Fix it."))
-        for place in range(30):
-            session.pre_send()
+        for place in range(6):
             session.post_turn(speaker.reply(Reply(parts=(("call", f"c{place}", "read", "a.py"),))))
-            for message in speaker.results([(f"c{place}", "read", lines(30, f"r{place}"))]):
+            for message in speaker.results([(f"c{place}", "read", lines(60, f"r{place}"))]):
                 session.append(message)
         session.append(speaker.user(text))
         newest = session._context.messages[-1]
@@ -97,14 +97,12 @@ def test_a_reply_that_looks_like_the_one_before_it_may_leave_with_its_thinking()
         assert request.tokens <= 1_200
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("strategy", "form"), list(zip(STRATEGIES * 2, itertools.cycle(FORMATS), strict=False)))
 def test_no_history_of_such_texts_makes_a_collection_break_a_rule(form, strategy):
-    for seed in range(3):
-        history = History(seed, form, strategy=strategy, hostile=True)
-        history.play(16)
-        assert history.session.plugins.failures == []
-        history.session.close()
+    history = History(1, form, strategy=strategy, hostile=True)
+    history.play(16)
+    assert history.session.plugins.failures == []
+    history.session.close()
 
 
 def test_a_result_that_a_tool_gave_in_our_words_is_recalled_as_the_tools(tmp_path):

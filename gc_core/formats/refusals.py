@@ -8,7 +8,7 @@ _COUNT = r"(?P<{0}>\d[\d,]*)"
 _SENT = _COUNT.format("sent")
 _ALLOWED = _COUNT.format("allowed")
 _REPLY = _COUNT.format("reply")
-_IN_REPLY = rf"(?: \([^)\d]{{0,60}}{_REPLY} in the (?:completion|output)\))?"
+_IN_REPLY = rf"(?: \([^)]{{0,60}}?{_REPLY} in the (?:completion|output)\))?"
 
 # The phrases alone make it a refusal of this kind. Rate limits speak of tokens too, and must not match.
 _PHRASES = re.compile(

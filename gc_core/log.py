@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -23,6 +24,9 @@ VERSION = 1
 
 PARTS = "parts"
 """Key of a payload that holds parts of the system text, by name: of the source that the line names."""
+
+_AROUND = 1 << 14
+"""Bytes before and behind a place that are looked at for damage where an item is not found."""
 
 _AT = re.compile(rb'\{"at":(\d{1,18}),')
 
@@ -152,7 +156,31 @@ class MasterLog:
                 found, low = probe, probe[0].end
             else:
                 high = middle
-        return self._holding(number, found) if number > 0 else None
+        if number <= 0:
+            return None
+        held = self._holding(number, found)
+        if held is None and self._is_astray(number, ByteRange(0, 0) if found is None else found[0]):
+            return self._scanned(number)
+        return held
+
+    def _is_astray(self, number: int, place: ByteRange) -> bool:
+        """Whether a damaged number may have led the search to a place: no order there, or the item stands near."""
+        first = self.journal.line_from(max(0, place.start - _AROUND))
+        around = () if first is None else self.journal.lines(first[0].start, place.end + _AROUND)
+        lines = [line for _, line in around if _AT.match(line)]
+        numbers, wanted = [*map(_numbered_before, lines)], f'"i{number}"'.encode()
+        return numbers != sorted(numbers) or any(wanted in line for line in lines)
+
+    def _scanned(self, number: int) -> tuple[ByteRange, LogRecord] | None:
+        """The record that holds the item with this number, looked for line by line."""
+        wanted = f'"i{number}"'.encode()
+        for place, line in self.journal.lines():
+            if wanted in line:
+                with contextlib.suppress(LogError):  # a damaged line costs its own items
+                    record = self._record(place, line)
+                    if f"i{number}" in record.items:
+                        return place, record
+        return None
 
     def _numbered_from(self, offset: int, end: int) -> tuple[ByteRange, bytes] | None:
         """The first line at or behind an offset that says its number, if it begins before the end."""

@@ -199,6 +199,24 @@ def test_a_damaged_line_costs_its_own_items_alone(tmp_path, bad, number):
     assert (log.find(0), log.find(65)) == (None, None)
 
 
+@pytest.mark.parametrize("bad", range(0, 40, 3))
+@pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 7, 8, 11, 10**6])
+def test_a_number_that_was_changed_hides_no_item_of_another_line(tmp_path, bad, at):
+    """It is still a line of the log, but leads a search by halves to the wrong side."""
+    log = MasterLog(Journal(tmp_path / "log.jsonl"))
+    for number in range(40):
+        payload = {"role": "user", "content": "x" * (number * 7 % 50)}
+        log.append(
+            [LogRecord(at=number, items=(f"i{number + 1}",), role="user", source="conversation", payload=payload)]
+        )
+    lines = log.journal.path.read_bytes().splitlines(keepends=True)
+    lines[bad] = lines[bad].replace(b'"at":%d,' % bad, b'"at":%d,' % at, 1)
+    log.journal.path.write_bytes(b"".join(lines))
+    damaged = MasterLog(Journal(log.journal.path))
+    for number in range(1, 41):
+        assert f"i{number}" in damaged.find(number)[1].items
+
+
 def test_most_lines_may_be_damaged(tmp_path):
     log = damaged(tmp_path, 200, *((number, b"\0garbage\n") for number in range(2, 200) if number % 50))
     assert [log.find(number)[1].at for number in (1, 50, 100, 150, 200)] == [0, 49, 99, 149, 199]

@@ -2,8 +2,8 @@
 A writer that is made to be killed, in a process of its own.
 
 ``python -m tests.support.writer DIRECTORY`` imports once, then forks a writer for every line on its standard input: a
-JSON object with a directory, a seed, a format and a memory backend. The writer says on the standard output what has
-been acknowledged, a line each, before it goes on; the first line is its process id.
+JSON object with a directory, a seed, a format and, if it likes, a memory backend. The writer says on the standard
+output what has been acknowledged, a line each, before it goes on; the first line is its process id.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ def write(order, say):
     """Run a session until somebody kills it."""
     format_name = order["format"]
     chance = random.Random(order["seed"])  # noqa: S311 - no secrets here
-    session = GCSession(config(order["backend"]), format=format_name, directory=order["directory"])
+    session = GCSession(config(order.get("backend", "files")), format=format_name, directory=order["directory"])
     session.register_source(InstructionSource(name="team", policy=GCPolicy.PRESERVABLE, layer=20))
     session.system(base="You are careful.")
     say({"began": session._store.session})

@@ -115,7 +115,6 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "compression_profile": ("coding", "research", "operations", "auto"),
     "task_state_percent": (0, 5, 20),
     "summarizer": ("none",),
-    "half_life_steps": (2,),
     "max_total_tokens": (20_000, 200_000),
     "tools": ({"read": "exclude"}, {"bash": "locked"}, {"read": "preservable", "search": "ephemeral"}),
 }

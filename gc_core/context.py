@@ -6,6 +6,7 @@ import itertools
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -14,6 +15,7 @@ from gc_core.budget import BudgetItem, InstructionBudget
 from gc_core.errors import SourceError
 from gc_core.intake import Arrival, Cursor, Intake, OpenCall, default_policy
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Unit
+from gc_core.json_values import text_in_utf8, value_in_utf8
 from gc_core.layers import SystemPart, is_own, is_shared
 from gc_core.messages import Message, Payload, Request, Role, RunningDigest, digest_of, without_marks
 from gc_core.policy import GCPolicy
@@ -113,6 +115,12 @@ class Schema:
 
     payload: Payload
     item: Item
+
+    @cached_property
+    def sent(self) -> Payload:
+        """The payload as a client can write it: see ``Message.sent``."""
+        payload: Payload = value_in_utf8(self.payload)
+        return payload
 
 
 @attrs.frozen(kw_only=True)
@@ -327,12 +335,12 @@ class Context:
     def render(self) -> Request:
         """The request: every message as it stands, in the provider's shape."""
         request = self._intake.format.request(
-            system=[item.text for item in self._system.values()],
+            system=[text_in_utf8(item.text) for item in self._system.values()],
             tools=self._marked_tools(),
-            messages=[message.payload for message in self._messages],
+            messages=[message.sent for message in self._messages],
             tokens=self.budget.total,
         )
-        own = frozenset([id(message.payload) for message in self._messages if message.synthetic and message.is_own])
+        own = frozenset([id(message.sent) for message in self._messages if message.synthetic and message.is_own])
         return attrs.evolve(request, stable=sum(map(self._is_shared, self._system.values())), own=own)
 
     # -- what comes ----------------------------------------------------------------------------------------------
@@ -681,7 +689,7 @@ class Context:
 
     def _marked_tools(self) -> list[Payload]:
         """The schemas as they are sent: of more marks than the provider takes, the last stay."""
-        format_, payloads = self._intake.format, [schema.payload for schema in self._tools]
+        format_, payloads = self._intake.format, [schema.sent for schema in self._tools]
         over = sum(map(format_.marks, payloads)) - format_.most_marks
         for place, payload in enumerate(payloads if over > 0 else ()):
             marks = format_.marks(payload)

@@ -11,7 +11,7 @@ import attrs
 from gc_core.errors import MessageError
 from gc_core.framing import SUB_TASK, told_result
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
-from gc_core.json_values import read_object
+from gc_core.json_values import all_have_utf8, read_object
 from gc_core.messages import Message, Payload, Role
 from gc_core.own_texts import OwnText, own_message, own_stub
 from gc_core.policy import GCPolicy
@@ -119,13 +119,16 @@ class Repair:
 
     Attributes:
         kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments``, ``user_first``,
-            ``user_between`` or ``open_thinking``.
+            ``user_between``, ``open_thinking`` or ``lone_surrogate``.
         text: What was wrong and what was done, in words.
 
     """
 
     kind: str
     text: str
+
+
+_SURROGATE = Repair(kind="lone_surrogate", text="half a letter has no form in UTF-8; U+FFFD is sent for it")
 
 
 @attrs.frozen(kw_only=True)
@@ -229,9 +232,9 @@ class Intake:
         """
         role = self.format.role(payload)
         mended, repairs = self._mend(self.format.normalise(payload), role, became)
-        start = Arrival(cursor=cursor, repairs=repairs)
         if mended is None:
-            return start
+            return Arrival(cursor=cursor, repairs=repairs)
+        start = Arrival(cursor=cursor, repairs=repairs if all_have_utf8(mended) else (*repairs, _SURROGATE))
         if role is Role.ASSISTANT:
             return start.then(self._reply(mended, cursor, policy))
         if role is Role.SYSTEM:

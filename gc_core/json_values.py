@@ -232,6 +232,45 @@ _Step = tuple[Any, Any, Path, Any]
 """Where a value stands, the path to it, and, once all inside of it is made, what it was."""
 
 
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def has_utf8(text: str) -> bool:
+    """Whether the text can be written as UTF-8, which a surrogate cannot, alone or beside its other half."""
+    if text.isascii():  # O(1), and most texts are
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def text_in_utf8(text: str) -> str:
+    """The text itself, or a copy with U+FFFD for every lone surrogate; two halves of a letter are that letter."""
+    return text if has_utf8(text) else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def all_have_utf8(value: Any) -> bool:
+    """Whether every text and key in a JSON value can be written as UTF-8."""
+    return all(has_utf8(each) for each in keys_and_values(value) if isinstance(each, str))
+
+
+def value_in_utf8(value: Any) -> Any:
+    """The value itself, or a copy with every text and key as ``text_in_utf8`` makes it."""
+    return value if all_have_utf8(value) else rebuilt(value, _leaf_in_utf8, leaves_as=_keys_in_utf8)
+
+
+def _leaf_in_utf8(_: Path, leaf: Any) -> Any:
+    return text_in_utf8(leaf) if isinstance(leaf, str) else leaf
+
+
+def _keys_in_utf8(_: Any, made: Any) -> Any:
+    if not isinstance(made, Mapping):
+        return made
+    return {text_in_utf8(key) if isinstance(key, str) else key: value for key, value in made.items()}
+
+
 def _inside(value: Any) -> Sequence[tuple[Any, Any]]:
     if isinstance(value, Mapping):
         return [*value.items()]

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from gc_core.items import Item, ItemKind
+from gc_core.json_values import value_in_utf8
 from gc_core.provider_edits import merged
 
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
@@ -45,7 +46,7 @@ class Message:
     Attributes:
         id: ``m1``, ``m2``, ...: the session's own.
         role: Who speaks.
-        payload: What is sent for it as it stands now.
+        payload: What stands for it now, in the provider's shape; ``sent`` is the same for a client.
         items: Its resident items, one a part of the payload, in the payload's order.
         overhead: Tokens that the message costs beyond its items.
         synthetic: Written by the framework.
@@ -69,6 +70,16 @@ class Message:
         """
         said = self.role is Role.USER and self.synthetic
         return said and all(item.kind is not ItemKind.TOOL_RESULT for item in self.items)
+
+    @cached_property
+    def sent(self) -> Payload:
+        """
+        The payload as a client can write it: itself, or a copy with U+FFFD for lone surrogates.
+
+        What the files tell of the window keeps them, so that logs of before open as they were.
+        """
+        payload: Payload = value_in_utf8(self.payload)
+        return payload
 
     @cached_property
     def digest(self) -> bytes:

@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gc_core import GCSession, MessageRepaired
+from gc_core import GCSession, MessageRepaired, SessionReader
 from gc_core.audit import verify
+from gc_core.json_values import text_in_utf8, value_in_utf8
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, History
 from tests.support.say import answer, call, result, small, use, user
@@ -186,3 +189,92 @@ def test_a_reply_that_may_go_on_keeps_its_reasoning_until_it_is_whole():
         assert kinds == [
             *("message", "function_call", "reasoning", "function_call", "function_call_output", "function_call_output")
         ]
+
+
+# -- lone surrogates ---------------------------------------------------------------------------------------------------
+
+HALF = "half \ud83d of a letter, another half \udc00"
+SENT = "half \ufffd of a letter, another half \ufffd"
+
+
+def with_halves(form):
+    """A text, a name, arguments (keys too) and a result, each with lone surrogates, in the shape of a format."""
+    arguments = {HALF: [HALF, {"deep": HALF}]}
+    asked, told = {"role": "user", "content": HALF}, {"role": "assistant", "content": HALF}
+    if form == "openai":
+        return [asked, call((HALF, HALF, json.dumps(arguments, ensure_ascii=False))), result(HALF, HALF), told]
+    if form == "anthropic":
+        answers = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": HALF}]}
+        return [asked, use(("c", HALF, arguments)), answers, told]
+    if form == "responses":
+        called = {**CALLED, "name": HALF, "arguments": json.dumps(arguments, ensure_ascii=False)}
+        return [asked, called, {**OUTPUT, "output": HALF}, told]
+    called = {"functionCall": {"name": HALF, "args": arguments}}
+    answers = {"functionResponse": {"name": HALF, "response": {"output": HALF}}}
+    return [contents(HALF), model(called), {"role": "user", "parts": [answers]}, model({"text": HALF})]
+
+
+def schema_with_halves(form):
+    inner = {"name": "read", "description": HALF}
+    match form:
+        case "openai":
+            return {"type": "function", "function": inner}
+        case "anthropic":
+            return {**inner, "input_schema": {"type": "object"}}
+        case "responses":
+            return {"type": "function", **inner}
+    return inner
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_half_a_letter_is_sent_as_a_replacement_character_and_stays_in_the_log(tmp_path, form):
+    events = []
+    with small(format=form, directory=tmp_path, on_event=events.append) as session:
+        session.system(base=HALF)
+        session.tools([schema_with_halves(form)])
+        messages = with_halves(form)
+        for message in messages:
+            session.append(message)
+        session.enrich(docs=HALF)
+        request = session.pre_send()
+        sent = json.dumps(request.kwargs(), ensure_ascii=False)
+        sent.encode()
+        assert sent.count(SENT) > len(messages)
+        assert "half \ud83d" not in sent
+        assert request.tokens == session.budget.total
+        assert [event.kind for event in events if isinstance(event, MessageRepaired)] == ["lone_surrogate"] * 4
+        assert session.pre_send().messages == request.messages
+    assert verify(tmp_path) == ()
+    logged = [json.loads(line)["payload"] for line in (tmp_path / "master.jsonl").read_text().splitlines()]
+    assert all(message in logged for message in messages)
+    with GCSession.open(tmp_path) as opened:
+        assert [message.payload for message in opened._context.messages][: len(messages)] == messages
+        assert opened.pre_send().kwargs() == request.kwargs()
+    with SessionReader(tmp_path) as reader:
+        assert reader.window().messages == request.messages
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_message_without_half_letters_is_sent_as_the_same_object(form):
+    asked = contents("Größe 日本 😀") if form == "gemini" else user("Größe 日本 😀")
+    with small(format=form) as session:
+        session.append(asked)
+        before = session._context.messages[-1].payload
+        assert session.pre_send().messages[-1] is before
+
+
+@given(st.text(alphabet=st.characters()))
+def test_every_text_can_be_written_once_its_half_letters_are_replaced(text):
+    made = text_in_utf8(text)
+    made.encode()
+    assert (made is text) == (not any("\ud800" <= letter <= "\udfff" for letter in text))
+    assert text_in_utf8(made) is made
+
+
+def test_two_halves_side_by_side_are_the_letter_that_they_are():
+    assert text_in_utf8("a\ud83d\ude00b\ud800") == "a\U0001f600b\ufffd"
+
+
+def test_a_value_that_can_be_written_is_not_copied():
+    value = {"a": ["ä", {"日": 1.5, "b": None}]}
+    assert value_in_utf8(value) is value

@@ -127,13 +127,13 @@ def test_a_range_where_no_line_stands_is_an_error(directory):
     assert failed(run("recall", directory, f"{FILE_NAME}:3-9"), "bytes 3-9")
 
 
-def test_a_lone_surrogate_is_printed_as_it_stands(tmp_path):
+def test_a_lone_surrogate_is_recalled_as_it_came_and_exported_as_it_is_sent(tmp_path):
     with GCSession(CONFIG, directory=tmp_path / "odd") as session:
         session.append({"role": "user", "content": "half \ud83d of a letter"})
     done = run("recall", tmp_path / "odd", "i1")
     assert (done.exit_code, done.stdout_bytes) == (0, "half \ud83d of a letter".encode("utf-8", "surrogatepass"))
     exported = json.loads(run("export", tmp_path / "odd").stdout)
-    assert exported["messages"][0]["content"] == "half \ud83d of a letter"
+    assert exported["messages"][0]["content"] == "half \ufffd of a letter"  # as it is sent
 
 
 # --- search ---------------------------------------------------------------------------------------------------------

@@ -654,6 +654,7 @@ class Context:
             self.budget.remove(*[item.id for item in message.items])
             self.budget.overhead -= message.overhead
         self._messages, self._places, self._marked, self._units = [], {}, [], {}
+        self._running = RunningDigest()  # the next messages are not behind those that it knows
 
     def _leave(self, ids: frozenset[str]) -> None:
         """These items of the last message leave; they were never sent."""

@@ -110,7 +110,8 @@ class RunningDigest:
     """
     The digest of messages to which others come at the end: O(what is new).
 
-    Of messages that were there before only the last one may be another one since, or be gone, or all of them.
+    Of messages that were there before only the last one may be another one since, or be gone; when all of them leave,
+    a new one begins.
     """
 
     def __init__(self) -> None:

@@ -128,6 +128,23 @@ def test_a_digest_that_is_kept_up_is_that_of_a_window_made_anew(form):
         session.close()
 
 
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("behind", [0, 2, 4])
+def test_what_is_sent_behind_a_compaction_is_verified_however_much_stood_before_it(tmp_path, before, behind):
+    """The digest of the messages before it must not go on into that of the messages behind it."""
+    session = GCSession(GCConfig(), format="responses", directory=tmp_path / "s")
+    for place in range(before):
+        session.append(user(f"Do {place}."))
+    session.pre_send()
+    session.append({"role": "assistant", "output": [{"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}]})
+    for place in range(behind):
+        session.append(user(f"Then {place}."))
+    session.close()
+    session = GCSession.open(tmp_path / "s")
+    session.pre_send()
+    assert_opens_as_it_was(session)
+
+
 def edited(path, old, new):
     data = path.read_bytes()
     assert data.count(old) == 1

@@ -39,11 +39,12 @@ _REMOVED_ALONE = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.AT
 
 _QUESTION_MARKS = ("?", "？", "؟")
 
-_OWN_POLICIES = {
+OWN_POLICIES = {
     ItemKind.TRACE: GCPolicy.PARTIAL,
     ItemKind.SUMMARY: GCPolicy.PRESERVABLE,
     ItemKind.MEMORY_BLOCK: GCPolicy.EPHEMERAL,
 }
+"""The kinds that a user's text has which gc-core wrote, back in a list, and how each is held."""
 
 Classify = Callable[[Item], GCPolicy | None]
 """Asks the plugins how strongly an item is to be held; None when none of them cares."""
@@ -407,7 +408,7 @@ class Intake:
         draft = _Draft(source=source, unit=cursor.units, turn=cursor.turn, synthetic=True)
         arrival = self._message(payload, Role.USER, [draft], cursor)
         (message,) = arrival.messages
-        item = attrs.evolve(message.items[0], kind=own.kind, policy=_OWN_POLICIES[own.kind])
+        item = attrs.evolve(message.items[0], kind=own.kind, policy=OWN_POLICIES[own.kind])
         if own.kind is not ItemKind.MEMORY_BLOCK:
             item = attrs.evolve(item, original_tokens=own.tokens, reference=self._reference(item, own))
         if own.kind is ItemKind.SUMMARY:

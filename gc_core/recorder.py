@@ -19,7 +19,7 @@ from gc_core.events import LayerChanged
 from gc_core.fold import CALLS_CLOSED, SESSION, collected
 from gc_core.framing import is_told, told_result
 from gc_core.hunks import hunks_between
-from gc_core.intake import Arrival, Classify, Cursor, Intake
+from gc_core.intake import OWN_POLICIES, Arrival, Classify, Cursor, Intake
 from gc_core.items import Item, ItemKind, Part
 from gc_core.layers import SystemPart
 from gc_core.ledger import (
@@ -457,9 +457,12 @@ def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[st
 
 
 def _became(part: Part, item: Item) -> bool:
-    """A late result is told inside a text, wrapped arguments have another text: all others keep theirs."""
+    """
+    A late result is told inside a text, wrapped arguments have another text: all others keep theirs. A line that
+    gc-core put before the message came of none of its parts.
+    """
     if part.kind is not item.kind:
-        return item.synthetic and item.text.endswith(part.text)
+        return item.kind in OWN_POLICIES and part.kind is ItemKind.USER_TEXT and item.text == part.text
     if is_told(item):
         return item.text == told_result(part.call_id, part.text, is_error=part.is_error)
     return part.kind is ItemKind.TOOL_CALL or item.text == part.text

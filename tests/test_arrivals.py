@@ -37,6 +37,7 @@ SHAPES = {
     "anthropic": {
         "a reply of thinking alone": [user("Go."), said(THOUGHT), user("And?")],
         "thinking at the end of a reply": [user("Go."), said(TEXT, THOUGHT), user("And?")],
+        "thinking without a text at the end of a first reply": [said(TEXT, {**THOUGHT, "thinking": ""}), user("And?")],
         "thinking behind white space": [user("Go."), said(THOUGHT, {"type": "text", "text": " "}), user("And?")],
         "system text behind a reply": [user("Go."), said(TEXT), SYSTEM],
         "system text behind a reply, then a user": [user("Go."), said(TEXT), SYSTEM, user("And?")],
@@ -74,6 +75,12 @@ SHAPES = {
     },
     "gemini": {
         "a thought without a text": [contents("Go."), model({"text": "", "thought": True}), contents("And?")],
+        "a thought without a text in a first reply": [
+            model({"text": "Well."}, {"text": "", "thought": True}), contents("And?"),
+        ],
+        "a thought with the words of the line before a first reply": [
+            model({"text": "Well."}, {"text": "[gc: the conversation starts here]", "thought": True}), contents("And?"),
+        ],
         "a thought of white space": [contents("Go."), model({"text": " ", "thought": True}, {"text": "Well."})],
         "a thought without data": [contents("Go."), model({"thought": True}, {"text": "Well."}), contents("And?")],
     },

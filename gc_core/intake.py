@@ -263,7 +263,9 @@ class Intake:
     def before_system(self, cursor: Cursor) -> Arrival:
         """A user line for a system message that came behind a reply; it will stand before that (N4)."""
         repair = Repair(kind="user_between", text="system text follows a reply; a user line stands between them")
-        return self._user_line("[gc: system text follows]", repair, cursor)
+        line = self._user_line("[gc: system text follows]", repair, cursor)
+        # Once it was sent, a first reply needs no other user line before it.
+        return attrs.evolve(line, cursor=attrs.evolve(line.cursor, started=True))
 
     def framed(self, cursor: Cursor, *items: Item) -> Arrival:
         """

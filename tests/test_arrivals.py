@@ -128,6 +128,16 @@ def test_system_text_stands_in_front_of_the_next_reply_and_nothing_of_it_is_lost
         assert [message["role"] for message in session.pre_send().messages][-3:] == ["system", "assistant", "user"]
 
 
+@pytest.mark.parametrize("reply", [said(TEXT), use(("c", "read", {}))])
+def test_a_first_reply_changes_nothing_of_the_system_text_that_was_sent_before_it(tmp_path, reply):
+    with small(format="anthropic", directory=tmp_path) as session:
+        session.append(SYSTEM)
+        sent = session.pre_send().messages
+        session.post_turn(reply)
+        assert session.pre_send().messages[: len(sent)] == sent
+    assert verify(tmp_path) == ()
+
+
 def test_system_text_that_stands_right_is_sent_as_it_came():
     with small(format="anthropic") as session:
         for message in (user("Go."), SYSTEM, answer("Yes."), user("And?"), SYSTEM):

@@ -476,7 +476,7 @@ def test_a_message_nested_without_end_is_refused():
     loop["content"].append(loop)
     with session_with(user("a")) as session:
         for message in (user(deep), loop):
-            with pytest.raises(MessageError, match="not JSON"):
+            with pytest.raises(MessageError, match="nested deeper than"):
                 session.append(message)
 
 

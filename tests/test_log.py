@@ -59,7 +59,7 @@ texts = st.text(st.characters(exclude_categories=()))
 payloads = st.dictionaries(
     texts,
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
         max_leaves=6,
     ),

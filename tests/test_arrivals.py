@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from gc_core import GCSession, MessageRepaired, SessionReader
 from gc_core.audit import verify
 from gc_core.json_values import text_in_utf8, value_in_utf8
+from tests.fuzz import validity
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, History
-from tests.support.say import answer, call, result, small, use, user
+from tests.support.say import answer, call, result, results, small, use, user
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
 TEXT = {"type": "text", "text": "Well."}
@@ -19,6 +20,19 @@ REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
 CALLED = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "read", "arguments": "{}"}
 OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "x = 1"}
 SYSTEM = {"role": "system", "content": "Be brief."}
+EMPTY_RESULTS = {
+    "null": None,
+    "no blocks": [],
+    "an empty text": [{"type": "text", "text": ""}],
+    "a text and an empty one": [{"type": "text", "text": "x"}, {"type": "text", "text": ""}],
+}
+EMPTY_OUTPUTS = {
+    "null": None,
+    "no blocks": [],
+    "an empty text": [{"type": "input_text", "text": ""}],
+    "empty texts of two kinds": [{"type": "output_text", "text": ""}, {"type": "input_text", "text": ""}],
+    "a text and an empty one": [{"type": "input_text", "text": "x"}, {"type": "input_text", "text": ""}],
+}
 
 
 def said(*blocks):
@@ -51,6 +65,13 @@ SHAPES = {
             user("Go."), use(("c", "read", {})), SYSTEM,
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
         ],
+        **{
+            f"a result of {name}": [user("Go."), use(("c", "read", {})), results(("c", content))]
+            for name, content in EMPTY_RESULTS.items()
+        },
+        "a result of an empty text, and what the user says": [
+            user("Go."), use(("c", "read", {})), results(("c", [{"type": "text", "text": ""}]), text="And?"),
+        ],
     },
     "openai": {
         "reasoning beside an empty content": [
@@ -62,6 +83,10 @@ SHAPES = {
         ],
         "a result of null": [user("Go."), call(("c", "read", {})), {**result("c", "x"), "content": None}],
         "a result without content": [user("Go."), call(("c", "read", {})), {"role": "tool", "tool_call_id": "c"}],
+        **{
+            f"a result of {name}": [user("Go."), call(("c", "read", {})), result("c", content)]
+            for name, content in EMPTY_RESULTS.items()
+        },
     },
     "responses": {
         "reasoning behind a call": [user("Go."), {"role": "assistant", "output": [CALLED, REASONING]}, OUTPUT],
@@ -71,6 +96,16 @@ SHAPES = {
             user("Go."),
             {"role": "assistant", "output": [REASONING, {"type": "message", "role": "assistant", "content": []}]},
             user("And?"),
+        ],
+        **{
+            f"an output of {name}": [user("Go."), CALLED, {**OUTPUT, "output": content}]
+            for name, content in EMPTY_OUTPUTS.items()
+        },
+        "an output that is missing": [user("Go."), CALLED, {"type": "function_call_output", "call_id": "c"}],
+        "an output of an empty text of a custom tool": [
+            user("Go."),
+            {"type": "custom_tool_call", "call_id": "c", "name": "run", "input": "x"},
+            {"type": "custom_tool_call_output", "call_id": "c", "output": [{"type": "input_text", "text": ""}]},
         ],
     },
     "gemini": {
@@ -83,6 +118,17 @@ SHAPES = {
         ],
         "a thought of white space": [contents("Go."), model({"text": " ", "thought": True}, {"text": "Well."})],
         "a thought without data": [contents("Go."), model({"thought": True}, {"text": "Well."}), contents("And?")],
+        **{
+            f"a result whose response is {name}": [
+                contents("Go."), model({"functionCall": {"name": "read", "args": {}}}),
+                {"role": "user", "parts": [{"functionResponse": {"name": "read", **response}}]},
+            ]
+            for name, response in {"null": {"response": None}, "missing": {}}.items()
+        },
+        "a result whose response is null, in snake case": [
+            contents("Go."), model({"function_call": {"name": "read", "args": {}}}),
+            {"role": "user", "parts": [{"function_response": {"name": "read", "response": None}}]},
+        ],
     },
 }  # fmt: skip
 CASES = [(form, name) for form, shapes in SHAPES.items() for name in shapes]
@@ -98,6 +144,7 @@ def test_a_shape_that_no_provider_takes_is_mended(tmp_path, form, name):
         session.enrich(docs="Another text.")
         request = session.pre_send()
         assert complaints(form, request.kwargs()) == []
+        assert validity.complaints(form, request.kwargs()) == []
         assert request.tokens == session.budget.total
     assert verify(tmp_path) == ()
     with GCSession.open(tmp_path) as opened:

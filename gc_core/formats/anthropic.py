@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from gc_core.formats import fields
-from gc_core.formats.readable import EACH, OTHERS, Binary, json_text, readable_block, readable_result
+from gc_core.formats.readable import EACH, OTHERS, Binary, json_text, readable_block, readable_result, sendable_result
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
@@ -111,8 +111,8 @@ class AnthropicFormat:
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy: of a user message with its results before everything else, of a reply from its
-        last compaction on, which stands for what is before it (rule N6).
+        The payload itself, or a copy: of a user message with its results before everything else, none of them null or
+        with an empty text; of a reply from its last compaction on, which stands for what is before it (rule N6).
         """
         blocks = payload.get("content")
         if not isinstance(blocks, list):
@@ -120,7 +120,7 @@ class AnthropicFormat:
         if payload.get("role") != "user":
             start = _last_compaction(blocks)
             return {**payload, "content": blocks[start:]} if start else payload
-        ordered = _results_first(blocks)
+        ordered = _results_first([_sendable_result(block) for block in blocks])
         return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
@@ -433,6 +433,14 @@ def _blocks(message: Payload) -> list[Any]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return list(content or ())
+
+
+def _sendable_result(block: Any) -> Any:
+    """The block itself, or a copy of a result that the API would refuse; it takes one without content, or with []."""
+    if not _is_result(block) or block.get("content", []) == []:
+        return block
+    content = sendable_result(block["content"])
+    return block if content is block["content"] else {**block, "content": content}
 
 
 def _results_first(blocks: Sequence[Any]) -> list[Any]:

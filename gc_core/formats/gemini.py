@@ -8,6 +8,7 @@ that carries a ``thoughtSignature`` is fixed: it has to come back to the model a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -92,8 +93,12 @@ class GeminiFormat:
         return {**payload, _PARTS: kept} if kept else None
 
     def normalise(self, payload: Payload) -> Payload:
-        """The payload itself."""
-        return payload
+        """The payload itself, or a copy in which a result whose response is null, or missing, has an empty one."""
+        parts = payload.get(_PARTS)
+        if payload.get("role") != "user" or not isinstance(parts, list | tuple):
+            return payload
+        answered = [_answered(part) for part in parts]
+        return payload if all(map(operator.is_, answered, parts)) else {**payload, _PARTS: answered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
         """One user content for two of which both hold results alone; else None."""
@@ -260,6 +265,16 @@ def _result(value: object, place: Place, field: str) -> Part:
         images=read.images,
         sealed_bytes=read.sealed_bytes,
     )
+
+
+def _answered(part: Any) -> Any:
+    if not is_result(part):
+        return part
+    key, _ = data_of(part)
+    result = part[key]
+    if not isinstance(result, Mapping) or result.get("response") is not None:
+        return part
+    return {**part, key: {**result, "response": {"output": ""}}}
 
 
 def _edited(part: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:

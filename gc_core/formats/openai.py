@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.formats import fields
-from gc_core.formats.readable import Binary, json_text, readable_block, readable_result
+from gc_core.formats.readable import Binary, json_text, readable_block, readable_result, sendable_result
 from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
@@ -98,12 +98,13 @@ class OpenAIFormat:
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy: a result without content has an empty one, arguments that came as objects are the
-        JSON string that they have to be.
+        The payload itself, or a copy: a result has no empty texts, and one without content an empty one; arguments that
+        came as objects are the JSON string that they have to be.
         """
         role = self.role(payload)
-        if role is Role.TOOL and payload.get("content") is None:
-            return {**payload, "content": ""}
+        if role is Role.TOOL:
+            content = sendable_result(payload.get("content"))
+            return payload if content is payload.get("content") else {**payload, "content": content}
         if role is not Role.ASSISTANT:
             return payload
         texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}

@@ -7,7 +7,7 @@ import binascii
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -123,6 +123,23 @@ def readable_result(content: object, field: str, binaries: Binaries) -> Readable
     if not isinstance(content, Sequence):
         raise fields.FieldError(field, content, "a string or a list of blocks")
     return joined([_readable_inner(block, f"{field}[{at}]", binaries) for at, block in fields.blocks(content, field)])
+
+
+def sendable_result(content: object, texts: Collection[str] = ("text",)) -> object:
+    """
+    The content of a tool result itself, or where a provider would refuse it a copy without its empty texts, "" when
+    nothing is left; ``texts`` are the types of blocks that are text.
+    """
+    if content is None:
+        return ""
+    if not isinstance(content, list | tuple):
+        return content
+    kept = [block for block in content if not _is_empty_text(block, texts)]
+    return content if kept and len(kept) == len(content) else kept or ""
+
+
+def _is_empty_text(block: object, texts: Collection[str]) -> bool:
+    return isinstance(block, Mapping) and block.get("type") in texts and block.get("text") == ""
 
 
 def joined(parts: Iterable[Readable]) -> Readable:

@@ -85,14 +85,15 @@ class ResponsesFormat:
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy in which arguments that came as objects are JSON strings; of a reply without
-        messages that say nothing, and from its compaction on, which stands for what is before it (rule R4).
+        The payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have no
+        empty texts; of a reply without messages that say nothing, and from its compaction on, which stands for what is
+        before it (rule R4).
         """
         if not _is_reply(payload):
-            return items.with_text_arguments(fields.mapping(payload, "message"))
+            return items.normalised(fields.mapping(payload, "message"))
         output = payload[_OUTPUT]
         kept = output[_last_compaction(output) :]
-        bare = [None if items.says_nothing(item) else items.with_text_arguments(item) for item in kept]
+        bare = [None if items.says_nothing(item) else items.normalised(item) for item in kept]
         normal = _consistent(kept, bare)
         same = len(normal) == len(output) and all(new is old for new, old in zip(normal, output, strict=True))
         return payload if same else {**payload, _OUTPUT: normal}

@@ -9,7 +9,15 @@ from typing import Any, Final
 from gc_core.errors import MessageError
 from gc_core.formats import fields
 from gc_core.formats.images import image_of
-from gc_core.formats.readable import EACH, Binary, Readable, json_text, readable_block, readable_result
+from gc_core.formats.readable import (
+    EACH,
+    Binary,
+    Readable,
+    json_text,
+    readable_block,
+    readable_result,
+    sendable_result,
+)
 from gc_core.items import ItemKind, Part, Place
 from gc_core.messages import Payload, Role
 from gc_core.responses_kinds import (
@@ -40,6 +48,7 @@ _TEXT_KINDS = {
     Role.USER: ItemKind.USER_TEXT,
     Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
 }
+_TEXT_OUTPUTS = frozenset({f"{FUNCTION}_output", f"{CUSTOM}_output"})
 _ATTACHMENTS = frozenset({"input_image", "input_file", "input_audio"})
 
 _SKILLS = Binary(("tools", EACH, "environment", "skills", EACH, "source", "data"), within="base64")
@@ -225,9 +234,15 @@ def _with_arguments(item: Payload, kind: str, text: str) -> dict[str, Any]:
     return {**item, "input" if kind == CUSTOM else "arguments": text}
 
 
-def with_text_arguments(item: Payload) -> Payload:
-    """The item itself, or a copy in which arguments that came as an object are the JSON string they have to be."""
+def normalised(item: Payload) -> Payload:
+    """
+    The item itself, or a copy: arguments that came as an object are the JSON string they have to be, the output of a
+    function or custom tool has no empty texts, and where there is none it is empty.
+    """
     kind = item.get("type")
+    if kind in _TEXT_OUTPUTS:
+        output = sendable_result(item.get("output"), TEXTS)
+        return item if output is item.get("output") else {**item, "output": output}
     if kind not in {FUNCTION, APPROVAL_REQUEST} or isinstance(item.get("arguments"), str):
         return item
     return {**item, "arguments": arguments_of(item, str(kind))}
@@ -247,7 +262,7 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
         return Part(kind=ItemKind.TOOL_RESULT, place=place, text=_shell_text(output), call_id=call_id)
     failed = kind == "apply_patch_call_output"
     if output is None or output is fields.MISSING or isinstance(output, Mapping) or kind == FOUND:
-        if kind in {"function_call_output", "custom_tool_call_output"}:
+        if kind in _TEXT_OUTPUTS:
             raise fields.FieldError(fields.below(field, "output"), output, "a string or a list of content parts")
         if not failed:
             return _sealed(item, output, place, call_id)

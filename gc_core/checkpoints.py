@@ -69,6 +69,7 @@ class Checkpoint:
         calibration: What was learned from usage reports.
         pinned_turns: Turns that no action touches.
         sent: A request was rendered.
+        sent_digest: Of the last one, in hex; "" where that is not known.
         undone: Items that undoing brought back.
         done: Where the ledger holds the collections that are in force.
         undoable_from: Number of those that cannot be undone any more.
@@ -99,6 +100,7 @@ class Checkpoint:
     sent: bool
     undone: tuple[str, ...]
     done: tuple[ByteRange, ...]
+    sent_digest: str = ""
     undoable_from: int = 0
     taken_back: tuple[ByteRange, ...]
     turns: tuple[Position, ...]
@@ -129,6 +131,7 @@ class Checkpoint:
             calibration=state.calibration,
             pinned_turns=tuple(sorted(state.pinned_turns)),
             sent=state.sent,
+            sent_digest=state.sent_digest,
             undone=tuple(sorted(state.undone)),
             done=tuple(state.done),
             undoable_from=state.undoable_from,
@@ -167,7 +170,8 @@ class Checkpoint:
         state.changes = self.changes
         state.blocks = Blocks(self.carried, newest={(source, name): item for source, name, item in self.newest})
         state.calibration = self.calibration
-        state.pinned_turns, state.sent = frozenset(self.pinned_turns), self.sent
+        state.pinned_turns = frozenset(self.pinned_turns)
+        state.sent, state.sent_digest = self.sent, self.sent_digest
         state.undone = frozenset(self.undone)
         state.undoable_from = self.undoable_from
         state.done, state.taken_back = list(self.done), list(self.taken_back)

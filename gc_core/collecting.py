@@ -47,7 +47,7 @@ from gc_core.results import GCResult, GCTriggerReason, Goal
 from gc_core.scheduler import Moment
 from gc_core.scoring import Scoring
 from gc_core.sources import CONVERSATION
-from gc_core.state import digest_of_messages
+from gc_core.state import Position, digest_of_messages
 from gc_core.stubs import is_shortened_block
 from gc_core.summary import SummaryRequest
 from gc_core.summary_planning import Originals
@@ -76,6 +76,8 @@ class Collecting(Archive):
     _looks_above: int
     _last: GCResult | None
     _recoveries: int
+    _settled: tuple[Position, int] | None = None
+    """How far the files reached when the last request was rendered, and the tokens that were leased then."""
     _counted: tuple[int, int] | None = None
     """Own and vendor's tokens of the request that was last counted from outside."""
     _skipped: frozenset[GCTriggerReason] = frozenset()
@@ -88,10 +90,26 @@ class Collecting(Archive):
         self._keep_to_limit()
         self._look_for_circles()
         self._prepare()
+        if self._is_asked_again:
+            return self._rendered()
         yield from self._shortening_blocks()
         if self._answering.counts and not self._kept_at and self._scheduler.in_doubt(self._moment()):
             yield from self._counting()
         return (yield from self._fitting())
+
+    @property
+    def _is_asked_again(self) -> bool:
+        """
+        Whether nothing was said, set or decided since the last request, which the provider's cache still holds: the
+        same is sent again, and nothing more is collected or brought back.
+        """
+        moment = self._moment()
+        same = self._standing == self._settled and not self._state.blocks.waiting
+        return same and self._scheduler.fits(moment) and not self._scheduler.is_cold(moment)
+
+    @property
+    def _standing(self) -> tuple[Position, int]:
+        return self._recorder.position, self._leased_tokens
 
     def _counting(self) -> Steps[None]:
         """The request as it stands is counted from outside; where that fails, the own counts go on standing."""
@@ -200,6 +218,7 @@ class Collecting(Archive):
         request = self._with_edits(self._marks.placed(self._context.render()))
         with self.plugins.guarded("ledger", "first request"):
             self._recorder.sent()
+        self._settled = self._standing
         self._raw_sent = request.tokens
         self._streamed, self._crossed = 0, False
         self._calls.sent(request)

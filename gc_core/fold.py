@@ -190,8 +190,8 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
             pass
         case Registered(source=source):
             state.register(source)
-        case Sent():
-            state.sent = True
+        case Sent(digest=digest):
+            state.sent, state.sent_digest = True, digest
         case Observed(raw=raw, reported=reported, counted=counted):
             state.observe(raw, reported, counted=counted)
         case ObjectiveSet() as record:

@@ -99,7 +99,6 @@ class Recorder:
         self.state = state
         self.is_stale = False
         self._steps = 0
-        self._sent = ""
 
     def renew(self, state: SessionState) -> None:
         """Take over the state that the files tell; what waits for the end of the next request is in no file."""
@@ -229,13 +228,18 @@ class Recorder:
         self.store.note(PolicySet(item=item, policy=policy))
         self.state.context.set_policy(item, policy)
 
+    @property
+    def position(self) -> Position:
+        """How far log and ledger reach: while that is the same, nothing was said, set or decided."""
+        return Position(self.store.log.size, self.store.ledger.size)
+
     @_whole
     def sent(self) -> None:
         """A request was rendered: noted with its digest, unless it is the last one again."""
         digest = self.state.context.digest
-        if not self.state.sent or digest != self._sent:
+        if not self.state.sent or digest != self.state.sent_digest:
             self.store.note(Sent(digest=digest))
-            self.state.sent, self._sent = True, digest
+            self.state.sent, self.state.sent_digest = True, digest
 
     @_whole
     def observe(self, record: Observed) -> None:

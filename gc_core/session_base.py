@@ -184,6 +184,8 @@ class SessionBase(Handing):
             session._start(settings, lambda: store, host)
             with bound(session._scope):
                 session._goes_on(last_used)
+                if session._state.sent_digest == session._context.digest:
+                    session._settled = session._standing
             undo.pop_all()
         return session
 
@@ -436,7 +438,7 @@ class SessionBase(Handing):
 
     def _prepare(self) -> None:
         """What is missed comes back with the request, where the configuration says so."""
-        if self._config.auto_expand:
+        if self._config.auto_expand and not self._is_asked_again:
             with self.plugins.guarded("auto_expand", "looking for what is missed"):
                 auto_expand(self)
         super()._prepare()

@@ -88,6 +88,7 @@ class SessionState:
         self.blocks = Blocks()
         self.pinned_turns = frozenset(config.pinned_turn_indices)
         self.sent = False
+        self.sent_digest = ""
         self.undone: frozenset[str] = frozenset()
         self.done: list[ByteRange] = []
         self.undoable_from = 0

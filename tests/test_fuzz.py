@@ -17,9 +17,6 @@ SEEDS = range(1, 101)
 
 # Kinds of breaches that the code shows today. One that is mended leaves this list: the second test says so.
 KNOWN = {
-    "counted: gemini: less than what is read",
-    "lost: recall does not tell the text of a message",
-    "still: a second pre_send with nothing appended adds to it",
     "valid: gemini: JSON: a lone surrogate cannot be written as UTF-8",
     "valid: openai: C3: arguments are no JSON object",
     "valid: openai: C: tool content is []",

@@ -48,6 +48,23 @@ def test_a_second_pre_send_with_nothing_appended_changes_nothing(seed):
         assert session.plugins.failures == []
 
 
+@pytest.mark.parametrize("strategy", ["gc_rolling", "gc_progressive"])
+def test_a_session_that_is_opened_sends_what_it_sent_before(tmp_path, strategy):
+    """What one collection left for a better moment is no better for the next process."""
+    config = GCConfig(context_limit=3_000, output_reservation=0, strategy=strategy, auto_expand=True)
+    session = GCSession(config, directory=tmp_path)
+    session.append(user("Fix it."))
+    for place in range(9):
+        session.pre_send()
+        session.post_turn(call((f"c{place}", "read", {"path": f"src/f{place % 4}.py"})))
+        session.append(result(f"c{place}", lines(5 + 17 * (place % 5), f"f{place}")))
+        sent = json.dumps(session.pre_send().messages)
+        session.close()
+        session = GCSession.open(tmp_path)
+        assert json.dumps(session.pre_send().messages) == sent
+    session.close()
+
+
 @pytest.mark.parametrize("shape", ["uSu", "Su", "uS", "S", "uaSu", "uSct", "uSa", "uSSu", "uSaSu", "uSctSct"])
 @pytest.mark.parametrize("rows", [125, 140, 300])
 def test_a_summary_that_is_too_large_for_the_window_leaves_it(shape, rows):

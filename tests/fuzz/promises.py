@@ -292,11 +292,6 @@ def recall_breaches(session: gc.GCSession, taken: dict[tuple[str, ...], JSON]) -
                 return
 
 
-def as_json_tells(text: str) -> tuple[str, str]:
-    """A text inside JSON, with other letters than ASCII as they are and as escapes."""
-    return json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]
-
-
 def message_texts(provider: str, message: JSON) -> list[str]:
     """Texts of a user's message or of plain results, which recall tells word for word."""
     if provider == "responses" and isinstance(message.get("output"), str):
@@ -309,8 +304,10 @@ def message_texts(provider: str, message: JSON) -> list[str]:
         return texts
     if provider == "gemini":
         responses = [field(part, "functionResponse") for part in message["parts"]]
-        plain = [list(one["response"].values()) for one in responses if one and one.get("response")]
-        single = [values[0] for values in plain if len(values) == 1 and isinstance(values[0], str)]
+        given = [one["response"] for one in responses if one and len(one.get("response") or ()) == 1]
+        plain = [item for response in given for item in response.items()]
+        # Under any other key the provider reads the whole response as JSON, and that is what recall tells.
+        single = [text for key, text in plain if key in ("output", "error", "result") and isinstance(text, str)]
         return single + [part["text"] for part in message["parts"] if part.get("text")]
     return texts_of(message)
 

@@ -49,6 +49,8 @@ SLOW_SECONDS = 2.0
 PATH_LETTERS = 32
 # A reader reads all files once more: one in so many sessions is looked at by one.
 READ_EVERY = 4
+# What is left of a late result that is cut: its frame, and what was left out.
+LINE_TOKENS = 75
 # Of the window: a request that a provider may find too long.
 LARGE = 0.7
 
@@ -98,6 +100,7 @@ class Run:
     taken: dict[tuple[str, ...], JSON] = attrs.Factory(dict)
     newest_reply: JSON | None = None
     last: list[str] | None = None
+    standing: int = 0
     last_head: str = ""
     broken: bool = False
     replied: bool = False
@@ -243,11 +246,13 @@ class Run:
             *bare_id_breaches(request, self.led_to),
         )
         if self.last is not None and not self.broken:
-            if now[: len(self.last)] != self.last:
-                self.breach(Breach("still: the prefix changed without a collection", difference(self.last, now)))
+            before = self.last[: self.standing]
+            if now[: len(before)] != before:
+                self.breach(Breach("still: the prefix changed without a collection", difference(before, now)))
             if head(request) != self.last_head:
                 self.breach(Breach("still: the head changed without a collection", f"{self.last_head} {head(request)}"))
         self.last, self.last_head, self.broken = now, head(request), False
+        self.standing = standing_pieces(self.script.format, request)
         self._again(now)
         return True
 
@@ -268,16 +273,22 @@ class Run:
         return None
 
     def _could_fit(self, error: gc.ContextOverflowError) -> bool:
-        """Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls."""
+        """
+        Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls, and of
+        what stands from there or from the newest input on (A5) a line each.
+        """
         if not self.script.config.get("auto_trigger", True):
             return False
         items = self.session.items()
         pinned = {item.unit for item in items if item.pinned or item.turn in self.pinned_turns}
         units = pinned | {item.unit for item in items if item.policy is gc.GCPolicy.LOCKED}
-        newest = max((item.unit for item in items if item.step >= 0), default=-1)
+        step = max((item.unit for item in items if item.step >= 0), default=-1)
+        heard = (item.unit for item in items if item.kind in HEARD and not item.synthetic)
+        newest = min(step, max(heard, default=step))
         held = [item for item in items if item.unit in units or item.fixed]
-        held += [item for item in items if item.unit == newest and item.kind not in SHORTENED and item not in held]
-        return sum(item.tokens for item in held) < error.limit / 2
+        answered = [item for item in items if item.unit >= newest and item.turn >= 0 and item not in held]
+        lines = sum(min(item.tokens, LINE_TOKENS) if item.kind in SHORTENED else item.tokens for item in answered)
+        return sum(item.tokens for item in held) + lines < error.limit / 2
 
     def _again(self, now: list[str]) -> None:
         request = self._request()
@@ -288,6 +299,7 @@ class Run:
             what = f"collects, and {what}" if self.broken else what
             self.breach(Breach(f"still: a second pre_send with nothing appended {what} it", difference(now, then)))
             self.last, self.last_head = then, head(request)
+            self.standing = min(self.standing, len(then))
         elif self.broken:
             self.breach(Breach("still: a second pre_send with nothing appended collects", "the request is the same"))
         self.broken = False
@@ -535,6 +547,17 @@ class Run:
         return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
 
 
+def standing_pieces(provider: str, request: gc.Request) -> int:
+    """
+    How much of a request stands whatever comes next. Anthropic's system text at its end has to stand directly before a
+    reply (N4), so that what is said before there is one comes in front of it.
+    """
+    messages = list(request.messages)
+    while provider == "anthropic" and messages and messages[-1]["role"] == "system":
+        messages.pop()
+    return len(flat(provider, attrs.evolve(request, messages=tuple(messages))))
+
+
 def said_in(session: gc.GCSession) -> list[str]:
     """The window without its system text, which names the directory."""
     return [line for line in window_of(session) if f" {gc.ItemKind.SYSTEM_TEXT.name} " not in line]
@@ -546,6 +569,7 @@ def quoted(text: str) -> str:
 
 
 SHORTENED = (gc.ItemKind.TOOL_RESULT, gc.ItemKind.ASSISTANT_TEXT, gc.ItemKind.USER_TEXT)
+HEARD = (gc.ItemKind.USER_TEXT, gc.ItemKind.TOOL_RESULT)
 HOLDABLE = (gc.ItemKind.USER_TEXT, gc.ItemKind.ASSISTANT_TEXT, gc.ItemKind.TOOL_RESULT, gc.ItemKind.ENRICHMENT)
 
 # Parts of the system text and schemas are resident too, but pins and policies are for what was said.

@@ -92,6 +92,30 @@ def test_what_is_held_goes_on_behind_a_compaction():
         assert [item.policy for item in held] == [GCPolicy.LOCKED]
 
 
+@pytest.mark.parametrize("more", [[{"type": "text", "text": "I go on."}], use(("d", "read", {}))["content"]])
+def test_a_compaction_that_failed_leaves_with_its_reply(more):
+    """It stands for nothing, so it is collected as what it stands beside."""
+    with opened(preserve_recent_turns=0, preserve_recent_steps=1) as session:
+        session.pre_send()
+        session.post_turn(compacted(*more, content=None))
+        if more[0]["type"] == "tool_use":
+            session.append(results(("d", lines(20))))
+        else:
+            session.append(user("Go on."))
+        steps(session, 4)
+        session.pre_send()
+        session.collect_now(target_percent=0)
+        request = session.pre_send()
+        assert session.plugins.failures == []
+        assert not any(
+            block["type"] == "compaction"
+            for message in request.messages
+            for block in message["content"]
+            if isinstance(block, dict)
+        )
+        assert_sound(session, request)
+
+
 def test_a_second_compaction_carries_the_same_on():
     with opened() as session:
         for place in range(3):

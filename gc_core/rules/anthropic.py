@@ -224,7 +224,7 @@ def _is_server_side(kind: object) -> bool:
 def in_place(before: Request, after: Request) -> Iterator[Breach]:
     """
     N6, N7, N8: of a message that stays, the blocks of the provider's own doing stay as they are and in their order; a
-    compaction and changes of tools stay with their messages.
+    compaction that did not fail and changes of tools stay with their messages.
     """
     stood = _server_side(before)
     for index, blocks in _server_side(after):
@@ -251,7 +251,12 @@ def _server_side(request: Request) -> deque[tuple[int, list[str]]]:
 
 def _held_in(request: Request) -> Iterator[str]:
     for message in request.messages:
-        yield from (_canonical(block) for block in _inside(message) if block.get("type") in _HELD)
+        yield from (_canonical(block) for block in _inside(message) if _is_held(block))
+
+
+def _is_held(block: Payload) -> bool:
+    """Whether it stays whatever leaves beside it; a compaction that failed stands for nothing."""
+    return is_compaction(block) or (block.get("type") in _HELD and block.get("type") != COMPACTION)
 
 
 def _inside(message: Payload) -> Sequence[Payload]:

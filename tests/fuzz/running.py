@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import re
 import shutil
@@ -483,7 +484,7 @@ class Run:
         window = said_in(self.session)
         copy = self.directory.with_name(self.directory.name[:-1] + "k")
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(self.directory, copy)
+        shutil.copytree(self.directory, copy, copy_function=_copy_if_there)
         try:
             with gc.GCSession.open(copy, plugins=installed()) as session:
                 there = said_in(session)
@@ -624,3 +625,9 @@ def run(script: Script) -> Run:
         if installed().failures:  # what failed here must not be remembered there
             installed.cache_clear()
     return made
+
+
+def _copy_if_there(source: str, target: str) -> None:
+    """SQLite may remove its journal while the files are copied."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(source, target)

@@ -15,8 +15,6 @@ from tests.fuzz.validity import complaints
 
 SEEDS = range(1, 101)
 
-# Kinds of breaches that the code shows today. One that is mended leaves this list: the second test says so.
-
 
 @pytest.fixture(scope="module")
 def found():

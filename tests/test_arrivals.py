@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import GCSession, MessageRepaired, SessionReader
+from gc_core import GCConfig, GCSession, MessageRepaired, SessionReader
 from gc_core.audit import verify
 from gc_core.json_values import text_in_utf8, value_in_utf8
 from tests.fuzz import validity
@@ -342,3 +342,15 @@ def test_two_halves_side_by_side_are_the_letter_that_they_are():
 def test_a_value_that_can_be_written_is_not_copied():
     value = {"a": ["ä", {"日": 1.5, "b": None}]}
     assert value_in_utf8(value) is value
+
+
+def test_a_reply_of_calls_whose_content_is_an_empty_list_has_none(tmp_path):
+    reply = {**call(("c1", "read", {})), "content": []}
+    with GCSession(GCConfig(strategy="none"), format="openai", directory=tmp_path / "s") as session:
+        session.append({"role": "user", "content": "Read it."})
+        session.append(reply)
+        session.append({"role": "tool", "tool_call_id": "c1", "content": "done"})
+        sent = session.pre_send().messages
+        assert sent[1]["content"] is None
+    with GCSession.open(tmp_path / "s") as session:
+        assert session.pre_send().messages == sent

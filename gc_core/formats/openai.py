@@ -98,8 +98,8 @@ class OpenAIFormat:
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy: a result has no empty texts, and one without content an empty one; arguments that
-        came as objects are the JSON string that they have to be.
+        The payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply of
+        calls alone has null; arguments that came as objects are the JSON string that they have to be.
         """
         role = self.role(payload)
         if role is Role.TOOL:
@@ -107,6 +107,8 @@ class OpenAIFormat:
             return payload if content is payload.get("content") else {**payload, "content": content}
         if role is not Role.ASSISTANT:
             return payload
+        if payload.get("content") == [] and payload.get("tool_calls"):
+            payload = {**payload, "content": None}
         texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}
         return _edited_calls(payload, texts)
 

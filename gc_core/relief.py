@@ -30,8 +30,8 @@ def spares(view: WindowView, offered: Iterable[GCRemovalItem]) -> bool:
 def giving_way(view: WindowView, goal: Goal) -> Iterator[GCRemovalItem]:
     """
     PRESERVABLE units in the order in which they leave: answers, the older summaries, in continuous mode what users said
-    without a demand, the newest summaries, and last the digest, for nothing else tells what it tells; each the oldest
-    first. Everything else waits for pressure, which continuous mode does not know.
+    without a demand, then the newest summaries; each the oldest first. Everything else waits for pressure, which
+    continuous mode does not know.
     """
     for _, unit in sorted(_ranked(view, goal), key=lambda pair: pair[0]):
         removal = GCRemovalItem.drop(unit, reason="the target leaves no room for it", phase="giving way")
@@ -50,13 +50,11 @@ def protected_tokens(view: WindowView, goal: Goal) -> int:
 def _ranked(view: WindowView, goal: Goal) -> Iterator[tuple[int, Unit]]:
     """The units that give way, each with its place in the order."""
     units = view.in_zone(Zone.PRESERVABLE)
-    accounts = [unit for unit in reversed(units) if is_account(unit) and not unit.is_digest]
+    accounts = [unit for unit in reversed(units) if is_account(unit)]
     older = {unit.number for unit in beyond(accounts, view.caps.summaries // _KEPT_PARTS)}
     for unit in units:
         kind = unit.items[-1].kind
-        if unit.is_digest:
-            yield 4, unit
-        elif is_account(unit):
+        if is_account(unit):
             yield (1 if unit.number in older else 3), unit
         elif kind is ItemKind.ASSISTANT_TEXT:
             yield 0, unit

@@ -104,6 +104,7 @@ class Run:
     standing: int = 0
     last_head: str = ""
     broken: bool = False
+    head_waits: bool = False
     replied: bool = False
     over: bool = False
     stands: bool = False
@@ -309,6 +310,7 @@ class Run:
 
     def do_system(self, parts: dict[str, str], source: str, refresh: str) -> None:
         self.session.system(source=source, refresh=refresh, **parts)
+        self.head_waits |= refresh == "break"
         for name, text in parts.items():
             self.held.change(f"system {source}:{name}", text, waits=self.last is not None and refresh == "break")
         if refresh == "now":
@@ -316,6 +318,7 @@ class Run:
 
     def do_tools(self, schemas: list[JSON], discoverable: list[str], refresh: str) -> None:
         self.session.tools(schemas, discoverable=discoverable, refresh=refresh)
+        self.head_waits |= refresh == "break"
         if refresh == "now":
             self.broken = True
 
@@ -387,8 +390,12 @@ class Run:
         self.session.collect_now(target_percent=target)
 
     def do_there_and_back(self, target: float) -> None:
-        """A collection and its undoing: the same request as if nothing had been."""
-        if not self._send() or self.last is None:
+        """
+        A collection and its undoing: the same request as if nothing had been; but system text and tools that waited for
+        a break take effect with it, and are the host's own wish.
+        """
+        if not self._send() or self.last is None or self.head_waits:
+            self.head_waits = False
             return
         before = self.last
         freed = self.session.collect_now(target_percent=target).removals

@@ -1,5 +1,6 @@
 """What two sessions have to have in common when one was made from the other's files, and a walk that fills one."""
 
+import itertools
 import json
 import random
 import shutil
@@ -8,6 +9,7 @@ import attrs
 
 from gc_core import ContextOverflowError, GCError, GCPolicy, GCResult, GCSession, InstructionSource, ItemKind
 from gc_core.formats import format_named
+from gc_core.messages import Role
 from tests.support.promises import recount
 
 LINES = [f"line {place} of a longer output" for place in range(60)]
@@ -74,7 +76,9 @@ def assert_books_are_right(session):
     request = session._context.render()
     dropped = any(item.kind is ItemKind.THINKING and not item.tokens for item in session.items())
     if not dropped:  # the model does not count it either, but it is sent
-        assert recount(request, format_named(request.format), session._counter) == request.tokens
+        form = format_named(request.format)
+        between = session._counter.per_message * _parted_replies(session) * form.replies_in_pieces
+        assert recount(request, form, session._counter) + between == request.tokens
     assert session.budget.total == request.tokens
     results = session._context.cursor.results
     assert results is None or any(message is results for message in session._context.messages)
@@ -226,3 +230,9 @@ def _grown(message, chance):
         if block.get("type") == "tool_result" and isinstance(block.get("content"), str):
             block["content"] += more
     return copy
+
+
+def _parted_replies(session):
+    """Replies side by side whose block between them has left: they stay two messages, each with its frame."""
+    roles = [message.role for message in session._context.messages]
+    return sum(pair == (Role.ASSISTANT, Role.ASSISTANT) for pair in itertools.pairwise(roles))

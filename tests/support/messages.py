@@ -70,7 +70,7 @@ openai_system_messages = st.builds(
     st.sampled_from(["system", "developer"]),
     texts | _lists(text_blocks),
 )
-openai_result_contents = st.just("") | texts | st.lists(text_blocks | openai_images, max_size=2)
+openai_result_contents = st.just("") | texts | st.lists(text_blocks | openai_images, min_size=1, max_size=2)
 openai_calls = _with_unknown(
     st.builds(
         lambda call_id, name, arguments: {

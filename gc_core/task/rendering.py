@@ -40,8 +40,8 @@ OTHERS_SHARE: Final = 0.4
 
 PLAIN_SHARE: Final = 0.33
 """
-Share of the room that what users said in plainer words leaves to the rest: it stands nowhere else any more. After 10,000
-calls 44 of 58 planted paths stand in the state so, with 0.25 it was 15; of 80 stated rules 51 do with either.
+Share of the room that what users said in plainer words leaves to the rest: it stands nowhere else any more. After
+10,000 calls 44 of 58 planted paths stand in the state so, with 0.25 it was 15; of 80 stated rules 51 do with either.
 """
 
 LASTING: Final = {LESSONS: 0.32, CHANGED: 0.54}

@@ -11,6 +11,7 @@ import abc
 import contextlib
 import functools
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import attrs
 
@@ -18,6 +19,7 @@ from gc_core.accounts import CallWatch
 from gc_core.ahead import Ahead, Coming
 from gc_core.answering import NONE, Answering, Steps
 from gc_core.archive import Archive
+from gc_core.blocks import Block
 from gc_core.bound_thinking import ThinkingRule
 from gc_core.cache.marks import Marks
 from gc_core.collection import Collected, Collector
@@ -55,6 +57,8 @@ from gc_core.view import WindowView
 
 _log = logger("gc_core.session")
 
+_Standing: TypeAlias = tuple[Position, int, tuple[Block, ...]]
+
 _MOST_PASSES = 4
 """Collections before a model call at most, each of which has changed something."""
 
@@ -76,8 +80,11 @@ class Collecting(Archive):
     _looks_above: int
     _last: GCResult | None
     _recoveries: int
-    _settled: tuple[Position, int] | None = None
-    """How far the files reached when the last request was rendered, and the tokens that were leased then."""
+    _settled: _Standing | None = None
+    """
+    How far the files reached when the last request was rendered, the tokens that were leased then, and the blocks that
+    the collection before it brought back: they stand in the request after the next reply.
+    """
     _counted: tuple[int, int] | None = None
     """Own and vendor's tokens of the request that was last counted from outside."""
     _skipped: frozenset[GCTriggerReason] = frozenset()
@@ -89,9 +96,9 @@ class Collecting(Archive):
         """The request for the next model call, after the collection that is due."""
         self._keep_to_limit()
         self._look_for_circles()
-        self._prepare()
         if self._is_asked_again:
             return self._rendered()
+        self._prepare()
         yield from self._shortening_blocks()
         if self._answering.counts and not self._kept_at and self._scheduler.in_doubt(self._moment()):
             yield from self._counting()
@@ -104,12 +111,12 @@ class Collecting(Archive):
         same is sent again, and nothing more is collected or brought back.
         """
         moment = self._moment()
-        same = self._standing == self._settled and not self._state.blocks.waiting
+        same = self._standing == self._settled
         return same and self._scheduler.fits(moment) and not self._scheduler.is_cold(moment)
 
     @property
-    def _standing(self) -> tuple[Position, int]:
-        return self._recorder.position, self._leased_tokens
+    def _standing(self) -> _Standing:
+        return self._recorder.position, self._leased_tokens, self._state.blocks.waiting
 
     def _counting(self) -> Steps[None]:
         """The request as it stands is counted from outside; where that fails, the own counts go on standing."""

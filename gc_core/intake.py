@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -52,7 +52,14 @@ Classify = Callable[[Item], GCPolicy | None]
 
 @attrs.frozen(kw_only=True)
 class OpenCall:
-    """A tool call that waits for its result."""
+    """
+    A tool call that waits for its result.
+
+    Attributes:
+        call_id: Its id as it is sent.
+        given_id: Its id as the model gave it, where another one is sent; its result names this one.
+
+    """
 
     item: str
     call_id: str
@@ -60,6 +67,11 @@ class OpenCall:
     unit: int
     turn: int
     step: int
+    given_id: str = ""
+
+    def has_id(self, call_id: str) -> bool:
+        """Whether a result that names this id answers it."""
+        return call_id == self.call_id or (self.given_id != "" and call_id == self.given_id)
 
 
 @attrs.frozen(kw_only=True)
@@ -120,7 +132,7 @@ class Repair:
 
     Attributes:
         kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments``, ``user_first``,
-            ``user_between``, ``open_thinking`` or ``lone_surrogate``.
+            ``user_between``, ``open_thinking``, ``repeated_id`` or ``lone_surrogate``.
         text: What was wrong and what was done, in words.
 
     """
@@ -237,11 +249,11 @@ class Intake:
             return Arrival(cursor=cursor, repairs=repairs)
         start = Arrival(cursor=cursor, repairs=repairs if all_have_utf8(mended) else (*repairs, _SURROGATE))
         if role is Role.ASSISTANT:
-            return start.then(self._reply(mended, cursor, policy))
+            return self._reply_with_unique_ids(mended, start, policy)
         if role is Role.SYSTEM:
             closed = start.then(self.close(cursor))
             return closed.then(self._system(mended, attrs.evolve(closed.cursor, results=_system_in(cursor)), policy))
-        return start.then(self._from_user(mended, cursor, policy))
+        return start.then(self._from_user(self._addressed(mended, cursor), cursor, policy))
 
     def close(self, cursor: Cursor) -> Arrival:
         """
@@ -613,6 +625,42 @@ class Intake:
         texts = {place: text for place, text in texts.items() if text is not None or place not in stood}
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
 
+    def _reply_with_unique_ids(self, payload: Payload, start: Arrival, policy: GCPolicy | None) -> Arrival:
+        """A reply; of calls that share an id the later ones get another, for OpenAI and Anthropic would refuse it."""
+        given: dict[str, str] = {}
+        ids: dict[Place, str] = {}
+        for part in self.format.read(payload):
+            if part.kind is ItemKind.TOOL_CALL and part.call_id:
+                new = next(each for each in _ids_like(part.call_id) if each not in given)
+                given[new] = part.call_id
+                if new != part.call_id:
+                    ids[part.place] = new
+        renamed = self.format.with_call_ids(payload, ids)
+        arrival = start.then(self._reply(renamed, start.cursor, policy))
+        if renamed is payload:
+            return arrival
+        text = f"calls of one reply share an id; {', '.join(map(repr, ids.values()))} is sent for the later ones"
+        calls = tuple(attrs.evolve(call, given_id=given[call.call_id]) for call in arrival.cursor.open_calls)
+        repairs = (*arrival.repairs, Repair(kind="repeated_id", text=text))
+        return attrs.evolve(arrival, repairs=repairs, cursor=attrs.evolve(arrival.cursor, open_calls=calls))
+
+    def _addressed(self, payload: Payload, cursor: Cursor) -> Payload:
+        """The message with its results naming the ids that their calls are sent with."""
+        waiting, ids = list(cursor.open_calls), dict[Place, str]()
+        for part in self.format.read(payload):
+            call = _call_of(part, waiting) if part.kind is ItemKind.TOOL_RESULT else None
+            if call is not None:
+                waiting.remove(call)
+                if call.given_id and part.call_id != call.call_id:
+                    ids[part.place] = call.call_id
+        return self.format.with_call_ids(payload, ids)
+
+
+def _ids_like(call_id: str) -> Iterator[str]:
+    """The id, and then others made of it."""
+    yield call_id
+    yield from (f"{call_id}-{number}" for number in itertools.count(2))
+
 
 def _last_thinking(parts: Sequence[Part], texts: Mapping[Place, str | None]) -> list[Place]:
     """Places of the thinking at the end of a reply, once these texts are edited."""
@@ -775,7 +823,7 @@ def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
 
     Gemini's ids are optional: what pairs a call without one is its name.
     """
-    same = next((call for call in waiting if call.call_id == result.call_id), None)
+    same = next((call for call in waiting if call.has_id(result.call_id)), None)
     if same is not None or not result.name:
         return same
     named = (call for call in waiting if call.name == result.name)

@@ -339,6 +339,12 @@ class Format(Protocol):
         None when nothing is left. The text of a tool call is its arguments as one JSON object.
         """
 
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
+        """
+        A copy in which the calls and results at these places have other ids; the payload itself where the provider
+        takes ids that repeat.
+        """
+
     def normalise(self, payload: Payload) -> Payload:
         """The payload itself, or a copy in the order that the provider demands (tool results first)."""
 

@@ -184,7 +184,7 @@ class SessionBase(Handing):
             session._start(settings, lambda: store, host)
             with bound(session._scope):
                 session._goes_on(last_used)
-                if session._state.sent_digest == session._context.digest:
+                if session._state.sent_digest == session._context.digest and not session._state.blocks.given:
                     session._settled = session._standing
             undo.pop_all()
         return session

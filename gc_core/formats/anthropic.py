@@ -109,6 +109,17 @@ class AnthropicFormat:
         kept = [block for block in blocks if block is not None]
         return {**payload, "content": kept} if kept else None
 
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
+        """A copy in which the calls and results at these places have other ids."""
+        if not ids:
+            return payload
+        keys = {"tool_use": "id", "tool_result": "tool_use_id"}
+        blocks = [
+            {**block, keys[block["type"]]: ids[*_CONTENT, at]} if (*_CONTENT, at) in ids else block
+            for at, block in enumerate(payload["content"])
+        ]
+        return {**payload, "content": blocks}
+
     def normalise(self, payload: Payload) -> Payload:
         """
         The payload itself, or a copy: of a user message with its results before everything else, none of them null or

@@ -92,6 +92,10 @@ class GeminiFormat:
         kept = [part for part in edited if part is not None]
         return {**payload, _PARTS: kept} if kept else None
 
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself: ids may repeat."""
+        return payload
+
     def normalise(self, payload: Payload) -> Payload:
         """The payload itself, or a copy in which a result whose response is null, or missing, has an empty one."""
         parts = payload.get(_PARTS)

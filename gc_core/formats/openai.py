@@ -96,6 +96,17 @@ class OpenAIFormat:
         edited = _without_empty(_edited_aside(_edited_fields(payload, texts), texts))
         return edited if _says_something(edited) else None
 
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
+        """A copy in which the calls at these places, or the result that the message is, have other ids."""
+        if not ids:
+            return payload
+        if payload["role"] == "tool":
+            return {**payload, "tool_call_id": ids[_CONTENT]}
+        calls = [
+            {**call, "id": ids.get(("tool_calls", at), call["id"])} for at, call in enumerate(payload["tool_calls"])
+        ]
+        return {**payload, "tool_calls": calls}
+
     def normalise(self, payload: Payload) -> Payload:
         """
         The payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply of

@@ -83,6 +83,10 @@ class ResponsesFormat:
         output = _consistent(payload[_OUTPUT], edited)
         return {**payload, _OUTPUT: output} if output else None
 
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself: ids may repeat."""
+        return payload
+
     def normalise(self, payload: Payload) -> Payload:
         """
         The payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have no

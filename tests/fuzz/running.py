@@ -276,8 +276,9 @@ class Run:
 
     def _could_fit(self, error: gc.ContextOverflowError) -> bool:
         """
-        Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls, and of
-        what stands from there or from the newest input on (A5) a line each.
+        Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls, the
+        whole reply where it has thinking (N5), and of what stands from there or from the newest input on (A5) a line
+        each.
         """
         if not self.script.config.get("auto_trigger", True):
             return False
@@ -287,10 +288,15 @@ class Run:
         step = max((item.unit for item in items if item.step >= 0), default=-1)
         heard = (item.unit for item in items if item.kind in HEARD and not item.synthetic)
         newest = min(step, max(heard, default=step))
-        held = [item for item in items if item.unit in units or item.fixed]
+        thinking = {item.unit for item in items if item.kind is gc.ItemKind.THINKING and item.unit >= step}
+        bound = {gc.ItemKind.THINKING, gc.ItemKind.ASSISTANT_TEXT, gc.ItemKind.TOOL_CALL}
+        held = [
+            item for item in items if item.unit in units or item.fixed or (item.unit in thinking and item.kind in bound)
+        ]
         answered = [item for item in items if item.unit >= newest and item.turn >= 0 and item not in held]
         lines = sum(min(item.tokens, LINE_TOKENS) if item.kind in SHORTENED else item.tokens for item in answered)
-        return sum(item.tokens for item in held) + lines < error.limit / 2
+        reported = max(1.0, error.needed / sum(error.owners.values()))  # a refusal's sizes say that tokens cost more
+        return (sum(item.tokens for item in held) + lines) * reported < error.limit / 2
 
     def _again(self, now: list[str]) -> None:
         request = self._request()

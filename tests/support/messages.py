@@ -38,6 +38,11 @@ def _lists(blocks, max_size=3):
     return st.lists(blocks, min_size=1, max_size=max_size)
 
 
+def _id_of(call):
+    """Calls of one reply have ids of their own; those that share one have tests of their own."""
+    return call["id"]
+
+
 def _with_unknown(shapes):
     return st.builds(lambda shape, extra: {**extra, **shape}, shapes, unknown_fields)
 
@@ -93,7 +98,7 @@ openai_calls = _with_unknown(
 @st.composite
 def openai_replies(draw, calls=openai_calls, *, max_calls=3):
     """An assistant message: text, calls, thinking, and what goes with them."""
-    batch = draw(st.lists(calls, max_size=max_calls))
+    batch = draw(st.lists(calls, max_size=max_calls, unique_by=_id_of))
     spoken = texts | _lists(text_blocks | unknown_blocks)
     content = draw(spoken | st.sampled_from([None, ""]) if batch else spoken)
     message = {**draw(unknown_fields), "role": "assistant", "content": content}
@@ -182,7 +187,8 @@ def anthropic_replies(draw, *, max_calls=3):
         return {"role": "assistant", "content": draw(texts)}
     blocks = draw(st.lists(anthropic_thinking, max_size=2))
     blocks += draw(_lists(text_blocks | unknown_blocks, 2))
-    return {"role": "assistant", "content": blocks + draw(st.lists(anthropic_calls, max_size=max_calls))}
+    calls = draw(st.lists(anthropic_calls, max_size=max_calls, unique_by=_id_of))
+    return {"role": "assistant", "content": blocks + calls}
 
 
 def calls_of(message):

@@ -24,7 +24,7 @@ import attrs
 
 from gc_core.calibration import Calibration
 from gc_core.items import ItemKind, Part
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.tokens import TiktokenCounter, counter_for, part_tokens
 
 Record = dict[str, Any]

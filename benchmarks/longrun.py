@@ -30,7 +30,7 @@ from gc_core import GCConfig, GCSession, Item, ItemKind, Request, SourceError, U
 from gc_core.baselines import BaselineSession, KeepLast
 from gc_core.formats import format_named
 from gc_core.items import Form, Level
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.sources import CONVERSATION
 from gc_core.tokens import counter_for
 from gc_core.transcripts import Transcript

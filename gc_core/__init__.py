@@ -64,6 +64,7 @@ from gc_core.messages import Request, Usage
 from gc_core.nogc import NoGC
 from gc_core.past import HistoryEntry
 from gc_core.plan import Plan
+from gc_core.plugin_contract import ContextMiddleware, MemoryBackend, RegisterMemoryBackend
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import (
@@ -75,26 +76,20 @@ from gc_core.profiles import (
 )
 from gc_core.protocols import (
     AsyncSummarizer,
-    ContextMiddleware,
     ContextView,
     GCStrategy,
-    ImportanceScorer,
-    MemoryBackend,
-    RegisterMemoryBackend,
-    RegisterProfile,
-    RegisterScorer,
     RegisterStrategy,
     RegisterSummarizer,
     SummarizationValidator,
     Summarizer,
-    TokenCounter,
     WorkingSetView,
 )
+from gc_core.provider_contract import TokenCounter
 from gc_core.purge import purge
 from gc_core.quality import Recommendation, recommended_target
 from gc_core.reader import SessionReader
 from gc_core.references import ByteRange
-from gc_core.relevance.working_set import WorkingFile
+from gc_core.relevance.contract import ImportanceScorer, RegisterProfile, RegisterScorer
 from gc_core.request_counts import RequestCounter
 from gc_core.results import ColdItem, ColdText, GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
 from gc_core.search import Hit
@@ -124,6 +119,7 @@ from gc_core.task.values import (
 )
 from gc_core.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
 from gc_core.worker import ToolResultWorker
+from gc_core.working_files import WorkingFile
 
 __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "AgentTools",

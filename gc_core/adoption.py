@@ -12,7 +12,8 @@ from gc_core.errors import LogError
 from gc_core.events import Listener
 from gc_core.logs import logger
 from gc_core.plugins import Plugins
-from gc_core.protocols import GCStrategy, TokenCounter
+from gc_core.protocols import GCStrategy
+from gc_core.provider_contract import TokenCounter
 from gc_core.session import GCSession
 from gc_core.transcripts import Transcript, read_transcript
 

@@ -13,7 +13,7 @@ from gc_core.formats import format_named
 from gc_core.items import Item, ItemKind
 from gc_core.messages import Payload
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.results import GCResult
 from gc_core.scan import scan
 from gc_core.search import Hit

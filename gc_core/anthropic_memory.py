@@ -15,7 +15,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 from gc_core.errors import MemoryFileError
 from gc_core.facts import FactStore
 from gc_core.memory_files import MemoryFiles
-from gc_core.protocols import MemoryBackend
+from gc_core.plugin_contract import MemoryBackend
 from gc_core.session_base import SessionBase
 
 

@@ -23,7 +23,7 @@ from gc_core.ledger import Collected, Entry, Ledger, Rewound, Sent
 from gc_core.log import LogRecord, MasterLog
 from gc_core.messages import Message
 from gc_core.places import ITEM, Entries, Lines, Names, misplaced
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import ByteRange
 from gc_core.state import Position, SessionState, Settings, digest_of_messages
 

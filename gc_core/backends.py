@@ -23,8 +23,6 @@ from gc_core.folders import private
 FOLDER, DATABASE = "checkpoints", "checkpoints.db"
 """In a session's directory: what ``files`` and what ``sqlite`` keeps checkpoints in."""
 
-FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
-"""The names under which gc-core's own are on offer."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 _UNFINISHED = ".new"

@@ -25,7 +25,7 @@ from gc_core.items import Form, Item, ItemKind, Part, Unit
 from gc_core.layers import SystemPart
 from gc_core.messages import Payload, Request
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.sources import BUILT_IN_SOURCES
 from gc_core.stubs import reference_over, reference_to
 from gc_core.tokens import counter_for, part_tokens

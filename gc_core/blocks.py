@@ -13,7 +13,7 @@ from gc_core.errors import SourceError
 from gc_core.items import Item, ItemKind
 from gc_core.messages import digest_of
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import check_of
 from gc_core.sources import TASK_STATE
 

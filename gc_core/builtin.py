@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gc_core.backends import DATABASE, FILES, FOLDER, MEMORY, SQLITE, FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.backends import DATABASE, FOLDER, FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.config import FILES, MEMORY, SQLITE
 from gc_core.hookspecs import hookimpl
 from gc_core.importance import CompositeScorer
 from gc_core.nogc import NoGC
+from gc_core.plugin_contract import RegisterMemoryBackend
 from gc_core.profiles import BUILT_IN_PROFILES
-from gc_core.protocols import (
-    RegisterMemoryBackend,
-    RegisterProfile,
-    RegisterScorer,
-    RegisterStrategy,
-    RegisterSummarizer,
-)
+from gc_core.protocols import RegisterStrategy, RegisterSummarizer
+from gc_core.relevance.contract import RegisterProfile, RegisterScorer
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
 from gc_core.task.contract import RegisterExtractor

@@ -23,7 +23,8 @@ from gc_core.events import CollectionFinished, Event
 from gc_core.formats import format_named
 from gc_core.messages import Request, Role
 from gc_core.plugins import Plugins
-from gc_core.protocols import GCStrategy, TokenCounter
+from gc_core.protocols import GCStrategy
+from gc_core.provider_contract import TokenCounter
 from gc_core.session import GCSession
 from gc_core.tokens import counter_for, part_tokens
 from gc_core.transcripts import Transcript

@@ -7,8 +7,9 @@ from typing import Any
 
 import attrs
 
-from gc_core.backends import DATABASE, FILES, FOLDER
+from gc_core.backends import DATABASE, FOLDER
 from gc_core.checkpoints import Checkpoint, Checkpoints
+from gc_core.config import FILES
 from gc_core.errors import GCError
 from gc_core.intake import Cursor
 from gc_core.ledger import Opened

@@ -15,11 +15,12 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.backends import DATABASE, FILES, FOLDER, SQLITE, FileBackend, SQLiteBackend
+from gc_core.backends import DATABASE, FOLDER, FileBackend, SQLiteBackend
 from gc_core.blocks import Block, Blocks
 from gc_core.border import Attempt, PluginFailure, border
 from gc_core.calibration import Calibration
 from gc_core.changes import Changes
+from gc_core.config import FILES, SQLITE
 from gc_core.context import Head
 from gc_core.errors import GCError, LogError, PluginError
 from gc_core.hunks import SavedMessage
@@ -28,7 +29,7 @@ from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.ledger import CONVERTER, UNREADABLE, Configured, Opened
 from gc_core.logs import logger
 from gc_core.objective import Objective
-from gc_core.protocols import MemoryBackend
+from gc_core.plugin_contract import MemoryBackend
 from gc_core.references import ByteRange
 from gc_core.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.state import Position, SessionState, digest_of_messages

@@ -8,20 +8,15 @@ from typing import Final
 
 import attrs
 
-from gc_core.blocks import Block
 from gc_core.items import Item, ItemKind
 from gc_core.plugins import Plugins
-from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
+from gc_core.recalled import Recalled
 from gc_core.references import Reference
 from gc_core.results import ColdItem, ColdText, Goal
 from gc_core.scan import scan
-from gc_core.sources import ENRICHMENT
 from gc_core.stubs import write_stub
 from gc_core.view import WindowView
-
-RECALLED: Final = "recalled "
-"""With which the name of enrichment begins that a collection brought back."""
 
 MOST_ITEMS: Final = 5
 """Items that one collection brings back at most: more of them is a search, and the agent has a tool for that."""
@@ -35,34 +30,6 @@ MOST_SHARE: Final = 0.25
 
 MOST_LOOKED: Final = 50
 """Items of those that are named which are read from the log at most, the most relevant first."""
-
-
-@attrs.frozen(kw_only=True)
-class Recalled:
-    """
-    A collected item that comes back, as enrichment at the end of the next request.
-
-    Attributes:
-        item: Its id.
-        text: What is sent, without the frame of enrichment.
-        tokens: Tokens that it costs there, its frame and message included.
-
-    """
-
-    item: str
-    text: str = attrs.field(repr=False)
-    tokens: int
-
-    @property
-    def block(self) -> Block:
-        """The block that waits for the end of the next request."""
-        return Block(
-            source=ENRICHMENT.name,
-            name=f"{RECALLED}{self.item}",
-            text=self.text,
-            kind=ItemKind.ENRICHMENT,
-            policy=GCPolicy.EPHEMERAL,
-        )
 
 
 @attrs.frozen(kw_only=True)

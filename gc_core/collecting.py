@@ -22,7 +22,8 @@ from gc_core.archive import Archive
 from gc_core.blocks import Block
 from gc_core.bound_thinking import ThinkingRule
 from gc_core.cache.marks import Marks
-from gc_core.collection import Collected, Collector
+from gc_core.collection import Collector
+from gc_core.collection_outcome import Collected
 from gc_core.config import RAISE, UNDO, GCConfig
 from gc_core.errors import (
     ConfigError,

@@ -12,7 +12,8 @@ from gc_core import last_resort
 from gc_core.actions import GCRemovalItem
 from gc_core.answering import NONE, Answering, Steps, Written, driven
 from gc_core.bound_thinking import NO_RULE, ThinkingRule
-from gc_core.cold import ColdTier, Recalled
+from gc_core.cold import ColdTier
+from gc_core.collection_outcome import Collected
 from gc_core.context import Context
 from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.importance import Scores, composite
@@ -21,7 +22,8 @@ from gc_core.planning import Planner
 from gc_core.plugins import COLLECT, Named, Plugins
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
+from gc_core.recalled import Recalled
 from gc_core.relief import RIGHTS, giving_way, protected_tokens, spares
 from gc_core.results import ColdText, GCResult, Goal, Refusal, is_renewal
 from gc_core.rights import Rights
@@ -49,33 +51,6 @@ class Prepared:
 
     removal: GCRemovalItem
     written: Written
-
-
-@attrs.frozen(kw_only=True)
-class Collected:
-    """
-    What a collection would do to the window: nothing has changed until the session takes ``context`` over.
-
-    Attributes:
-        context: The window afterwards; the same object as before when nothing changes.
-        plan: The checked removals.
-        result: What happened.
-        of: The window that it was made for.
-        recalled: What comes back at the end of the next request.
-        stale: The host acted meanwhile, so that it may not be done any more.
-        keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
-        renewed: Tokens of what left because it is told anew: nothing is won by that.
-
-    """
-
-    context: Context
-    plan: Plan
-    result: GCResult
-    of: Context
-    recalled: tuple[Recalled, ...] = ()
-    stale: bool = False
-    keeps_head: bool = False
-    renewed: int = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -14,7 +14,7 @@ import attrs
 
 from gc_core.actions import GCRemovalItem
 from gc_core.collecting import Collecting
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.context import Context, Edits, NewText
 from gc_core.errors import SourceError
 from gc_core.events import CollectionStarted
@@ -26,7 +26,7 @@ from gc_core.messages import Request
 from gc_core.past import serialised
 from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import GCResult, GCTriggerReason, Goal, Refusal
 from gc_core.scan import scan

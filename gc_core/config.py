@@ -7,11 +7,14 @@ from typing import Any
 
 import attrs
 
-from gc_core.backends import FILES
 from gc_core.errors import ConfigError
 from gc_core.option_secrets import without_option_secrets
 from gc_core.policy import GCPolicy
 from gc_core.provider_edits import ProviderEdits
+
+FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
+"""The names under which gc-core's own are on offer."""
+
 
 _HUNDRED = 100
 

@@ -18,11 +18,11 @@ from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Unit
 from gc_core.json_values import text_in_utf8, value_in_utf8
 from gc_core.layers import SystemPart, is_own, is_shared
 from gc_core.messages import Message, Payload, Request, Role, RunningDigest, digest_of, without_marks
+from gc_core.names import NOTHING, Scan
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.references import Reference
 from gc_core.relevance.working_set import shows_file
-from gc_core.scan import NOTHING, Scan
 from gc_core.sources import PLUGIN
 from gc_core.stubs import is_stubbable
 from gc_core.summary import SummaryForm

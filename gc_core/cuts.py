@@ -10,7 +10,7 @@ import attrs
 from gc_core.context import Context, left_out_text
 from gc_core.items import Item, ItemKind, Unit
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import Reference
 from gc_core.sources import ENRICHMENT, TASK_STATE
 from gc_core.tally import Tally

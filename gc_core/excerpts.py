@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 
 
 def excerpt_end(text: str, start: int, tokens: int, counter: TokenCounter) -> int:

@@ -24,7 +24,7 @@ from gc_core.bm25 import rarity
 from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
 from gc_core.json_values import read_json
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import ByteRange
 
 FILE_NAME: Final = "facts.jsonl"

@@ -19,15 +19,10 @@ if TYPE_CHECKING:
     from gc_core.items import Item
     from gc_core.messages import Request
     from gc_core.plan import Plan
+    from gc_core.plugin_contract import RegisterMemoryBackend
     from gc_core.policy import GCPolicy
-    from gc_core.protocols import (
-        ContextView,
-        RegisterMemoryBackend,
-        RegisterProfile,
-        RegisterScorer,
-        RegisterStrategy,
-        RegisterSummarizer,
-    )
+    from gc_core.protocols import ContextView, RegisterStrategy, RegisterSummarizer
+    from gc_core.relevance.contract import RegisterProfile, RegisterScorer
     from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
     from gc_core.sources import InstructionSource
     from gc_core.summary import SummaryRequest

@@ -36,10 +36,7 @@ from gc_core.messages import Payload, Role
 from gc_core.middleware import processed
 from gc_core.past import Past, serialised
 from gc_core.policy import GCPolicy
-from gc_core.protocols import (
-    Format,
-    TokenCounter,
-)
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.recorder import Taken
 from gc_core.sources import ENRICHMENT, PLUGIN, RESERVED_SOURCES, SYSTEM, InstructionSource
 from gc_core.state import SessionState

@@ -9,9 +9,10 @@ import attrs
 from gc_core.errors import LogError
 from gc_core.items import Item, ItemKind
 from gc_core.messages import Message, Payload, Role
-from gc_core.protocols import Format
+from gc_core.names import NOTHING
+from gc_core.provider_contract import Format
 from gc_core.references import ByteRange
-from gc_core.scan import NOTHING, scan
+from gc_core.scan import scan
 
 ReadPayload = Callable[[ByteRange], Payload]
 """The payload of the line of the master log at a place."""

@@ -11,7 +11,7 @@ from typing import Final
 from gc_core.errors import LogError
 from gc_core.log import MasterLog
 from gc_core.logs import SCOPE, bound, logger
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.search import SearchIndex
 
 _SMALL_BATCH = 1 << 18

@@ -11,7 +11,7 @@ from gc_core.index_file import IndexFile, bindable
 from gc_core.items import ItemKind, Part
 from gc_core.log import LogRecord, MasterLog
 from gc_core.logs import logger
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.record_texts import parts_of, readable
 from gc_core.references import ByteRange
 

@@ -13,12 +13,13 @@ from gc_core.framing import SUB_TASK, told_result
 from gc_core.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
 from gc_core.json_values import all_have_utf8, read_object
 from gc_core.messages import Message, Payload, Role
+from gc_core.names import NOTHING
 from gc_core.own_texts import OwnText, own_message, own_stub
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.references import ByteRange, Reference
 from gc_core.relevance.demands import is_demand
-from gc_core.scan import NOTHING, scan
+from gc_core.scan import scan
 from gc_core.sources import CONVERSATION, ENRICHMENT, SYSTEM
 from gc_core.tokens import part_tokens
 

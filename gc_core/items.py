@@ -6,9 +6,9 @@ import enum
 
 import attrs
 
+from gc_core.names import NOTHING, Scan
 from gc_core.policy import GCPolicy
 from gc_core.references import ByteRange, Reference
-from gc_core.scan import NOTHING, Scan
 
 Place = tuple[str | int, ...]
 """Where a part stands inside a provider's message, as keys and indices; a format's own business."""

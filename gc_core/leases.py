@@ -17,7 +17,7 @@ from typing import Final, Self
 import attrs
 
 from gc_core.answering import Steps
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.config import GCConfig
 from gc_core.errors import GCError, LeaseError
 from gc_core.framing import SUB_TASK, told_result

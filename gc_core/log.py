@@ -13,7 +13,7 @@ from gc_core.errors import LogError
 from gc_core.journal import Journal, line_of
 from gc_core.json_values import DEEPEST_RECORD, read_json
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.references import LOG_NAME, ByteRange
 from gc_core.sources import CONVERSATION
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from gc_core.errors import MemoryFileError
 from gc_core.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.items import Item
-from gc_core.protocols import MemoryBackend
+from gc_core.plugin_contract import MemoryBackend
 from gc_core.session_base import SessionBase
 from gc_core.sources import CONVERSATION
 

@@ -19,7 +19,7 @@ from gc_core.json_values import strings
 from gc_core.messages import Payload, Request, Role, without_marks
 from gc_core.models import family
 from gc_core.one_call import Prompt, Sent, Share
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.rules import check_request
 from gc_core.rules.sameness import first_change
 from gc_core.tokens import counter_for, part_tokens, schema_tokens

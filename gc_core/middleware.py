@@ -11,7 +11,7 @@ from gc_core.items import ItemKind, Part
 from gc_core.json_values import check_depth, objects, read_json
 from gc_core.messages import Payload
 from gc_core.plugins import Plugins
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.rules import check_request
 
 _BOUND = {

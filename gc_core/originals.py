@@ -12,7 +12,7 @@ from gc_core.items import Item, ItemKind
 from gc_core.ledger import Ledger
 from gc_core.log import LogRecord, MasterLog
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.record_texts import parts_of
 from gc_core.references import ByteRange, Reference
 from gc_core.scan import scan

@@ -11,7 +11,7 @@ from gc_core.errors import ConfigError
 from gc_core.fold import SESSION
 from gc_core.formats import format_named
 from gc_core.log import PARTS
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.sources import CONVERSATION, PLUGIN
 
 _OWN_PART = "gc: "

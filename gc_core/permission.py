@@ -18,7 +18,7 @@ from gc_core.json_values import DEEPEST_RECORD, leaves, read_json
 from gc_core.ledger import Collected, Entry
 from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Payload
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.sources import CONVERSATION, PLUGIN
 
 _SEALED = frozenset({"signature", "thoughtSignature", "thought_signature", "data", "media_type"})

@@ -15,7 +15,7 @@ from gc_core.items import Item, Unit
 from gc_core.plan import Plan
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import Reference
 from gc_core.results import Goal, Refusal
 from gc_core.rights import Rights

@@ -24,17 +24,13 @@ from gc_core.items import Item
 from gc_core.messages import Payload, Request
 from gc_core.option_secrets import without_option_secrets
 from gc_core.plan import Plan
+from gc_core.plugin_contract import MemoryBackend
 from gc_core.policy import GCPolicy
-from gc_core.profiles import AUTO, CompressionProfile, ProfileOffers
-from gc_core.protocols import (
-    AsyncSummarizer,
-    ContextView,
-    GCStrategy,
-    ImportanceScorer,
-    MemoryBackend,
-    Summarizer,
-)
+from gc_core.profiles import AUTO, CompressionProfile
+from gc_core.profiles.offers import ProfileOffers
+from gc_core.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
 from gc_core.registry import OWN, Registry, StrategyInfo, bears, options_of, short
+from gc_core.relevance.contract import ImportanceScorer
 from gc_core.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.summary import SummaryRequest

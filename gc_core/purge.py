@@ -13,8 +13,9 @@ import filelock
 
 from gc_core import facts, index_file, task_file
 from gc_core import log as logs
-from gc_core.backends import DATABASE, FILES, FOLDER, MEMORY, SQLITE
+from gc_core.backends import DATABASE, FOLDER
 from gc_core.checkpoints import Checkpoints
+from gc_core.config import FILES, MEMORY, SQLITE
 from gc_core.errors import LogError
 from gc_core.fold import enter, standing, take_all
 from gc_core.formats import format_named
@@ -23,7 +24,7 @@ from gc_core.ledger import Collected, Digests, Purged, Rewound, Sent
 from gc_core.logs import logger
 from gc_core.permission import check_fact, check_ledger_line, check_log_line
 from gc_core.plugins import Plugins
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.references import ByteRange
 from gc_core.secret import Secret, bytes_of
 from gc_core.state import Position, SessionState, Settings, digest_of_messages

@@ -11,7 +11,7 @@ from gc_core.errors import MessageError
 from gc_core.items import ItemKind, Part
 from gc_core.json_values import keys_and_values, read_json
 from gc_core.log import LogRecord
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.sources import CONVERSATION, ENRICHMENT
 
 # JSON inside a text: "\nsrc" is the path src on a new line, not a word nsrc.

@@ -12,7 +12,7 @@ import attrs
 
 from gc_core.blocks import Blocks
 from gc_core.changes import Changes, layers_changed
-from gc_core.collection import Collected as Collection
+from gc_core.collection_outcome import Collected as Collection
 from gc_core.context import Context, recounted
 from gc_core.errors import LogError, RuleError, SourceError
 from gc_core.events import LayerChanged
@@ -41,7 +41,7 @@ from gc_core.ledger import (
 from gc_core.log import PARTS, LogRecord
 from gc_core.messages import Message, Payload
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.restoring import brought_back, originals
 from gc_core.rules import check_request
 from gc_core.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource

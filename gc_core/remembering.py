@@ -18,7 +18,7 @@ from gc_core.actions import Drop, Summarize
 from gc_core.answering import Steps
 from gc_core.blocks import Block
 from gc_core.checkpoints import Checkpoint
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.condensing import Condensing
 from gc_core.errors import ContextOverflowError, LogError, PluginError
 from gc_core.events import StateCut
@@ -30,7 +30,7 @@ from gc_core.messages import Role
 from gc_core.past import serialised
 from gc_core.plugins import EXTRACT
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.record_texts import parts_of
 from gc_core.results import GCResult
 from gc_core.sources import CONVERSATION, TASK_STATE

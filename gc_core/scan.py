@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import attrs
+from gc_core.names import NOTHING, Scan, Span
 
 LONG_LINE = 600
 """Characters from which a line is looked at in pieces: one row of minified JSON may hold a hundred records."""
@@ -18,45 +18,6 @@ _LONGEST = 200
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _FILE = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _EDGE = ".+-~"
-
-
-@attrs.frozen(kw_only=True)
-class Span:
-    """
-    A line that names something, or a piece of a very long line.
-
-    Attributes:
-        start: Where it begins in the text, in characters.
-        end: Where it ends, its line break left out.
-        names: The names in it.
-
-    """
-
-    start: int
-    end: int
-    names: tuple[str, ...]
-
-
-@attrs.frozen(kw_only=True)
-class Scan:
-    """
-    The names of a text.
-
-    Attributes:
-        spans: The lines that name something, in their order.
-        names: All names of the text; made once, for every collection asks.
-
-    """
-
-    spans: tuple[Span, ...] = ()
-    names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
-
-    @names.default
-    def _all_names(self) -> frozenset[str]:
-        return frozenset(name for span in self.spans for name in span.names)
-
-
-NOTHING = Scan()
 
 
 def scan(text: str) -> Scan:

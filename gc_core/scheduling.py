@@ -10,7 +10,7 @@ from collections.abc import Callable
 import attrs
 
 from gc_core.cache.economics import Economics, economics_of
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.context import Served
 from gc_core.elsewhere import Elsewhere
 from gc_core.errors import PluginError

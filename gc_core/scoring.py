@@ -19,7 +19,7 @@ from gc_core.importance import CompositeScorer, ScoringWindow
 from gc_core.items import Item, Unit
 from gc_core.per_text import PerText
 from gc_core.plugins import SCORE, Plugins
-from gc_core.protocols import ImportanceScorer
+from gc_core.relevance.contract import ImportanceScorer
 
 COMPOSITE = "composite"
 """The scorer that gc-core brings itself."""

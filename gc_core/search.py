@@ -19,7 +19,7 @@ from gc_core.errors import LogError
 from gc_core.index_file import IndexFile
 from gc_core.indexing import index_batch
 from gc_core.log import MasterLog
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.queries import finder_of, phrases_of, preview_of, whole
 from gc_core.ranking import MOST_RANKED, Narrowing, Row, ranked
 from gc_core.record_texts import parts_of, readable

@@ -10,7 +10,8 @@ from gc_core.ledger import Cleared
 from gc_core.past import serialised
 from gc_core.policy import GCPolicy
 from gc_core.provider_edits import with_edits
-from gc_core.server_edits import ServerConfig, ServerEdits, left_out
+from gc_core.server_edit_values import ServerEdits
+from gc_core.server_edits import ServerConfig, left_out
 
 
 class Served(HostCalls):

@@ -18,7 +18,7 @@ from gc_core.answering import Answering
 from gc_core.budget import InstructionBudget
 from gc_core.cache.account import CacheReport
 from gc_core.cache.terms import terms_of
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.config import OFF, GCConfig
 from gc_core.errors import (
     ConfigError,
@@ -49,13 +49,8 @@ from gc_core.opening import (
 )
 from gc_core.past import serialised
 from gc_core.plugins import Plugins, named
-from gc_core.protocols import (
-    AsyncSummarizer,
-    GCStrategy,
-    SummarizationValidator,
-    Summarizer,
-    TokenCounter,
-)
+from gc_core.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
+from gc_core.provider_contract import TokenCounter
 from gc_core.recorder import Recorder
 from gc_core.relevance.needed_again import NeedWatch
 from gc_core.request_counts import request_counter_of

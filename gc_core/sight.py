@@ -13,7 +13,7 @@ from gc_core.formats import format_named
 from gc_core.identifiers import identifiers
 from gc_core.messages import Payload, Request
 from gc_core.one_call import CACHE_READ, CACHE_WRITE, MISS_TOKENS, Fit, Recovery, Share
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.quotes import QuotedLine, quotable_lines
 from gc_core.uses import Line, Uses, lines_of, message_texts
 

@@ -30,7 +30,7 @@ from gc_core.models import family
 from gc_core.objective import Objective
 from gc_core.option_secrets import without_option_secrets
 from gc_core.policy import GCPolicy
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.references import ByteRange
 from gc_core.results import is_renewal
 from gc_core.server_edits import PLACEHOLDER

@@ -9,7 +9,7 @@ from gc_core.context import Context, NewText
 from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.policy import GCPolicy
 from gc_core.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import Reference
 from gc_core.relevance.working_set import shows_file
 from gc_core.rights import Rights

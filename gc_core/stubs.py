@@ -19,15 +19,16 @@ from gc_core.actions import GAP
 from gc_core.framing import BLOCK_KINDS, framed, is_told, unframed
 from gc_core.items import Form, Item, ItemKind, Part
 from gc_core.json_values import Path, read_object, rebuilt
+from gc_core.names import Scan
 from gc_core.policy import GCPolicy
 from gc_core.profiles import WeighedText, Weighing
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import MOST_NAMES, MOST_SAID, ByteRange, Reference
 from gc_core.relevance.demands import strongest
 from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import told_lines
 from gc_core.relevance.working_set import kept_stretches, without_replaced
-from gc_core.scan import LONG_LINE, Scan, scan
+from gc_core.scan import LONG_LINE, scan
 from gc_core.sources import ENRICHMENT, TASK_STATE
 from gc_core.tokens import part_tokens
 

@@ -10,7 +10,7 @@ from gc_core.actions import GCRemovalItem, Summarize
 from gc_core.context import Context, NewSummary
 from gc_core.items import Form, Item, ItemKind, Part, Unit
 from gc_core.policy import GCPolicy
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import Reference
 from gc_core.scan import scan
 from gc_core.summary import BULLET, SummaryForm, SummaryRequest, entries_of

@@ -26,7 +26,7 @@ from gc_core.errors import UnknownEncodingError
 from gc_core.items import Image, ItemKind, Part
 from gc_core.messages import Payload, without_marks
 from gc_core.models import ImageRule, ModelFamily, family
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 
 LONG_TEXT: Final = 100_000
 """

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 import attrs
 
 from gc_core.items import ItemKind, Part, Unit
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRange, Reference
 from gc_core.relevance.demands import Strength, demands_in, strongest
 from gc_core.stubs import reference_over

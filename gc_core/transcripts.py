@@ -25,7 +25,7 @@ from gc_core.items import ItemKind
 from gc_core.json_values import DEEPEST_RECORD, check_depth, read_json, read_json_at, read_object
 from gc_core.messages import Payload, Role
 from gc_core.own_logs import format_of_log, head_of_log, is_said
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.responses_kinds import is_call, is_reasoning, is_result
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})

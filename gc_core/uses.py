@@ -16,7 +16,7 @@ from gc_core.identifiers import identifiers
 from gc_core.items import ItemKind, Part
 from gc_core.json_values import strings, value_or_none
 from gc_core.messages import Payload, Role
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 from gc_core.quotes import Quotes, quotes_of
 from gc_core.transcripts import Transcript
 

@@ -17,7 +17,7 @@ from gc_core.errors import ConfigError, PluginError
 from gc_core.items import ItemKind
 from gc_core.json_values import read_object
 from gc_core.messages import Payload
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 
 Tool = Callable[..., Any]
 """Takes the arguments of a call by name (a free text as its only one), and returns a text or JSON; sync or async."""

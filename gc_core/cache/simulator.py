@@ -19,7 +19,7 @@ from gc_core.cache.terms import CacheTerms
 from gc_core.errors import RuleError
 from gc_core.formats import format_named
 from gc_core.messages import MARKED_LEVELS, MARKS, Payload, Request, Usage, digest_of, without_marks
-from gc_core.protocols import Format, TokenCounter
+from gc_core.provider_contract import Format, TokenCounter
 from gc_core.tokens import part_tokens, schema_tokens
 
 _HOUR, _MINUTES = "1h", "5m"

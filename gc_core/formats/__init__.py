@@ -7,7 +7,7 @@ from gc_core.formats.anthropic import AnthropicFormat
 from gc_core.formats.gemini import GeminiFormat
 from gc_core.formats.openai import OpenAIFormat
 from gc_core.formats.responses import ResponsesFormat
-from gc_core.protocols import Format
+from gc_core.provider_contract import Format
 
 __all__ = ["AnthropicFormat", "GeminiFormat", "OpenAIFormat", "ResponsesFormat", "format_named"]
 

@@ -20,7 +20,7 @@ from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
 from gc_core.json_values import read_json
 from gc_core.messages import MARKED_LEVELS, Payload, Request, Role, Usage
-from gc_core.server_edits import ServerEdits
+from gc_core.server_edit_values import ServerEdits
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 _TEXT_KINDS = {

@@ -34,7 +34,7 @@ from gc_core.gemini_parts import (
 from gc_core.items import ItemKind, Part, Place
 from gc_core.json_values import read_json
 from gc_core.messages import Payload, Request, Role, Usage
-from gc_core.server_edits import ServerEdits
+from gc_core.server_edit_values import ServerEdits
 
 _ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
 _HINTS = {"assistant": "; the model's own role is 'model'", "function": "; results stand in a content of role 'user'"}

@@ -15,7 +15,7 @@ from gc_core.formats.refusals import refused_size
 from gc_core.formats.replies import plain
 from gc_core.items import ItemKind, Part, Place
 from gc_core.messages import Payload, Request, Role, Usage
-from gc_core.server_edits import ServerEdits
+from gc_core.server_edit_values import ServerEdits
 
 _ROLES = {
     "system": Role.SYSTEM,

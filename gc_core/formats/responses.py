@@ -19,7 +19,7 @@ from gc_core.formats.replies import plain
 from gc_core.items import Part, Place
 from gc_core.messages import NESTED, Payload, Request, Role, Usage
 from gc_core.responses_kinds import COMPACTION, MESSAGE, is_reasoning
-from gc_core.server_edits import ServerEdits
+from gc_core.server_edit_values import ServerEdits
 
 _OUTPUT = "output"
 _MARK = "prompt_cache_breakpoint"

@@ -7,9 +7,8 @@ from gc_core.profiles.builtin import (
     OPERATIONS_PROFILE,
     RESEARCH_PROFILE,
 )
-from gc_core.profiles.choice import ProfileChoice
+from gc_core.profiles.choice import AUTO, ProfileChoice
 from gc_core.profiles.detection import FIRST_PARTS, detected
-from gc_core.profiles.offers import AUTO, ProfileOffers
 from gc_core.profiles.profile import IMPORTANCE_CLASSES, ClassedLine, CompressionProfile
 from gc_core.profiles.tool_kinds import TOOL_KINDS, tool_kind
 from gc_core.profiles.weighing import WeighedText, Weighing, weighing_by
@@ -27,7 +26,6 @@ __all__ = [
     "ClassedLine",
     "CompressionProfile",
     "ProfileChoice",
-    "ProfileOffers",
     "WeighedText",
     "Weighing",
     "detected",

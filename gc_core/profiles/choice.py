@@ -11,6 +11,9 @@ from gc_core.profiles.builtin import GENERAL_PROFILE
 from gc_core.profiles.detection import detected
 from gc_core.profiles.profile import CompressionProfile
 
+AUTO = "auto"
+"""Instead of a profile's name: the one that the session's first steps speak for."""
+
 
 @attrs.define
 class ProfileChoice:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gc_core.errors import PluginError
+from gc_core.profiles.choice import AUTO
 from gc_core.profiles.profile import CompressionProfile
-
-AUTO = "auto"
-"""Instead of a profile's name: the one that the session's first steps speak for."""
 
 
 class ProfileOffers:

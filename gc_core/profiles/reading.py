@@ -10,7 +10,8 @@ from functools import cached_property
 import attrs
 
 from gc_core.items import ItemKind
-from gc_core.scan import LONG_LINE, Scan, Span
+from gc_core.names import Scan, Span
+from gc_core.scan import LONG_LINE
 
 _AROUND = 120
 """Characters on each side that are classed with a word in a very long line which is nowhere else cut."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from gc_core.items import ItemKind
+from gc_core.names import Scan
 from gc_core.profiles.classes import LINES, PARAGRAPHS
 from gc_core.profiles.judging import Excerpt, cues_of
 from gc_core.profiles.profile import CompressionProfile, classed
 from gc_core.profiles.reading import Line, Reading
-from gc_core.scan import Scan
 
 HIGH, LOW = 4.0, 0.25
 """By how much a line of high or low importance is worth more or less than the same line of none."""

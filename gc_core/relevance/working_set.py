@@ -21,6 +21,7 @@ from gc_core.items import Form, Item, ItemKind, Unit
 from gc_core.json_values import Path, key_of, rebuilt, strings, value_or_none
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
+from gc_core.working_files import WorkingFile
 
 LEAST_LINE: Final = 8
 """Characters below which a line is a bracket or a blank: it says nothing of where it stands."""
@@ -40,40 +41,8 @@ MOST_OPEN: Final = 4
 STANDS: Final = 0.3
 """Share of its tokens from which a view that was trimmed still shows its file."""
 
-STEPS_PER_1000_TOKENS: Final = 4
-"""A file of 1,000 tokens more leaves so many steps sooner: room that it takes from others is part of its price."""
 
 _NUMBER = re.compile(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
-
-
-@attrs.frozen(kw_only=True)
-class WorkingFile:
-    """
-    A file with what the window still shows of it.
-
-    Attributes:
-        name: Its path, as the longest of the calls that named it has it.
-        idle: Steps since a call last read, wrote or named it.
-        items: Its views that a stub may replace, oldest first: results of reading and changing it, and calls that wrote
-            text into it.
-        tokens: What all its views take.
-
-    """
-
-    name: str
-    idle: int
-    items: tuple[Item, ...]
-    tokens: int
-
-    @property
-    def disuse(self) -> float:
-        """Idle steps, and four more for each 1,000 tokens: the file with the most of it shrinks first."""
-        return self.idle + STEPS_PER_1000_TOKENS * self.tokens / 1_000
-
-    @property
-    def open_tokens(self) -> int:
-        """What those views take that a stub may replace."""
-        return sum(item.tokens for item in self.items)
 
 
 def shows_file(item: Item, call: Item | None) -> bool:

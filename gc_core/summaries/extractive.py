@@ -12,8 +12,9 @@ import attrs
 
 from gc_core.fence import escaped
 from gc_core.items import Item, ItemKind
+from gc_core.names import Scan
 from gc_core.relevance.tool_calls import CHANGES, arguments_of, texts_in
-from gc_core.scan import LONG_LINE, Scan, scan
+from gc_core.scan import LONG_LINE, scan
 from gc_core.summaries.choosing import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
 from gc_core.summaries.finding import kept_facts
 from gc_core.summaries.kept import RANKS, KeptFact, KeptKind, plain

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from gc_core.cold import RECALLED
 from gc_core.items import Item, Level, Unit
+from gc_core.recalled import RECALLED
 from gc_core.session_base import SessionBase
 from gc_core.sources import CONVERSATION, ENRICHMENT, TASK_STATE
 

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from gc_core.actions import GCRemovalItem, Stub, Summarize
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.config import GCConfig
 from gc_core.context import Context
 from gc_core.items import Item, Unit

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from gc_core.border import border
 from gc_core.items import Image, ItemKind, Part
-from gc_core.protocols import TokenCounter
+from gc_core.provider_contract import TokenCounter
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import make_conversation
 

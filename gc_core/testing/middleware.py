@@ -12,7 +12,7 @@ from gc_core.errors import MessageError
 from gc_core.formats import format_named
 from gc_core.messages import Payload
 from gc_core.middleware import accepted
-from gc_core.protocols import ContextMiddleware
+from gc_core.plugin_contract import ContextMiddleware
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import make_conversation
 from gc_core.testing.purity import MOMENTS, at_moment

@@ -11,7 +11,7 @@ import attrs
 from gc_core.border import border
 from gc_core.importance import ScoringWindow
 from gc_core.items import Item, Unit
-from gc_core.protocols import ImportanceScorer
+from gc_core.relevance.contract import ImportanceScorer
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.purity import MOMENTS, at_moment

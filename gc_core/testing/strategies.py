@@ -12,7 +12,7 @@ import attrs
 
 from gc_core.actions import GCRemovalItem
 from gc_core.border import border
-from gc_core.collection import Collected
+from gc_core.collection_outcome import Collected
 from gc_core.errors import GCError, RuleError
 from gc_core.plugins import Plugins
 from gc_core.policy import GCPolicy

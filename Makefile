@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-.venv/installed: pyproject.toml requirements-dev.txt constraints.txt $(wildcard plugins/*/pyproject.toml)
+.venv/installed: pyproject.toml requirements-dev.txt constraints.txt ctxgc/pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
 	@echo "Making .venv and installing what is needed; this takes some minutes, and says nothing meanwhile."
 	@$(PYTHON) -m venv .venv

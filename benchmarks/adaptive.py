@@ -16,6 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.call_measures import Prompt
+from ctxgc.evaluation.replay_report import ReplayReport, pooled
+from ctxgc.evaluation.reuse import Uses, uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_progressive import Progressive
 from gc_rolling import Rolling
 
@@ -37,11 +41,7 @@ from benchmarks.adaptive_session import Hand, replayed
 from benchmarks.counting import corpus
 from benchmarks.sized import Task, made_with, print_row, quiet, session_files, shown, sized
 from gc_core.cache.economics import Economics
-from gc_core.measures import ReplayReport, pooled
-from gc_core.one_call import Prompt
-from gc_core.protocols import GCStrategy
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import Uses, uses_of
+from gc_core.values.protocols import GCStrategy
 
 PACKAGES = ("gc-core", "gc-progressive", "gc-rolling", "tiktoken")
 WINDOWS = (32_000, 100_000)
@@ -71,7 +71,7 @@ RATES = (
     Rates(name="GPT-4.1", read=0.25, write=1.0),
     Rates(name="GPT-4o", read=0.5, write=1.0),
 )
-"""``gc_core.cache.terms`` has their dates. What Google takes for keeping an explicit cache is left aside."""
+"""``gc_core.providers.cache_terms`` has their dates. What Google takes for keeping an explicit cache is left aside."""
 
 
 @attrs.frozen(kw_only=True)

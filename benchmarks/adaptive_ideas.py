@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
+from ctxgc.evaluation.identifiers import identifiers
+from ctxgc.evaluation.reuse import Uses
+from ctxgc.evaluation.transcripts import Transcript
 from gc_progressive import Progressive
 from gc_rolling import Rolling
 
 from benchmarks.adaptive_session import TriedSession
 from gc_core import ContextView, GCRemovalItem, Goal, Item, ItemKind
-from gc_core.actions import Stub
-from gc_core.formats import format_named
-from gc_core.identifiers import identifiers
-from gc_core.items import Form, Part
-from gc_core.protocols import GCStrategy
-from gc_core.suggestions import RECALLED, auto_expand
-from gc_core.transcripts import Transcript
-from gc_core.uses import Uses
+from gc_core.providers import format_named
+from gc_core.session.recall_suggestions import RECALLED, auto_expand
+from gc_core.values.items import Form, Part
+from gc_core.values.protocols import GCStrategy
+from gc_core.values.removals import Stub
 
 # -- 1. settings that follow the misses --------------------------------------------------------------------------------
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import attrs
+from ctxgc.evaluation.call_measures import CallMeasures
+from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.replay_report import ReplayReport
+from ctxgc.evaluation.request_judge import Meter
+from ctxgc.evaluation.reuse import Uses
+from ctxgc.evaluation.transcripts import Transcript
 
 from gc_core import ContextOverflowError, GCConfig, GCSession, Request
 from gc_core.cache.economics import Economics
-from gc_core.formats import format_named
-from gc_core.measures import ReplayReport
-from gc_core.messages import Role
-from gc_core.meter import Meter
-from gc_core.one_call import CallMeasures
-from gc_core.protocols import GCStrategy
-from gc_core.scheduler import Scheduler
-from gc_core.sight import Sight
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript
-from gc_core.uses import Uses
+from gc_core.collector.scheduler import Scheduler
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.messages import Role
+from gc_core.values.protocols import GCStrategy
 
 
 class Hand(Protocol):
@@ -76,7 +76,7 @@ def replayed(
     hand: Hand | None = None,
     economics: Economics | None = None,
 ) -> ReplayReport:
-    """A session replayed as ``gc_core.replay`` does, with a hand in it; collections and times are not told."""
+    """A session replayed as ``ctxgc.evaluation.replay`` does, with a hand in it; collections and times are not told."""
     config = GCConfig(context_limit=window, output_reservation=0, reread_guard="off")
     session = TriedSession(config, format=transcript.format, strategy=strategy)
     session.hand, session.economics = hand or Hands(), economics

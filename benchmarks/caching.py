@@ -1,8 +1,8 @@
 """
 What sessions would have cost at Anthropic's cache rules and prices, collected and not, and which targets that misses.
 
-The provider's cache is simulated (``gc_core.cache_replay``). The sized sessions of ``benchmarks.sized`` are replayed
-with the gaps left out; those that Claude Code recorded tell times, and are replayed with them too.
+The provider's cache is simulated (``ctxgc.evaluation.priced_replay``). The sized sessions of ``benchmarks.sized`` are
+replayed with the gaps left out; those that Claude Code recorded tell times, and are replayed with them too.
 ``docs/rolling-window.md`` says how to read it.
 """
 
@@ -15,16 +15,16 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.comparison import MOST_CALLS, MOST_WINDOWS
+from ctxgc.evaluation.priced_replay import PricedReplay, PricedRun, price
+from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.sized import WORKERS, calls_of, made_with, print_row, quiet, session_files, shown, text_tokens
 from gc_core import GCConfig, GCResult, GCTriggerReason, Plugins, hookimpl
 from gc_core.cache.account import Spend
-from gc_core.cache.prices import prices_of
-from gc_core.cache.terms import terms_of
-from gc_core.cache_replay import PricedReplay, PricedRun, price
-from gc_core.comparison import MOST_CALLS, MOST_WINDOWS
-from gc_core.transcripts import read_transcript
+from gc_core.providers.cache_terms import terms_of
+from gc_core.providers.prices import prices_of
 
 MODELS = ("claude-sonnet-4-5", "claude-opus-5-5")
 STRATEGIES = ("gc_rolling", "gc_progressive", "gc_budget")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+from ctxgc.evaluation.transcripts import read_transcript
 from gc_progressive import Progressive
 
 from benchmarks.sized import Task, session_files, sized
 from gc_core import Form, GCConfig, GCSession, Item
-from gc_core.messages import Role
-from gc_core.transcripts import read_transcript
+from gc_core.values.messages import Role
 
 WINDOWS = (32_000, 64_000, 100_000)
 

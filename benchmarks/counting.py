@@ -22,10 +22,10 @@ from typing import Any
 
 import attrs
 
-from gc_core.calibration import Calibration
-from gc_core.items import ItemKind, Part
-from gc_core.provider_contract import TokenCounter
-from gc_core.tokens import TiktokenCounter, counter_for, part_tokens
+from gc_core.providers.calibration import Calibration
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.token_counting import TiktokenCounter, counter_for, part_tokens
+from gc_core.values.items import ItemKind, Part
 
 Record = dict[str, Any]
 

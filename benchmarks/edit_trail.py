@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import attrs
+from ctxgc.evaluation.quotes import QuotedLine, quotable_lines
 
 from gc_core import GCRemovalItem, GCResult, GCSession, Item, hookimpl
-from gc_core.actions import Drop, Stub
-from gc_core.items import Form, ItemKind
-from gc_core.quotes import QuotedLine, quotable_lines
+from gc_core.values.items import Form, ItemKind
+from gc_core.values.removals import Drop, Stub
 
 ELSEWHERE = "something that is no item"
 

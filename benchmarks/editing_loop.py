@@ -28,6 +28,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
+from ctxgc.evaluation.baselines import BASELINES, Baseline, BaselineSession, Choice, Fill, NoCollection
+from ctxgc.evaluation.call_measures import Prompt
+from ctxgc.evaluation.quotes import REPLACED_KEYS, QuotedLine, quotable_lines, quotes_of
+from ctxgc.evaluation.request_judge import Meter
+from ctxgc.evaluation.reuse import Uses, message_texts, uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.peers.catalog import HOME, PEERS, Peer
@@ -35,17 +41,11 @@ from benchmarks.peers.process import AdapterProcess, PeerCallError, PeerError
 from benchmarks.peers.replaying import errors_by_kind
 from benchmarks.sized import calls_of, made_with, print_row, quiet, session_files, shown, text_tokens
 from gc_core import GCConfig, GCSession, SourceError
-from gc_core.baselines import BASELINES, Baseline, BaselineSession, Choice, Fill, NoCollection
-from gc_core.context import Edits
 from gc_core.errors import ContextOverflowError
-from gc_core.formats import format_named
-from gc_core.items import ItemKind, Part
-from gc_core.messages import Payload, Request, Role
-from gc_core.meter import Meter
-from gc_core.one_call import Prompt
-from gc_core.quotes import REPLACED_KEYS, QuotedLine, quotable_lines, quotes_of
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import Uses, message_texts, uses_of
+from gc_core.providers import format_named
+from gc_core.values.items import ItemKind, Part
+from gc_core.values.messages import Payload, Request, Role
+from gc_core.window.context import Edits
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
 PACKAGES = ("gc-core", *STRATEGIES, "tiktoken")

@@ -20,6 +20,9 @@ from pathlib import Path
 
 import attrs
 import cattrs
+from ctxgc.evaluation.quotes import QuotedLine, Quotes, quotable_lines, quotes_of
+from ctxgc.evaluation.reuse import message_texts
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.edit_trail import Line, Trail
@@ -27,12 +30,9 @@ from benchmarks.editing_loop import path_of
 from benchmarks.sized import WORKERS, Task, quiet, renewed, row, session_files, sized
 from gc_core import GCConfig, GCSession, Plugins
 from gc_core.errors import ContextOverflowError
-from gc_core.formats import format_named
-from gc_core.items import ItemKind
-from gc_core.messages import Payload, Request, Role
-from gc_core.quotes import QuotedLine, Quotes, quotable_lines, quotes_of
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import message_texts
+from gc_core.providers import format_named
+from gc_core.values.items import ItemKind
+from gc_core.values.messages import Payload, Request, Role
 
 WINDOWS = (32_000, 64_000)
 STRATEGY = "gc_rolling"

@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.baselines import BASELINES, BaselineSession
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.planted import Place, Planted, PlantedSession, plant
 from gc_core import ContextOverflowError, GCConfig, GCSession, Request, SourceError
-from gc_core.baselines import BASELINES, BaselineSession
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import uses_of
 
 LABELS = Path(__file__).with_name("labels.json")
 

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import cattrs
+from ctxgc.evaluation.jobs import BASELINES_BY_NAME
 
 from benchmarks import frontier_sweep
 from benchmarks.counting import corpus
 from benchmarks.frontier_picture import Dot, Kind, Line, picture
 from benchmarks.frontier_runs import DEFAULT_THRESHOLD, NO_LIMIT, WINDOWS, Point, Run, Setting, measured
 from benchmarks.sized import renewed, row, shown
-from gc_core.measuring import BASELINES_BY_NAME
 
 MADE_BY = "make frontier"
 

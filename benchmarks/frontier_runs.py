@@ -9,18 +9,18 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.comparison import Means, means_of
+from ctxgc.evaluation.jobs import BASELINES_BY_NAME
+from ctxgc.evaluation.replay import replay, replay_baseline
+from ctxgc.evaluation.reuse import Uses, uses_of
+from ctxgc.evaluation.totals import Sums, sums_of, together
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_rolling import Rolling
 
 from benchmarks.sized import WORKERS, Task, made_with, quiet, session_files, sized
-from gc_core.comparison import Means, means_of
-from gc_core.config import GCConfig
-from gc_core.measuring import BASELINES_BY_NAME
-from gc_core.plugins import Plugins
-from gc_core.replay import replay, replay_baseline
-from gc_core.sums import Sums, sums_of, together
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.triggers import Major
-from gc_core.uses import Uses, uses_of
+from gc_core.plugins.manager import Plugins
+from gc_core.values.config import GCConfig
+from gc_core.values.triggers import Major
 
 WINDOWS = (16_000, 24_000, 32_000, 48_000, 64_000, 100_000)
 TARGETS = (35.0, 40.0, 45.0, 47.0, 50.0, 55.0, 60.0)

@@ -6,8 +6,8 @@ suffice, with other names each time (``benchmarks.long_session``), up to a numbe
 to its target, and a collection begins a fixed distance above it: a share of what ``cheapest_distance`` says for a
 session that grows by 900 tokens a call. *formula* is the product, which reckons with the session's own growth; *at the
 limit* begins at 90 % whatever that costs. No option of the product sets a distance, so the benchmark patches
-``gc_core.scheduler.cheapest_distance`` while it replays. What the scheduler does around it stays: no distance is below
-5 % of the window, and none leads above 90 %. Settings that begin at the same share of the window are replayed once.
+``gc_core.collector.scheduler.cheapest_distance`` while it replays. What the scheduler does around it stays: no distance
+is below 5 % of the window, and none leads above 90 %. Settings that begin at the same share of the window are replayed once.
 
 Not done: other growths than the sessions' own, other prices than those of the replay, several sessions a window.
 """
@@ -24,21 +24,21 @@ from pathlib import Path
 from unittest import mock
 
 import attrs
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.reuse import Uses, message_texts, uses_of
+from ctxgc.evaluation.totals import Sums, sums_of
+from ctxgc.evaluation.transcripts import Transcript
 from gc_rolling import Rolling
 
 from benchmarks.long_session import Message, recorded, session_files
 from benchmarks.sized import WORKERS, made_with, quiet, row
 from gc_core.cache.economics import economics_of
-from gc_core.config import GCConfig
-from gc_core.formats import format_named
-from gc_core.replay import replay
-from gc_core.results import GCTriggerReason
-from gc_core.scheduler import GROWTH, WORTH_PERCENT, cheapest_distance
-from gc_core.sums import Sums, sums_of
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript
-from gc_core.triggers import Major
-from gc_core.uses import Uses, message_texts, uses_of
+from gc_core.collector.scheduler import GROWTH, WORTH_PERCENT, cheapest_distance
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.config import GCConfig
+from gc_core.values.results import GCTriggerReason
+from gc_core.values.triggers import Major
 
 MADE_BY = "python -m benchmarks.frontier --scheduler"
 PACKAGES = ("gc-core", "gc-rolling", "tiktoken")
@@ -135,7 +135,7 @@ def _replayed(start: Start) -> Outcome:
     if start.distance is None:
         report = run()
     else:
-        with mock.patch("gc_core.scheduler.cheapest_distance", functools.partial(_always, start.distance)):
+        with mock.patch("gc_core.collector.scheduler.cheapest_distance", functools.partial(_always, start.distance)):
             report = run()
     return Outcome(start=start, sums=sums_of(report.calls, window=start.window))
 

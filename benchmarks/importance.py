@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
 from gc_core import CompositeScorer, GCConfig, GCSession, Item, ItemKind, ScoringWindow, Unit
-from gc_core.bm25 import bag_of
 from gc_core.errors import TranscriptError
-from gc_core.per_text import PerText
-from gc_core.transcripts import read_transcript
+from gc_core.relevance.bm25 import bag_of
+from gc_core.relevance.text_cache import PerText
 
 Message = dict[str, Any]
 Score = Callable[[Item], float]

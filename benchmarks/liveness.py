@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.turns import made, transcripts
 from gc_core import GCConfig, GCSession
-from gc_core.formats import format_named
-from gc_core.scan import scan
-from gc_core.tokens import TiktokenCounter
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import TiktokenCounter
+from gc_core.relevance.name_scan import scan
 
 RUNS = 7
 LEAST_SCAN = 5.0

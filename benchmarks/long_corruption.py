@@ -25,8 +25,8 @@ from gc_core import (
     Request,
     SummaryRequest,
 )
-from gc_core.contradictions import ContradictionCheck
-from gc_core.state import digest_of_messages
+from gc_core.plugins.contradictions import ContradictionCheck
+from gc_core.storage.state import digest_of_messages
 from gc_core.summaries.extractive import ExtractiveSummarizer
 
 FROM_SHARE = 0.6

@@ -1,8 +1,8 @@
 """
 One session of any length: the recorded ones, one after another, again and again, with other names each time.
 
-Each repetition renames what ``gc_core.scan`` calls a name (paths, symbols, ids, long numbers), the same name always in
-the same way, so that nothing a repetition says of a file is true of another one's. What belongs to the tools (their
+Each repetition renames what ``gc_core.relevance.name_scan`` calls a name (paths, symbols, ids, long numbers), the same
+name always in the same way, so that nothing a repetition says of a file is true of another one's. What belongs to the tools (their
 names, the keys of their arguments) stays. System texts are left out: a session has one, and these have thirty.
 """
 
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.long_plants import Plant, Sowing, Stage, sow
-from gc_core.scan import scan
-from gc_core.transcripts import read_transcript
+from gc_core.relevance.name_scan import scan
 
 Message = dict[str, Any]
 

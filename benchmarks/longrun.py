@@ -20,6 +20,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.baselines import BaselineSession, KeepLast
+from ctxgc.evaluation.reuse import message_texts, uses_of
+from ctxgc.evaluation.transcripts import Transcript
 
 from benchmarks.counting import corpus
 from benchmarks.long_corruption import print_corruption
@@ -27,14 +30,11 @@ from benchmarks.long_plants import Kind, Plant, Stage, plants
 from benchmarks.long_session import Message, Said, long_session, session_files
 from benchmarks.sized import made_with, print_row, quiet
 from gc_core import GCConfig, GCSession, Item, ItemKind, Request, SourceError, Unit
-from gc_core.baselines import BaselineSession, KeepLast
-from gc_core.formats import format_named
-from gc_core.items import Form, Level
-from gc_core.provider_contract import TokenCounter
-from gc_core.sources import CONVERSATION
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript
-from gc_core.uses import message_texts, uses_of
+from gc_core.providers import format_named
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.items import Form, Level
+from gc_core.values.sources import CONVERSATION
 
 MARKS = (50, 100, 200, 500, 1_000, 5_000, 10_000)
 """Steps at which the table has a row; the last step of a shorter run has one too."""

@@ -19,22 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.totals import sums_of
+from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.sized import WORKERS, made_with, print_row, quiet
 from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import GCError
 from gc_core.events import CollectionFinished, Event
-from gc_core.formats import format_named
-from gc_core.items import Item, ItemKind
-from gc_core.policy import GCPolicy
-from gc_core.replay import replay
-from gc_core.results import GCTriggerReason
-from gc_core.scan import scan
-from gc_core.stubs import write_stub
-from gc_core.sums import sums_of
-from gc_core.tokens import counter_for, part_tokens
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.relevance.name_scan import scan
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.results import GCTriggerReason
+from gc_core.window.stubs import write_stub
 from tests.support.ordinary import Judged, judge, kind, made, moments
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
-
-from gc_core.transcripts import Transcript
+from ctxgc.evaluation.transcripts import Transcript
 
 Message = dict[str, Any]
 

@@ -26,10 +26,10 @@ from gc_core import (
     Item,
     ItemKind,
 )
-from gc_core.profiles import weighing_by
-from gc_core.scan import scan
-from gc_core.stubs import write_stub
-from gc_core.tokens import counter_for
+from gc_core.providers.token_counting import counter_for
+from gc_core.relevance.name_scan import scan
+from gc_core.relevance.profiles import weighing_by
+from gc_core.window.stubs import write_stub
 
 LIMITS = (100, 200, 400)
 """Tokens of a stub."""

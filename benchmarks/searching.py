@@ -21,14 +21,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ctxgc.evaluation.identifiers import identifiers
+
 from benchmarks.counting import percentile
 from benchmarks.turns import made, transcripts
-from gc_core.formats import format_named
-from gc_core.identifiers import identifiers
-from gc_core.index_file import FILE_NAME
-from gc_core.journal import Journal
-from gc_core.log import LogRecord, MasterLog
-from gc_core.search import SearchIndex
+from gc_core.providers import format_named
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.storage.search import SearchIndex
+from gc_core.storage.search.index_file import FILE_NAME
 
 MESSAGES = 10_000
 MEAN_BYTES = 4_000

@@ -15,15 +15,15 @@ from importlib.metadata import version
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.comparison import MOST_CALLS, MOST_WINDOWS
+from ctxgc.evaluation.reuse import message_texts
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
-from gc_core.comparison import MOST_CALLS, MOST_WINDOWS
 from gc_core.errors import ConfigError
-from gc_core.formats import format_named
-from gc_core.messages import Role
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import message_texts
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.messages import Role
 
 WORKERS = 2
 END = "<!-- made until here -->"

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.sized import print_row
 from gc_core import GCConfig, GCSession
-from gc_core.transcripts import Transcript, read_transcript
 
 LABELS = Path(__file__).with_name("state_labels.json")
 

@@ -22,9 +22,9 @@ import attrs
 
 from benchmarks.long_session import long_session, session_files
 from gc_core import GCConfig, GCSession, Item, ItemKind
-from gc_core.policy import GCPolicy
-from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.values import TaskState
+from gc_core.values.policy import GCPolicy
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HALVES = {

@@ -25,9 +25,9 @@ from gc_truncate import Truncate
 
 from benchmarks.turns import exchanges
 from gc_core import GCConfig, GCSession
-from gc_core.journal import Journal
-from gc_core.log import LogRecord, MasterLog
-from gc_core.messages import Payload
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.values.messages import Payload
 
 RECORDS, RECORD_CHARS = 20_000, 1_000
 """Records of the log that are appended one by one, and characters of each."""

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from benchmarks.liveness import filled, print_figure, seconds
 from benchmarks.turns import made, transcripts
 from gc_core import GCConfig, GCSession
-from gc_core.items import Item
-from gc_core.messages import Payload
+from gc_core.providers.token_counting import TiktokenCounter
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.summaries.validation import SummaryValidator, with_facts
-from gc_core.summary import SummaryRequest
-from gc_core.tokens import TiktokenCounter
+from gc_core.values.items import Item
+from gc_core.values.messages import Payload
+from gc_core.values.summary import SummaryRequest
 
 MOST_EXTRACT, MOST_ALL = 150.0, 300.0
 """ms for 100k tokens: the extract alone, and with the facts and the checks that the core adds."""

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.ordinary import PACKAGES, count
 from benchmarks.peers.catalog import HOME
 from benchmarks.sized import made_with, print_row
 from gc_core import compact
-from gc_core.tokens import counter_for
-from gc_core.transcripts import read_transcript
+from gc_core.providers.token_counting import counter_for
 from tests.support.ordinary import judge, moments
 
 BUDGET = 8_000

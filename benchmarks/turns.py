@@ -21,19 +21,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import attrs
+from ctxgc.evaluation.transcripts import read_transcript
 from gc_truncate import Truncate
 
 from benchmarks.counting import corpus, percentile
 from gc_core import GCConfig, GCSession, Goal
+from gc_core.collector.permissions import Rights
+from gc_core.collector.planner import Planner
 from gc_core.errors import TranscriptError
 from gc_core.events import CollectionStarted, Event
-from gc_core.formats import format_named
-from gc_core.planning import Planner
-from gc_core.rights import Rights
-from gc_core.rules import check_collection, check_request
-from gc_core.tokens import counter_for, part_tokens
-from gc_core.transcripts import read_transcript
-from gc_core.view import Protection, WindowView, Zone
+from gc_core.providers import format_named
+from gc_core.providers.rules import check_collection, check_request
+from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.window.view import Protection, WindowView, Zone
 
 Message = dict[str, Any]
 T = TypeVar("T")

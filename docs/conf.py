@@ -146,6 +146,6 @@ def _signed(_app: Any, kind: str, _name: str, value: object, *_: Any) -> tuple[s
 
 
 def _help() -> str:
-    command = [sys.executable, "-m", "typer", "gc_core.commands", "utils", "docs", "--name", "ctxgc"]
+    command = [sys.executable, "-m", "typer", "ctxgc.cli.app", "utils", "docs", "--name", "ctxgc"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - Python itself
     return done.stdout.replace("# `ctxgc`\n", "", 1)

@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import attrs
+from ctxgc.evaluation.transcripts import Transcript
 
 import gc_core as gc
-from gc_core.messages import Payload
-from gc_core.transcripts import Transcript
+from gc_core.values.messages import Payload
 
 PROMPT = """\
 You compare two replies of a coding agent. Both were written at the same moment of the same session, from different

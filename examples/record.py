@@ -293,37 +293,42 @@ PLAN = (
                 "The session is where a host calls in.",
                 (_search(r"def pre_send|def post_turn|def _collect|_commit\("),),
             ),
-            Step("", (_read("gc_core/session.py", 190, 300),)),
-            Step("`pre_send` asks a scheduler. What does that decide by?", (_read("gc_core/scheduler.py", 1, 119),)),
-            Step("So a goal is a number of tokens and a reason.", (_read("gc_core/results.py", 1, 99),)),
+            Step("", (_read("gc_core/session/session.py", 190, 300),)),
+            Step(
+                "`pre_send` asks a scheduler. What does that decide by?",
+                (_read("gc_core/collector/scheduler.py", 1, 119),),
+            ),
+            Step("So a goal is a number of tokens and a reason.", (_read("gc_core/values/results.py", 1, 99),)),
             Step(
                 "Now the inside of `_collect` and `_commit`.",
-                (_search(r"def _attempt|def _commit|def _make_fit|def _last_resort", "gc_core/session.py"),),
+                (_search(r"def _attempt|def _commit|def _make_fit|def _last_resort", "gc_core/session/session.py"),),
             ),
-            Step("", (_read("gc_core/session.py", 330, 420),)),
-            Step("The session hands over to the collector.", (_read("gc_core/collection.py", 1, 110),)),
-            Step("", (_read("gc_core/collection.py", 110, 190),)),
-            Step("Every proposal goes through the planner.", (_read("gc_core/planning.py", 1, 125),)),
-            Step("", (_read("gc_core/planning.py", 125, 250),)),
-            Step("", (_read("gc_core/planning.py", 250, 365),)),
+            Step("", (_read("gc_core/session/session.py", 330, 420),)),
+            Step("The session hands over to the collector.", (_read("gc_core/collector/collector.py", 1, 110),)),
+            Step("", (_read("gc_core/collector/collector.py", 110, 190),)),
+            Step("Every proposal goes through the planner.", (_read("gc_core/collector/planner.py", 1, 125),)),
+            Step("", (_read("gc_core/collector/planner.py", 125, 250),)),
+            Step("", (_read("gc_core/collector/planner.py", 250, 365),)),
             Step(
                 "What a strategy may propose, and what it is told:",
-                (_read("gc_core/actions.py"), _read("gc_core/protocols.py", 1, 70)),
+                (_read("gc_core/values/removals.py"), _read("gc_core/values/protocols.py", 1, 70)),
             ),
-            Step("And what runs when no strategy is of help.", (_read("gc_core/last_resort.py"),)),
+            Step("And what runs when no strategy is of help.", (_read("gc_core/collector/last_resort.py"),)),
             Step(
                 "How the edits are carried out:",
-                (_search(r"def edited|def _take_edited|def _keep_changed|class Edits", "gc_core/context.py"),),
+                (_search(r"def edited|def _take_edited|def _keep_changed|class Edits", "gc_core/window/context.py"),),
             ),
-            Step("", (_read("gc_core/context.py", 1, 120),)),
-            Step("", (_read("gc_core/context.py", 190, 290),)),
+            Step("", (_read("gc_core/window/context.py", 1, 120),)),
+            Step("", (_read("gc_core/window/context.py", 190, 290),)),
             Step(
-                "In short. Who decides: `gc_core/scheduler.py`, asked before every model call and after it; it answers "
+                "In short. Who decides: `gc_core/collector/scheduler.py`, asked before every model call and after "
+                "it; it answers "
                 "with a goal or with nothing. Who proposes: the strategy, pulled one removal at a time by "
-                "`gc_core/collection.py` until the goal is met. Who checks: the planner in `gc_core/planning.py`, "
+                "`gc_core/collector/collector.py` until the goal is met. Who checks: the planner in "
+                "`gc_core/collector/planner.py`, "
                 "proposal by proposal, and the provider's rules on the edited request. Where it becomes true: "
                 "`GCSession._commit`; up to there the edits live in a second context, so an error leaves the window "
-                "as it was. If nothing helps, `gc_core/last_resort.py` cuts without asking anybody."
+                "as it was. If nothing helps, `gc_core/collector/last_resort.py` cuts without asking anybody."
             ),
         ),
     ),
@@ -335,12 +340,14 @@ PLAN = (
             Step(
                 "",
                 (
-                    _read("gc_core/rules/pairs.py"),
-                    _read("gc_core/rules/openai.py"),
+                    _read("gc_core/providers/rules/call_pairs.py"),
+                    _read("gc_core/providers/openai/rules.py"),
                 ),
             ),
-            Step("What the planner does with parts of a unit:", (_search(r"whole|unit", "gc_core/planning.py"),)),
-            Step("A unit is a call with all its results:", (_read("gc_core/items.py", 110, 189),)),
+            Step(
+                "What the planner does with parts of a unit:", (_search(r"whole|unit", "gc_core/collector/planner.py"),)
+            ),
+            Step("A unit is a call with all its results:", (_read("gc_core/values/items.py", 110, 189),)),
             Step("Now what the tests say.", (_search(r"def test_", "tests/test_rules.py"),)),
             Step("", (_read("tests/test_rules.py", 100, 220),)),
             Step("They should pass as they are.", (_test("tests/test_rules.py"),)),
@@ -348,7 +355,7 @@ PLAN = (
                 "And with one rule broken by hand?",
                 (
                     _edit(
-                        "gc_core/rules/openai.py",
+                        "gc_core/providers/openai/rules.py",
                         '        if role == "tool":\n            breach = pairs.answer',
                         '        if role == "tool" and index < 0:\n            breach = pairs.answer',
                     ),
@@ -359,7 +366,7 @@ PLAN = (
                 "The tests notice. Back to how it was.",
                 (
                     _edit(
-                        "gc_core/rules/openai.py",
+                        "gc_core/providers/openai/rules.py",
                         '        if role == "tool" and index < 0:\n            breach = pairs.answer',
                         '        if role == "tool":\n            breach = pairs.answer',
                     ),
@@ -367,9 +374,10 @@ PLAN = (
             ),
             Step("", (_test("tests/test_rules.py -k result"),)),
             Step(
-                "It is not so. A unit, that is a call with all its results, leaves whole (`gc_core/items.py`, "
-                "`gc_core/planning.py`), and the edited request is checked once more before it is committed "
-                "(`gc_core/collection.py`). `tests/test_rules.py` notices at once when the pairing of calls and "
+                "It is not so. A unit, that is a call with all its results, leaves whole (`gc_core/values/items.py`, "
+                "`gc_core/collector/planner.py`), and the edited request is checked once more before it is committed "
+                "(`gc_core/collector/collector.py`). `tests/test_rules.py` notices at once when the pairing of "
+                "calls and "
                 "results is disabled; I tried, and put it back."
             ),
         ),
@@ -380,10 +388,11 @@ PLAN = (
         "Test first.",
         (
             Step("", (_read(STRATEGY), _list("plugins/gc_truncate"))),
-            Step("How are options checked and named?", (_search(r"option", "gc_core/plugins.py"),)),
-            Step("", (_read("gc_core/plugins.py", 120, 230),)),
+            Step("How are options checked and named?", (_search(r"option", "gc_core/plugins/manager.py"),)),
+            Step("", (_read("gc_core/plugins/manager.py", 120, 230),)),
             Step(
-                "How a test makes a session:", (_search(r"GCSession\(", "tests"), _read("gc_core/config.py", 60, 142))
+                "How a test makes a session:",
+                (_search(r"GCSession\(", "tests"), _read("gc_core/values/config.py", 60, 142)),
             ),
             Step("The test.", (Call("write_file", {"path": NEW_TEST, "text": TEST_TEXT}, "wrote"),)),
             Step("It has to fail now.", (_test(NEW_TEST, "exit code 1"),)),
@@ -446,18 +455,22 @@ PLAN = (
         "session slow down with a 10 MB log.",
         (
             Step("", (_search(r"\.count\(|part_tokens\(|schema_tokens\("),)),
-            Step("", (_read("gc_core/tokens.py", 1, 110),)),
-            Step("", (_read("gc_core/tokens.py", 110, 230),)),
-            Step("Where a message becomes items:", (_search(r"    def ", "gc_core/intake.py"),)),
-            Step("", (_read("gc_core/intake.py", 335, 420),)),
-            Step("And what a change costs in the budget:", (_read("gc_core/budget.py", 1, 120),)),
-            Step("", (_read("gc_core/budget.py", 200, 330),)),
-            Step("Very long texts:", (_search(r"LONG_TEXT|_pieces|_SEAM|PIECE", "gc_core/tokens.py"),)),
-            Step("", (_test("tests/test_tokens.py --durations=5"),)),
-            Step("How long results are shortened:", (_read("gc_core/stubs.py", 1, 120),)),
+            Step("", (_read("gc_core/providers/token_counting.py", 1, 110),)),
+            Step("", (_read("gc_core/providers/token_counting.py", 110, 230),)),
+            Step("Where a message becomes items:", (_search(r"    def ", "gc_core/window/intake.py"),)),
+            Step("", (_read("gc_core/window/intake.py", 335, 420),)),
+            Step("And what a change costs in the budget:", (_read("gc_core/window/budget.py", 1, 120),)),
+            Step("", (_read("gc_core/window/budget.py", 200, 330),)),
             Step(
-                "Once. `gc_core/intake.py` counts each part when it enters, `gc_core/budget.py` adds and subtracts "
-                "along one path of the tree, and `gc_core/tokens.py` remembers counts by digest. A text of 10 MB is "
+                "Very long texts:", (_search(r"LONG_TEXT|_pieces|_SEAM|PIECE", "gc_core/providers/token_counting.py"),)
+            ),
+            Step("", (_test("tests/test_tokens.py --durations=5"),)),
+            Step("How long results are shortened:", (_read("gc_core/window/stubs.py", 1, 120),)),
+            Step(
+                "Once. `gc_core/window/intake.py` counts each part when it enters, `gc_core/window/budget.py` adds "
+                "and subtracts "
+                "along one path of the tree, and `gc_core/providers/token_counting.py` remembers counts by digest. "
+                "A text of 10 MB is "
                 "counted in pieces; `tests/test_tokens.py` has such texts. What you saw happens once for each such "
                 "log, not once a call."
             ),
@@ -469,12 +482,12 @@ PLAN = (
         (
             Step(
                 "The hooks first, and the smallest strategy there is.",
-                (_read("gc_core/hookspecs.py"), _read("gc_core/nogc.py")),
+                (_read("gc_core/plugins/hookspecs.py"), _read("gc_core/plugins/nogc.py")),
             ),
-            Step("How plugins are found and kept apart.", (_read("gc_core/plugins.py", 60, 180),)),
-            Step("What a strategy may know of the window.", (_read("gc_core/protocols.py", 20, 75),)),
-            Step("", (_read("gc_core/view.py", 1, 120),)),
-            Step("", (_read("gc_core/view.py", 120, 210),)),
+            Step("How plugins are found and kept apart.", (_read("gc_core/plugins/manager.py", 60, 180),)),
+            Step("What a strategy may know of the window.", (_read("gc_core/values/protocols.py", 20, 75),)),
+            Step("", (_read("gc_core/window/view.py", 1, 120),)),
+            Step("", (_read("gc_core/window/view.py", 120, 210),)),
             Step(
                 "Which errors there are, and who raises them.",
                 (_read("gc_core/errors.py"), _search(r"raise PluginError|guarded\(")),
@@ -484,8 +497,10 @@ PLAN = (
             Step(
                 "A module with a frozen class that has `collect(context, goal)`, a function marked `@hookimpl` that "
                 "registers it under a name, and an entry point in the group `gc_core`; `plugins/gc_truncate` is the "
-                "pattern, `gc_core/nogc.py` the smallest one. When it raises or yields something else than removals, "
-                "`gc_core/plugins.py` keeps the error in `failures`, the pass goes on without it, and after three "
+                "pattern, `gc_core/plugins/nogc.py` the smallest one. When it raises or yields something else than "
+                "removals, "
+                "`gc_core/plugins/manager.py` keeps the error in `failures`, the pass goes on without it, and "
+                "after three "
                 "failures it is no longer asked. It cannot break a request: the core checks what it proposes."
             ),
         ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from gc_core.results import GCResult, Goal
+from gc_core.values.results import GCResult, Goal
 
 
 @attrs.frozen(kw_only=True)

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.call_measures import CACHE_READ, CACHE_WRITE
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.transcripts import Transcript
 from gc_progressive import Progressive
 from gc_rolling import Rolling
 
@@ -22,11 +26,7 @@ from benchmarks.adaptive_ideas import (
 )
 from benchmarks.adaptive_session import TriedSession, replayed
 from gc_core import GCConfig, GCRemovalItem
-from gc_core.one_call import CACHE_READ, CACHE_WRITE
-from gc_core.replay import replay
-from gc_core.suggestions import RECALLED
-from gc_core.transcripts import Transcript
-from gc_core.uses import uses_of
+from gc_core.session.recall_suggestions import RECALLED
 from tests.support.say import answer, call, result, user
 
 WINDOW = 2_500

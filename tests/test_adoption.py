@@ -4,15 +4,15 @@ import json
 
 import attrs
 import pytest
+from ctxgc.adoption import adopt
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCSession
-from gc_core.adoption import adopt
-from gc_core.audit import verify
 from gc_core.errors import LogError, TranscriptError
-from gc_core.formats import format_named
-from gc_core.log import FILE_NAME, LogRecord
-from gc_core.sources import CONVERSATION
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.storage.audit import verify
+from gc_core.storage.master_log import FILE_NAME, LogRecord
+from gc_core.values.sources import CONVERSATION
 from tests.support.corpus import native_sessions, require_corpus
 
 CLAUDE_CODE = native_sessions("claude-code")

@@ -14,11 +14,11 @@ from gc_core import (
     InstructionSource,
     SessionClosedError,
 )
-from gc_core.agent_tools import RECALL_TOKENS, AgentTools
-from gc_core.contents import MOST_PASSAGES
-from gc_core.items import ItemKind
-from gc_core.tokens import schema_tokens
-from gc_core.tool_schemas import TOOL_NAMES
+from gc_core.integrations.agent_tools import RECALL_TOKENS, AgentTools
+from gc_core.providers.token_counting import schema_tokens
+from gc_core.storage.contents import MOST_PASSAGES
+from gc_core.values.agent_tool_schemas import TOOL_NAMES
+from gc_core.values.items import ItemKind
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, results, rounds, small, text_of, use, user
 

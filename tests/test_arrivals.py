@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession, MessageRepaired, SessionReader
-from gc_core.audit import verify
-from gc_core.json_values import text_in_utf8, value_in_utf8
+from gc_core.storage.audit import verify
+from gc_core.values.json_values import text_in_utf8, value_in_utf8
 from tests.fuzz import validity
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, History

@@ -22,8 +22,8 @@ from gc_core import (
     Usage,
     hookimpl,
 )
-from gc_core.scoring import SCORING_SECONDS
-from gc_core.telemetry import instrument
+from gc_core.collector.scoring import SCORING_SECONDS
+from gc_core.integrations.telemetry import instrument
 from gc_core.testing import FakeSummarizer
 from tests.support.checker import complaints
 from tests.support.say import call, lines, result, rounds, small, text_of, user
@@ -35,7 +35,7 @@ PROCESS = textwrap.dedent("""
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
     from gc_core import GCSession
-    from gc_core.telemetry import instrument
+    from gc_core.integrations.telemetry import instrument
 
     early, late, reader = GCSession(), GCSession(), InMemoryMetricReader()
     instrument(early)

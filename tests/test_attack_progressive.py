@@ -2,15 +2,15 @@
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 import gc_core as gc
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, verify
-from gc_core.actions import Stub
-from gc_core.formats import format_named
-from gc_core.originals import Reading, TakenBack
-from gc_core.references import Reference
-from gc_core.summary import SummaryForm, entries_of
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.storage.originals import Reading, TakenBack
+from gc_core.values.references import Reference
+from gc_core.values.removals import Stub
+from gc_core.values.summary import SummaryForm, entries_of
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, user

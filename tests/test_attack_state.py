@@ -4,14 +4,14 @@ import shutil
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
-from gc_core.audit import verify
 from gc_core.errors import SourceError
-from gc_core.results import Refusal
-from gc_core.task.stated import form_of
-from gc_core.task.subjects import subject_of
-from gc_core.transcripts import read_transcript
+from gc_core.storage.audit import verify
+from gc_core.task.contradictions import subject_of
+from gc_core.task.stated_rules import form_of
+from gc_core.values.results import Refusal
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.promises import Watch
 from tests.support.say import answer, lines, rendered, small, user

@@ -7,17 +7,17 @@ import shutil
 import sqlite3
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource, Plugins, hookimpl
-from gc_core.audit import Finding, verify
-from gc_core.checkpoints import sealed
 from gc_core.errors import LogError
-from gc_core.formats import format_named
-from gc_core.journal import Journal
-from gc_core.log import MasterLog
-from gc_core.references import ByteRange
-from gc_core.search import SearchIndex
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.storage.audit import Finding, verify
+from gc_core.storage.checkpoints import sealed
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.search import SearchIndex
+from gc_core.values.references import ByteRange
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import call, rounds, schema, small, user
 

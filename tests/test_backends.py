@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, LogError, Plugins, SQLiteBackend, hookimpl, purge, verify
-from gc_core.backends import FileBackend, check_key
-from gc_core.checkpoints import KEPT_NEWEST, Checkpoints, key_of, shown, superfluous
-from gc_core.state import Position, digest_of_messages
+from gc_core.plugins.checkpoint_backends import FileBackend, check_key
+from gc_core.storage.checkpoints import KEPT_NEWEST, Checkpoints, key_of, shown, superfluous
+from gc_core.storage.state import Position, digest_of_messages
 
 SECRET = "hunter2-and-more"  # noqa: S105 - it is planted
 

@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
-from gc_core import GCConfig
-from gc_core.baselines import (
+from ctxgc.cli.app import app
+from ctxgc.evaluation.baselines import (
     BASELINES,
     MASK,
     BaselineSession,
@@ -17,13 +15,15 @@ from gc_core.baselines import (
     Oracle,
     RandomUnits,
 )
-from gc_core.commands import app
-from gc_core.comparison import Spread, compare, spread
-from gc_core.measuring import BASELINES_BY_NAME
-from gc_core.one_call import Share
-from gc_core.replay import replay_baseline
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import uses_of
+from ctxgc.evaluation.call_measures import Share
+from ctxgc.evaluation.comparison import Spread, compare, spread
+from ctxgc.evaluation.jobs import BASELINES_BY_NAME
+from ctxgc.evaluation.replay import replay_baseline
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
+from typer.testing import CliRunner
+
+from gc_core import GCConfig
 from tests.support.corpus import corpus_dir, require_corpus
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "session.jsonl"

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from gc_core import ContextOverflowError, GCConfig, GCSession, Plugins, SpendLimitError
-from gc_core.state import digest_of_messages
+from gc_core.storage.state import digest_of_messages
 
 TABLE = {
     "token_budget": None,  # 90 % of the window: threshold_percent says so

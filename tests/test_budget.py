@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, InstructionBudget, InstructionSource, SourceError
-from gc_core.budget import BudgetItem
-from gc_core.sources import BUILT_IN_SOURCES
+from gc_core.values.sources import BUILT_IN_SOURCES
+from gc_core.window.budget import BudgetItem
 
 LOCKED, PRESERVABLE, PARTIAL, EPHEMERAL = GCPolicy
 SOURCES = [source.name for source in BUILT_IN_SOURCES]

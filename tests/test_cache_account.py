@@ -1,19 +1,19 @@
 import json
 
 import pytest
+from ctxgc.evaluation.cache_simulator import CacheSimulator
 
 from gc_core import GCConfig, GCSession, RateExceeded
-from gc_core.accounts import followed
 from gc_core.cache.account import CacheAccount, MissCause
-from gc_core.cache.minute import Minute
-from gc_core.cache.sent import SentPrefix
-from gc_core.cache.simulator import CacheSimulator
-from gc_core.cache.terms import terms_of
-from gc_core.formats import format_named
-from gc_core.formats.replies import miss_reason
-from gc_core.ledger import Booked, Entry, Observed
-from gc_core.messages import Request, Usage
-from gc_core.tokens import counter_for
+from gc_core.cache.rate import Minute
+from gc_core.cache.sent_prefix import SentPrefix
+from gc_core.providers import format_named
+from gc_core.providers.cache_terms import terms_of
+from gc_core.providers.replies import miss_reason
+from gc_core.providers.token_counting import counter_for
+from gc_core.storage.ledger import Booked, Entry, Observed
+from gc_core.storage.usage_ledger import followed
+from gc_core.values.messages import Request, Usage
 
 MODEL = "claude-sonnet-4-5"
 

@@ -1,12 +1,12 @@
 import json
 
 import pytest
+from ctxgc.cli.app import app
+from ctxgc.evaluation.priced_replay import price
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession
-from gc_core.cache_replay import price
-from gc_core.commands import app
-from gc_core.transcripts import Transcript, read_transcript
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 
 MODEL = "claude-sonnet-4-5"

@@ -2,8 +2,8 @@ import datetime as dt
 
 import pytest
 
-from gc_core.cache import terms
-from gc_core.cache.terms import terms_of
+from gc_core.providers import cache_terms as terms
+from gc_core.providers.cache_terms import terms_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gc_core.calibration import LEAST_RATIO, MOST_HIDDEN, MOST_RATIO, Calibration
+from gc_core.providers.calibration import LEAST_RATIO, MOST_HIDDEN, MOST_RATIO, Calibration
 
 tokens = st.integers(min_value=0, max_value=2_000_000)
 reports = st.lists(st.tuples(st.integers(-10, 2_000_000), st.integers(-10, 2_000_000)), max_size=6)

@@ -1,8 +1,7 @@
 """The chart of the window's fill, drawn without a terminal."""
 
 import pytest
-
-from gc_core.chart import ASCII, Level, fill_chart
+from ctxgc.cli.chart import ASCII, Level, fill_chart
 
 WINDOW = Level(name="window", tokens=100)
 

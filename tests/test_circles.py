@@ -5,7 +5,7 @@ import pytest
 from gc_core import GCConfig, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
-from gc_core.guard import RereadGuard
+from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import circle, honest
 
 

@@ -1,14 +1,11 @@
 """The command line, as a user types it."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from ctxgc.cli.app import app
 from typer.testing import CliRunner
-
-from gc_core import cli
-from gc_core.commands import app
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "session.jsonl"
 
@@ -206,18 +203,6 @@ def test_help_names_the_commands():
     shown = run("--help").stdout
     assert "replay" in shown
     assert "strategies" in shown
-
-
-@pytest.mark.parametrize("missing", ["typer", "rich"])
-def test_without_the_extra_the_command_says_what_to_install(missing, monkeypatch, capsys):
-    monkeypatch.delitem(sys.modules, "gc_core.commands", raising=False)
-    for name in [name for name in sys.modules if name.partition(".")[0] == missing]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    assert stopped.value.code == 2
-    assert 'pip install "gc-core[cli]"' in capsys.readouterr().err
 
 
 def test_the_example_holds_no_path_of_the_machine_that_recorded_it():

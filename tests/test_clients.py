@@ -8,9 +8,9 @@ import sys
 import anthropic
 import openai
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession
-from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use

@@ -3,13 +3,13 @@
 import json
 
 import pytest
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig
 from gc_core.errors import TranscriptError
-from gc_core.formats import format_named
-from gc_core.messages import Role
-from gc_core.replay import replay
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.values.messages import Role
 
 RESPONSES = format_named("responses")
 ASKED = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix it."}]}

@@ -4,9 +4,9 @@ import attrs
 import pytest
 
 from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, Plugins, hookimpl
-from gc_core.cold import MOST_ITEMS, MOST_LOOKED, MOST_TOKENS
-from gc_core.items import ItemKind
-from gc_core.ledger import Collected
+from gc_core.collector.cold_tier import MOST_ITEMS, MOST_LOOKED, MOST_TOKENS
+from gc_core.storage.ledger import Collected
+from gc_core.values.items import ItemKind
 from tests.support.say import call, lines, rendered, result, user
 
 
@@ -110,7 +110,7 @@ def test_only_what_is_above_the_threshold_comes_back(relevance, threshold, comes
 
 def test_the_most_relevant_come_back_in_a_bounded_share_and_the_target_holds(monkeypatch):
     share = 0.04
-    monkeypatch.setattr("gc_core.cold.MOST_SHARE", share)
+    monkeypatch.setattr("gc_core.collector.cold_tier.MOST_SHARE", share)
     made, _ = promoted(*((f"i{3 + 2 * place}", 0.7 + place / 100) for place in range(15)))
     with made:
         made.collect_now(target_percent=20)

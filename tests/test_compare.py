@@ -9,28 +9,28 @@ from pathlib import Path
 import attrs
 import distributed
 import pytest
+from ctxgc.cli.app import app
+from ctxgc.cli.compare_commands import _offer
+from ctxgc.cli.console import given as files_of
+from ctxgc.evaluation.baselines import MASK, BaselineSession
+from ctxgc.evaluation.call_measures import CallMeasures, Fit, Prompt, Recovery, Sent, Share
+from ctxgc.evaluation.comparison import BANDS, compare, session_names
+from ctxgc.evaluation.executors import crew_of
+from ctxgc.evaluation.find_sessions import chosen, own_sessions
+from ctxgc.evaluation.jobs import BASELINES_BY_NAME, Recording, Work, measured
+from ctxgc.evaluation.replay import replay_baseline
+from ctxgc.evaluation.replay_report import pooled, summary_of
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.totals import sums_of, together
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
+from ctxgc.evaluation.vendor_modes import SUMMARY_OPENING, VENDOR_MODES, FlatSummary, ToolClearing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession
-from gc_core.baselines import MASK, BaselineSession
-from gc_core.commands import app
-from gc_core.compare_commands import _offer
-from gc_core.comparison import BANDS, compare, session_names
-from gc_core.console import given as files_of
 from gc_core.errors import ConfigError, ExecutorError
-from gc_core.executors import crew_of
-from gc_core.measures import pooled, summary_of
-from gc_core.measuring import BASELINES_BY_NAME, Recording, Work, measured
-from gc_core.one_call import CallMeasures, Fit, Prompt, Recovery, Sent, Share
-from gc_core.own_sessions import chosen, own_sessions
-from gc_core.replay import replay_baseline
-from gc_core.sums import sums_of, together
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import uses_of
-from gc_core.vendor_modes import SUMMARY_OPENING, VENDOR_MODES, FlatSummary, ToolClearing
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "session.jsonl"
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCSession, InconsistentReplyError, ItemKind, Plugins
-from gc_core.contradictions import ContradictionCheck
+from gc_core.plugins.contradictions import ContradictionCheck
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.transcripts import read_transcript
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, call, result, user
 

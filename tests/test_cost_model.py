@@ -3,13 +3,13 @@
 import datetime as dt
 
 import pytest
+from ctxgc.evaluation.cost_model import CostModel, available, required_ratio
+from ctxgc.evaluation.target_advice import best_share, recommended_target, worth
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import ConfigError, GCConfig, recommended_target
-from gc_core.cache.prices import prices_of
-from gc_core.cost_model import CostModel, available, required_ratio
-from gc_core.quality import best_share, worth
+from gc_core import ConfigError, GCConfig
+from gc_core.providers.prices import prices_of
 
 DAY = dt.date(2026, 11, 1)
 STEPS = st.integers(1, 20_000)

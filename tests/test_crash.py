@@ -16,7 +16,7 @@ import attrs
 import pytest
 
 from gc_core import GCSession, ItemKind, Plugins
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
 from tests.support.formats import FORMATS, asked, said
 from tests.support.likeness import assert_books_are_right, assert_same, copied, likeness
 

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 import gc_core
 from gc_core import GCConfig, GCSession, compact
-from gc_core.audit import verify
 from gc_core.errors import GCError, MessageError
-from gc_core.json_values import DEEPEST, DepthError, check_depth, leaves, read_json, rebuilt, strings
-from gc_core.log import FILE_NAME
-from gc_core.transcripts import read_transcript
+from gc_core.storage.audit import verify
+from gc_core.storage.master_log import FILE_NAME
+from gc_core.values.json_values import DEEPEST, DepthError, check_depth, leaves, read_json, rebuilt, strings
 
 ROOT = Path(gc_core.__file__).parent
 

@@ -4,13 +4,13 @@ import re
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCRemovalItem, GCSession, Plugins, verify
-from gc_core.rules import check_request
-from gc_core.summaries.digesting import digest_text
-from gc_core.summary import SummaryForm, SummaryRequest, entries_of
-from gc_core.tokens import counter_for
-from gc_core.transcripts import read_transcript
+from gc_core.providers.rules import check_request
+from gc_core.providers.token_counting import counter_for
+from gc_core.summaries.digests import digest_text
+from gc_core.values.summary import SummaryForm, SummaryRequest, entries_of
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, call, lines, result, user
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import structlog
 import typer.main
+from ctxgc.cli.app import app
 
 import gc_core
 import gc_core.testing
-from gc_core import GCSession, Plugins, hookspecs, load_config
-from gc_core.commands import app
+from gc_core import GCSession, Plugins, load_config
+from gc_core.plugins import hookspecs
 from gc_core.testing import CounterContract, StrategyContract, SummarizerContract
 from tests.support.documents import blocks_of, reading
 

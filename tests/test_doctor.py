@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from ctxgc.cli.app import app
+from ctxgc.doctor import diagnose
+from ctxgc.doctor.checks import Level
+from ctxgc.doctor.file_checks import kind_of, mounts_of, told_of
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession, Plugins
-from gc_core.commands import app
-from gc_core.doctor import diagnose
-from gc_core.doctor_checks import Level
-from gc_core.doctor_files import kind_of, mounts_of, told_of
 from tests.support.say import answer, user
 
 ROOT = Path(__file__).parents[1]
@@ -222,7 +222,7 @@ def test_an_extra_that_a_setting_needs_is_told(tmp_path):
     code = f"""
         import sys
         sys.modules["litellm"] = None
-        from gc_core.doctor import diagnose
+        from ctxgc.doctor import diagnose
         print(*(each.remedy for each in diagnose(config={str(path)!r}, environ={{}})), sep="\\n")
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)  # noqa: S603 - ours

@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.baselines import KeepLast
+from ctxgc.evaluation.replay import replay, replay_baseline
+from ctxgc.evaluation.transcripts import Transcript
 
 from benchmarks import editing_loop
 from benchmarks.editing_loop import MOST_EXTRA, MOST_LINES, Files, System, main, played, recording_of, row_of, window_of
 from benchmarks.peers.catalog import ADAPTERS, Peer
 from gc_core import GCConfig
-from gc_core.baselines import KeepLast
-from gc_core.items import ItemKind, Part
-from gc_core.replay import replay, replay_baseline
-from gc_core.transcripts import Transcript
+from gc_core.values.items import ItemKind, Part
 from tests.support.say import answer, call, lines, result, user
 
 WINDOW, WIDE = 1_500, 100_000

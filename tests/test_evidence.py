@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.evidence import HOSTS, Call, Probe, Round, Task, Verdict, judge, labels
 from benchmarks.planted import EACH, Place, facts, plant
 from gc_core import CollectionFinished, GCConfig, GCSession
-from gc_core.transcripts import Transcript, read_transcript
 from tests.support.corpus import corpus_dir, require_corpus
 
 NAME = re.compile(r"[0-9_/@=]|\w\.\w|[a-z][A-Z]")

@@ -12,9 +12,9 @@ import anthropic
 import attrs
 import openai
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession, ItemKind, Plugins, verify
-from gc_core.transcripts import read_transcript
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, use
 from tests.support.say import call as openai_call

@@ -19,8 +19,8 @@ from gc_core import (
     SummaryValidator,
     hookimpl,
 )
-from gc_core.backends import FileBackend, InMemoryBackend, SQLiteBackend
-from gc_core.task.extraction import DeterministicExtractor
+from gc_core.plugins.checkpoint_backends import FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.values import Constraint, TaskState
 from gc_core.testing import (
     ExtractorContract,

@@ -14,11 +14,11 @@ from filelock import FileLock
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gc_core import facts as module
 from gc_core.errors import LogError
-from gc_core.facts import FactKind, FactOp, FactStore, Promotion
-from gc_core.references import ByteRange
-from gc_core.tokens import counter_for
+from gc_core.providers.token_counting import counter_for
+from gc_core.storage import facts as module
+from gc_core.storage.facts import FactKind, FactOp, FactStore, Promotion
+from gc_core.values.references import ByteRange
 
 CONSTRAINT, DECISION, FACT = FactKind.CONSTRAINT, FactKind.DECISION, FactKind.FACT
 COUNTER = counter_for(None, "openai")
@@ -503,7 +503,7 @@ def test_a_promotion_waits_for_the_one_before_it_and_says_when_it_takes_too_long
 
 WRITER = """
 import sys, pathlib
-from gc_core.facts import FactKind, FactStore, Promotion
+from gc_core.storage.facts import FactKind, FactStore, Promotion
 
 path, name, count = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = FactStore(path)

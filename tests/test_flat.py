@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
-from gc_core.ages import ages_of
-from gc_core.items import Item, ItemKind, Unit
+from gc_core.relevance.ages import ages_of
+from gc_core.values.items import Item, ItemKind, Unit
 from tests.support.say import answer, call, result, user
 
 

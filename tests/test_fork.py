@@ -16,7 +16,7 @@ import pytest
 
 from gc_core import AsyncGCSession, GCSession
 from gc_core.errors import LogError, SessionClosedError
-from gc_core.reader import SessionReader
+from gc_core.session.reader import SessionReader
 from tests.support.likeness import assert_books_are_right
 from tests.support.say import answer, rounds, small, user
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 
 from gc_core.errors import ConfigError, MessageError
-from gc_core.formats import AnthropicFormat, OpenAIFormat, format_named
-from gc_core.formats.images import image_size
-from gc_core.items import Image, ItemKind
-from gc_core.messages import Role, Usage
+from gc_core.providers import AnthropicFormat, OpenAIFormat, format_named
+from gc_core.providers.images import image_size
+from gc_core.values.items import Image, ItemKind
+from gc_core.values.messages import Role, Usage
 from tests.support import messages as made
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
 

@@ -8,18 +8,18 @@ import random
 
 import attrs
 import pytest
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gc_core import AgentTools, GCConfig, GCSession, compact
 from gc_core.errors import MessageError
-from gc_core.formats import GeminiFormat, format_named
-from gc_core.items import Image, ItemKind
-from gc_core.masking import without_secrets
-from gc_core.messages import Request, Role, Usage
-from gc_core.replay import replay
-from gc_core.rules import check_collection, check_request
-from gc_core.transcripts import read_transcript
+from gc_core.plugins.redaction import without_secrets
+from gc_core.providers import GeminiFormat, format_named
+from gc_core.providers.rules import check_collection, check_request
+from gc_core.values.items import Image, ItemKind
+from gc_core.values.messages import Request, Role, Usage
 from tests.support import gemini_messages as made
 from tests.support.checker import complaints
 from tests.support.corpus import native_sessions, require_corpus

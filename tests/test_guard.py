@@ -8,17 +8,17 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 import gc_core
 from gc_core import AgentTools, GCConfig, GCPolicy, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
-from gc_core.formats import format_named
-from gc_core.framing import told_result
-from gc_core.guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
-from gc_core.guard_words import FORBIDDEN, asks_to_reread
-from gc_core.items import Item, ItemKind
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.relevance.reread_guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
+from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
+from gc_core.values.framing import told_result
+from gc_core.values.items import Item, ItemKind
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
 from tests.support.say import answer, call, result, rounds, schema, text_of, user
 from tests.support.say import small as unwatched

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,6 @@ from gc_core import (
     verify,
 )
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
-from gc_core.transcripts import read_transcript
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.gemini_messages import gemini_sessions_strategy

@@ -5,16 +5,16 @@ import math
 import statistics
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import gc_core as gc
 from benchmarks.importance import ORDERS, auc, half_of
 from gc_core import CompositeScorer, ConfigError, GCConfig, ImportanceScorer, Plugins, ScoringWindow
-from gc_core.bm25 import BM25, bag_of
-from gc_core.per_text import PerText
-from gc_core.scoring import Scoring
-from gc_core.transcripts import read_transcript
+from gc_core.collector.scoring import Scoring
+from gc_core.relevance.bm25 import BM25, bag_of
+from gc_core.relevance.text_cache import PerText
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, small, user

@@ -15,21 +15,21 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from ctxgc.adoption import adopt_transcript
+from ctxgc.cli.app import app as ctxgc
+from ctxgc.evaluation.transcripts import read_transcript
+from ctxgc.inspector.app import DetailScreen, InspectorApp
+from ctxgc.inspector.follower import Follower
+from ctxgc.inspector.rows import PAGE, Row, doing_rows, matching, path_of, window_rows
+from ctxgc.inspector.tree import RowTree
 from textual.app import App
 from textual.widgets import Static, TextArea
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession, purge
-from gc_core.adoption import adopt_transcript
-from gc_core.commands import app as ctxgc
 from gc_core.errors import LogError
-from gc_core.inspector.app import DetailScreen, InspectorApp
-from gc_core.inspector.following import Follower
-from gc_core.inspector.rows import PAGE, Row, doing_rows, matching, path_of, window_rows
-from gc_core.inspector.tree import RowTree
-from gc_core.items import Form
-from gc_core.reader import SessionReader
-from gc_core.transcripts import read_transcript
+from gc_core.session.reader import SessionReader
+from gc_core.values.items import Form
 from tests.support import writer
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.say import call, lines, result, results, use, user
@@ -512,7 +512,7 @@ def test_what_stands_in_texts_steers_no_terminal(tmp_path):
 def test_in_a_real_terminal_it_runs_until_q(recorded):
     parent, child = pty.openpty()
     environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
-    command = [sys.executable, "-m", "gc_core.cli", "inspect", str(recorded)]
+    command = [sys.executable, "-m", "ctxgc.__main__", "inspect", str(recorded)]
     with subprocess.Popen(command, stdin=child, stdout=child, stderr=child, env=environ) as process:  # noqa: S603 - ours
         os.close(child)
         seen = b""

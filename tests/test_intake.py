@@ -15,7 +15,7 @@ from gc_core import (
     Plugins,
     hookimpl,
 )
-from gc_core.intake import LONG_ARGUMENT_TOKENS
+from gc_core.window.intake import LONG_ARGUMENT_TOKENS
 from tests.support.checker import complaints
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.say import answer, call, lines, rendered, result, results, schema, use, user

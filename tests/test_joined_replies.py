@@ -6,10 +6,10 @@ import shutil
 import pytest
 
 from gc_core import GCConfig, GCSession, InstructionSource
-from gc_core.audit import verify
-from gc_core.ledger import Collected, Sent
-from gc_core.policy import GCPolicy
-from gc_core.purge import purge
+from gc_core.storage.audit import verify
+from gc_core.storage.ledger import Collected, Sent
+from gc_core.storage.purge import purge
+from gc_core.values.policy import GCPolicy
 from tests.support.histories import FORMATS, STRATEGIES, History
 from tests.support.say import answer, call, lines, rounds, small, user
 

@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core.errors import LogError
-from gc_core.journal import Journal, line_of
-from gc_core.references import ByteRange
+from gc_core.storage.journal import Journal, line_of
+from gc_core.values.references import ByteRange
 
 # A forked child here does nothing but write to its own files, and ends without coming back.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -117,8 +117,8 @@ def test_what_is_not_one_line_is_refused_and_nothing_of_the_append_is_written(tm
 
 @pytest.mark.parametrize("step", [1, 3, 7, 1 << 13])
 def test_the_first_line_from_every_offset_is_what_a_scan_finds(tmp_path, monkeypatch, step):
-    monkeypatch.setattr("gc_core.journal._PROBE", step)
-    monkeypatch.setattr("gc_core.journal._CHUNK", step)
+    monkeypatch.setattr("gc_core.storage.journal._PROBE", step)
+    monkeypatch.setattr("gc_core.storage.journal._CHUNK", step)
     journal = Journal(file_of(tmp_path, WHOLE))
     scanned = list(journal.lines())
     assert [line for _, line in scanned] == LINES

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from gc_core.items import Item, ItemKind
-from gc_core.policy import GCPolicy
+from gc_core.providers.token_counting import counter_for
 from gc_core.relevance.compactions import is_compaction
 from gc_core.relevance.demands import Strength, demands_in, is_demand
+from gc_core.relevance.name_scan import scan
 from gc_core.relevance.outcome_lines import told_lines
-from gc_core.scan import scan
-from gc_core.stubs import write_stub
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summary import SummaryRequest
-from gc_core.tokens import counter_for
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.summary import SummaryRequest
+from gc_core.window.stubs import write_stub
 
 DATA = Path(__file__).parent / "data"
 COUNTER = counter_for(None, "openai")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gc_core import ContextOverflowError, GCPolicy, GCTriggerReason, ItemKind
-from gc_core.actions import Drop, Stub
+from gc_core.values.removals import Drop, Stub
 from tests.support.checker import complaints
 from tests.support.say import Letters, answer, call, lines, rendered, result, results, small, use, user
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from gc_core import GCConfig, GCSession, ItemKind, verify
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
 from tests.support.likeness import likeness
 from tests.support.say import answer, lines, result, results, small, user

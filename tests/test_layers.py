@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.cache_simulator import CacheSimulator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,12 +27,11 @@ from gc_core import (
     VolatileLayer,
     purge,
 )
-from gc_core.cache.simulator import CacheSimulator
-from gc_core.cache.terms import terms_of
 from gc_core.errors import LogError
-from gc_core.sources import ENRICHMENT, SYSTEM
-from gc_core.tokens import counter_for
-from gc_core.volatile import volatile_in
+from gc_core.providers.cache_terms import terms_of
+from gc_core.providers.token_counting import counter_for
+from gc_core.relevance.volatile_text import volatile_in
+from gc_core.values.sources import ENRICHMENT, SYSTEM
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.likeness import assert_alike
 from tests.support.promises import canonical

@@ -5,6 +5,7 @@ import contextlib
 import threading
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from gc_core import (
     SessionClosedError,
 )
 from gc_core.testing import AsyncFakeSummarizer
-from gc_core.transcripts import read_transcript
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.likeness import assert_books_are_right, assert_same, likeness

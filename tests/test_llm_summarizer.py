@@ -14,17 +14,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import AsyncGCSession, GCConfig, GCPolicy, GCSession
-from gc_core.border import started
 from gc_core.errors import ConfigError, PluginError, SummaryError
-from gc_core.items import Item, ItemKind
-from gc_core.summaries import llm, model_library
+from gc_core.isolation import started
+from gc_core.summaries import litellm_client as model_library
+from gc_core.summaries import llm
 from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
 from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, head_and_tail, told
 from gc_core.summaries.validation import SummaryValidator
-from gc_core.summary import SummaryRequest
-from gc_core.transcripts import read_transcript
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.summary import SummaryRequest
 from tests.support.provider import ProviderServer, count_text
 from tests.support.say import call, lines, result, user
 from tests.support.summary_server import SummaryServer, calls_a_tool, fails, hangs, says

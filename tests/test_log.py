@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gc_core import GCPolicy
 from gc_core.errors import LogError
-from gc_core.journal import Journal
-from gc_core.log import LogRecord, MasterLog
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import LogRecord, MasterLog
 
 MEGABYTE = 1 << 20
 

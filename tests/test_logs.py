@@ -25,9 +25,9 @@ from gc_core import (
     hookimpl,
 )
 from gc_core.errors import GCError, InconsistentReplyError, RuleError
-from gc_core.logs import logger
-from gc_core.results import Inconsistency, Refusal
 from gc_core.testing import make_conversation
+from gc_core.values.loggers import logger
+from gc_core.values.results import Inconsistency, Refusal
 from tests.support.say import answer, call, lines, result, rounds, small, user
 
 ROOT = Path(__file__).parents[1]
@@ -507,7 +507,7 @@ def test_a_plan_that_breaks_a_rule_is_a_failed_collection(host, monkeypatch):
 
     with small() as session:
         rounds(session, 8)
-        monkeypatch.setattr("gc_core.collection.Collector.check", refused)
+        monkeypatch.setattr("gc_core.collector.collector.Collector.check", refused)
         with pytest.raises(RuleError):
             session.collect_now(target_percent=5)
     (event,) = host.named("collection failed")
@@ -668,7 +668,7 @@ def documented():
 
 def test_the_page_lists_every_event_with_its_level_and_keys():
     found = set()
-    for path in (ROOT / "gc_core").rglob("*.py"):
+    for path in (*(ROOT / "gc_core").rglob("*.py"), *(ROOT / "ctxgc").rglob("*.py")):
         for level, event, keys in logged(ast.parse(path.read_text())):
             found.add(event)
             row = documented()[event]

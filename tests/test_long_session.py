@@ -5,6 +5,7 @@ import json
 from collections import Counter
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,7 @@ from benchmarks.long_plants import Kind, Stage, plants, sow
 from benchmarks.long_session import Numbers, Renamer, long_session, session_files
 from benchmarks.longrun import print_run, run_keep_last, run_strategy
 from benchmarks.state_labels import Entry, LabelKind, holds, judge, labelled_messages, print_scores
-from gc_core.scan import scan
-from gc_core.transcripts import read_transcript
+from gc_core.relevance.name_scan import scan
 from tests.support.corpus import corpus_dir, require_corpus
 
 SMALL = ("entire--0822", "tau-bench--airline-003", "moatless--django__django-13028")

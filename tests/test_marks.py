@@ -5,14 +5,14 @@ import json
 import random
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession
-from gc_core.betas import BETAS, beta_named
-from gc_core.cache.marks import Marks
-from gc_core.messages import Request
-from gc_core.transcripts import read_transcript
+from gc_core.cache.breakpoints import Marks
+from gc_core.providers.anthropic.betas import BETAS, beta_named
+from gc_core.values.messages import Request
 from tests.support.checker import as_blocks, complaints
 from tests.support.corpus import native_sessions, require_corpus
 from tests.support.messages import anthropic_sessions_strategy

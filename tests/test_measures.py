@@ -3,18 +3,18 @@
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.call_measures import CallMeasures, Fit, Prompt, Recovery, Share
+from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.identifiers import identifiers
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.replay_report import summary_of
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from gc_core import GCConfig, SourceError
-from gc_core.identifiers import identifiers
-from gc_core.measures import summary_of
-from gc_core.messages import Request
-from gc_core.one_call import CallMeasures, Fit, Prompt, Recovery, Share
-from gc_core.references import Reference
-from gc_core.replay import replay
-from gc_core.sight import Sight
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import uses_of
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.messages import Request
+from gc_core.values.references import Reference
 from tests.support.corpus import corpus_dir, require_corpus
 
 

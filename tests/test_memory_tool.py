@@ -22,8 +22,8 @@ from gc_core import (
     SQLiteBackend,
     hookimpl,
 )
-from gc_core.anthropic_memory import AsyncMemoryTool, MemoryTool
-from gc_core.memory_files import MOST_CHARS, ROOT, MemoryFiles
+from gc_core.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
+from gc_core.integrations.anthropic_memory.files import MOST_CHARS, ROOT, MemoryFiles
 from tests.support.provider import ProviderServer
 from tests.support.say import use, user
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gc_core import ContextMiddleware, GCSession, MessageError, Plugins, hookimpl
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "login.py"}'}}
 CALLS = {"role": "assistant", "content": None, "tool_calls": [CALL]}

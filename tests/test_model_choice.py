@@ -5,10 +5,10 @@ import datetime as dt
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession
-from gc_core.cache.prices import offers_beside, prices_of
-from gc_core.messages import Usage
+from gc_core.providers.prices import offers_beside, prices_of
 from gc_core.summaries.model_choice import cheapest, completed
 from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, with_instructions
+from gc_core.values.messages import Usage
 
 DAY = dt.date(2026, 11, 1)
 ROOM = 124_000

@@ -1,6 +1,6 @@
 import pytest
 
-from gc_core.models import family
+from gc_core.providers.model_families import family
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gc_core import GCRemovalItem
-from gc_core.items import Item, ItemKind
-from gc_core.policy import GCPolicy
 from gc_core.relevance.call_results import text_was_not_found
 from gc_core.relevance.needed_again import NeededAgain
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
 from tests.test_working_set import Agent, lines
 
 LABELLED = [json.loads(line) for line in (Path(__file__).parent / "data/edit_results.jsonl").read_text().splitlines()]

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gc_core import CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins, SourceError
-from gc_core.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
-from gc_core.scan import scan
-from gc_core.triggers import Major, ObjectiveChange
+from gc_core.relevance.name_scan import scan
+from gc_core.relevance.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
+from gc_core.values.triggers import Major, ObjectiveChange
 from tests.support.say import call, lines, result, rounds, small, user
 
 FIRST = "Make parser.py and lexer.py accept tabs."

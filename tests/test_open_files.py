@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gc_core import GCSession, Plugins, handles, indexer
+from gc_core import GCSession, Plugins
 from gc_core.errors import LogError
-from gc_core.journal import Journal, line_of
+from gc_core.storage import file_handle as handles
+from gc_core.storage.journal import Journal, line_of
+from gc_core.storage.search import indexer
 from tests.support.say import answer, small, user
 
 LISTED = Path("/proc/self/fd")

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import ContextOverflowError, GCConfig, GCSession, compact
-from gc_core.formats import format_named
-from gc_core.rules import check_request
-from gc_core.tokens import counter_for, part_tokens
+from gc_core.providers import format_named
+from gc_core.providers.rules import check_request
+from gc_core.providers.token_counting import counter_for, part_tokens
 from tests.support.ordinary import KINDS, as_anthropic, judge, kind, made, moments
 
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from gc_core import GCTriggerReason, ItemKind
-from gc_core.messages import Role
+from gc_core.values.messages import Role
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, LIKE_OURS, SPEAKERS, STRATEGIES, History, Reply
 from tests.support.say import Letters, answer, call, lines, result, small, user

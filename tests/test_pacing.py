@@ -5,6 +5,8 @@ import json
 
 import attrs
 import pytest
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,15 +21,13 @@ from gc_core import (
     Usage,
     hookimpl,
 )
-from gc_core.accounts import REFUSED, UNREPORTED
 from gc_core.cache.economics import economics_of
-from gc_core.calibration import Calibration
-from gc_core.ledger import Entry
-from gc_core.pacing import LEAST_CALLS, LEAST_SHARE, Pace
-from gc_core.replay import replay
-from gc_core.results import GCTriggerReason, Inconsistency
-from gc_core.scheduler import Moment, Scheduler
-from gc_core.transcripts import read_transcript
+from gc_core.collector.scheduler import Moment, Scheduler
+from gc_core.collector.spend_pacing import LEAST_CALLS, LEAST_SHARE, Pace
+from gc_core.providers.calibration import Calibration
+from gc_core.storage.ledger import Entry
+from gc_core.storage.usage_ledger import REFUSED, UNREPORTED
+from gc_core.values.results import GCTriggerReason, Inconsistency
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, user

@@ -150,7 +150,7 @@ def test_a_plugin_that_panics_before_it_is_there_breaks_nothing_else(where, erro
                 raise error("from inside")
             return Registers()
 
-    monkeypatch.setattr("gc_core.plugins.installed_entries", lambda: (Entry(),))
+    monkeypatch.setattr("gc_core.plugins.manager.installed_entries", lambda: (Entry(),))
     (failure,) = Plugins.discover().failures
     assert (failure.plugin, failure.doing) == ("rust", "loading")
     assert "from inside" in str(failure)

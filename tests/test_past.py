@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -29,12 +30,11 @@ from gc_core import (
     verify,
 )
 from gc_core.errors import LogError
-from gc_core.journal import Journal, line_of
-from gc_core.log import LogRecord, text_of
-from gc_core.rules import check_request
-from gc_core.state import digest_of_messages
-from gc_core.store import Store
-from gc_core.transcripts import read_transcript
+from gc_core.providers.rules import check_request
+from gc_core.storage.journal import Journal, line_of
+from gc_core.storage.master_log import LogRecord, text_of
+from gc_core.storage.state import digest_of_messages
+from gc_core.storage.store import Store
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
 from tests.support.formats import FORMATS, asked, called, came, said
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy

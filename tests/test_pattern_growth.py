@@ -6,7 +6,7 @@ import time
 import pytest
 
 from gc_core.learning.extraction import MOST_CHARS
-from gc_core.summaries.values import _ASSIGNED, _ASSIGNED_AMONG
+from gc_core.summaries.changed_values import _ASSIGNED, _ASSIGNED_AMONG
 from tests.support import patterns as found
 
 SMALL, LARGE = 120, 480
@@ -22,7 +22,7 @@ HOPELESS = 0.1
 """Seconds for the first texts from which no longer one is tried: no linear pattern takes as long, others take hours."""
 
 WAYS = {
-    "gc_core.summaries.digesting._WORTH": {"match"},
+    "gc_core.summaries.digests._WORTH": {"match"},
     "gc_core.summaries.inventions._UNIT": {"fullmatch"},
     "gc_core.summaries.inventions._COUNTED": {"fullmatch"},
     "gc_core.summaries.inventions._EITHER": {"fullmatch"},
@@ -78,10 +78,10 @@ def is_linear(pattern, attack, ways):
 
 def test_patterns_are_found_wherever_the_library_keeps_them():
     assert {
-        "gc_core.summaries.values._ASSIGNED",  # of a module
-        "gc_core.task.subjects._DROPPED",  # in a tuple
-        "gc_core.volatile._PATTERNS",  # in pairs
-        "gc_core.learning.wording.TAIL",  # compiled when it is first asked
+        "gc_core.summaries.changed_values._ASSIGNED",  # of a module
+        "gc_core.task.contradictions._DROPPED",  # in a tuple
+        "gc_core.relevance.volatile_text._PATTERNS",  # in pairs
+        "gc_core.learning.phrases.TAIL",  # compiled when it is first asked
     } <= set(found.patterns().values())
 
 
@@ -128,16 +128,16 @@ def test_a_pattern_that_is_not_linear_is_found(words, sizes):
 def test_what_only_a_function_has_is_escaped_or_known():
     """A pattern that is made of words at run time is not found above: only what is escaped may vary in it."""
     assert found.made_of_words() == {
-        "gc_core.learning.wording._compiled",  # found as ``Words``
-        "gc_core.models._names",  # a family's name, of the library's own table
-        "gc_core.profiles.reading.cues",  # the library's own words
-        "gc_core.queries.finder_of",  # alternatives of escaped words
-        "gc_core.summaries.choosing.focus_pattern",  # alternatives of escaped words
+        "gc_core.learning.phrases._compiled",  # found as ``Words``
+        "gc_core.providers.model_families._names",  # a family's name, of the library's own table
+        "gc_core.relevance.profiles.matchers.cues",  # the library's own words
+        "gc_core.storage.search.queries.finder_of",  # alternatives of escaped words
+        "gc_core.summaries.fact_selection.focus_pattern",  # alternatives of escaped words
         "gc_core.summaries.prompt._ends",  # a number
-        "gc_core.task.phrases._words",  # the library's own words, for patterns of the module
-        "gc_core.task.touched.file_of",  # suffixes of files
-        "gc_core.task.wording._any",  # the library's own words, for patterns of the module
-        "gc_core.worker_notes.named",  # alternatives of escaped words
+        "gc_core.task.rule_phrases._words",  # the library's own words, for patterns of the module
+        "gc_core.task.touched_files.file_of",  # suffixes of files
+        "gc_core.task.phrases._any",  # the library's own words, for patterns of the module
+        "gc_core.integrations.tool_worker.notes.named",  # alternatives of escaped words
     }
 
 

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.baselines import NoCollection
+from ctxgc.evaluation.replay import replay_baseline
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.peers.catalog import ADAPTERS, PEERS, REQUIREMENTS, Peer, peers_named
 from benchmarks.peers.process import AdapterProcess, PeerCallError, PeerError
@@ -13,11 +17,7 @@ from benchmarks.peers.replaying import errors_by_kind, replay_peer
 from benchmarks.peers.running import BEGIN, END, renewed
 from benchmarks.peers.table import Run, apart, as_json, earlier_figures, figures, markdown, row_of, table_of
 from gc_core import GCConfig
-from gc_core.baselines import NoCollection
 from gc_core.errors import ConfigError, GCError
-from gc_core.replay import replay_baseline
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import uses_of
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.say import answer, call, result, user
 

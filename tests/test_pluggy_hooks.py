@@ -17,12 +17,12 @@ from gc_core import (
     Plugins,
     SourceError,
     hookimpl,
-    hookspecs,
 )
-from gc_core.faults import QUARANTINE_AFTER
-from gc_core.hook_calls import MASKED
-from gc_core.results import ColdItem, Goal, Inconsistency, Refusal
-from gc_core.sources import InstructionSource
+from gc_core.plugins import hookspecs
+from gc_core.plugins.faults import QUARANTINE_AFTER
+from gc_core.plugins.hook_calls import MASKED
+from gc_core.values.results import ColdItem, Goal, Inconsistency, Refusal
+from gc_core.values.sources import InstructionSource
 from tests.support.say import small, user
 
 GOAL = Goal(target_tokens=0, reason=GCTriggerReason.MANUAL)
@@ -606,7 +606,7 @@ def test_a_blocked_plugin_is_not_even_imported(monkeypatch):
             imported.append(self.name)
             return offers(**{self.name: Idle})
 
-    monkeypatch.setattr("gc_core.plugins.installed_entries", lambda: (Entry("aa"), Entry("bb")))
+    monkeypatch.setattr("gc_core.plugins.manager.installed_entries", lambda: (Entry("aa"), Entry("bb")))
     plugins = Plugins.discover(blocked=["aa"])
     assert imported == ["bb"]
     assert [info.name for info in plugins.strategies()] == ["bb", "none"]
@@ -641,7 +641,7 @@ def test_installed_plugins_are_asked_in_the_order_of_their_names(monkeypatch):
         def load(self):
             return adds(self.name)
 
-    monkeypatch.setattr("gc_core.plugins.installed_entries", lambda: (Entry("a"), Entry("b"), Entry("c")))
+    monkeypatch.setattr("gc_core.plugins.manager.installed_entries", lambda: (Entry("a"), Entry("b"), Entry("c")))
     assert Plugins.discover().redact("Go") == "Go a b c"
 
 

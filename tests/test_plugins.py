@@ -21,9 +21,9 @@ from gc_core import (
     UnknownStrategyError,
     hookimpl,
 )
-from gc_core.actions import Drop
-from gc_core.faults import MOST_FAILURES, QUARANTINE_AFTER
-from gc_core.registry import OWN
+from gc_core.plugins.faults import MOST_FAILURES, QUARANTINE_AFTER
+from gc_core.plugins.registry import OWN
+from gc_core.values.removals import Drop
 from tests.support.checker import complaints
 from tests.support.say import answer, call, lines, rendered, result, small, user
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from gc_core.cache.economics import economics_of
-from gc_core.cache.prices import missing_price, prices_of
-from gc_core.messages import Usage
+from gc_core.providers.prices import missing_price, prices_of
+from gc_core.values.messages import Usage
 
 NOVEMBER = dt.date(2026, 11, 1)
 
@@ -89,8 +89,8 @@ def test_without_the_package_the_price_is_missing_and_everything_goes_on():
 import sys
 sys.modules["genai_prices"] = None
 from gc_core import GCConfig, GCSession
-from gc_core.cache.prices import missing_price
-from gc_core.messages import Usage
+from gc_core.providers.prices import missing_price
+from gc_core.values.messages import Usage
 with GCSession(GCConfig(), model="gpt-5.4") as session:
     session.append({"role": "user", "content": "hi"})
     session.pre_send()

@@ -23,15 +23,15 @@ from gc_core import (
     Plugins,
     hookimpl,
 )
-from gc_core.actions import GAP
-from gc_core.items import Part
-from gc_core.profiles import FIRST_PARTS, IMPORTANCE_CLASSES, TOOL_KINDS, detected, tool_kind, weighing_by
-from gc_core.profiles.classes import LINES, PARAGRAPHS
-from gc_core.profiles.profile import classed
-from gc_core.profiles.reading import Reading
-from gc_core.scan import LONG_LINE, scan
-from gc_core.stubs import write_stub
-from gc_core.tokens import counter_for, part_tokens
+from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.relevance.name_scan import LONG_LINE, scan
+from gc_core.relevance.profiles import FIRST_PARTS, IMPORTANCE_CLASSES, TOOL_KINDS, detected, tool_kind, weighing_by
+from gc_core.relevance.profiles.line_classes import LINES, PARAGRAPHS
+from gc_core.relevance.profiles.matchers import Reading
+from gc_core.relevance.profiles.profile import classed
+from gc_core.values.items import Part
+from gc_core.values.removals import GAP
+from gc_core.window.stubs import write_stub
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
 from tests.support.say import call, result, user
 

@@ -5,12 +5,12 @@ import random
 import sys
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
-from gc_core.formats import format_named
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, GCTriggerReason, load_config
-from gc_core.provider_edits import merged
+from gc_core.values.provider_edits import merged
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use, user
 

@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gc_core import ConfigError, GCSession
-from gc_core.audit import verify
 from gc_core.errors import LogError
-from gc_core.facts import FactKind, FactStore, Promotion
-from gc_core.formats import format_named
-from gc_core.journal import Journal
-from gc_core.ledger import Ledger, Purged
-from gc_core.log import MasterLog
-from gc_core.purge import purge
-from gc_core.search import SearchIndex
+from gc_core.providers import format_named
+from gc_core.storage.audit import verify
+from gc_core.storage.facts import FactKind, FactStore, Promotion
+from gc_core.storage.journal import Journal
+from gc_core.storage.ledger import Ledger, Purged
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.purge import purge
+from gc_core.storage.search import SearchIndex
 from tests.support.say import call, lines, rendered, result, results, schema, small, use, user
 
-PURGE = importlib.import_module("gc_core.purge")  # gc_core.purge is the function
+PURGE = importlib.import_module("gc_core.purge")  # gc_core.storage.purge is the function
 
 SECRET = 'sk-"é\\n€\n🦊/7f'  # noqa: S105 - nobody's
 

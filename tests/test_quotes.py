@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.call_measures import CallMeasures, Fit, Prompt, Share
+from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.quotes import quotable_lines, quotes_of
+from ctxgc.evaluation.reuse import uses_of
+from ctxgc.evaluation.totals import sums_of
+from ctxgc.evaluation.transcripts import Transcript
 
-from gc_core.messages import Request
-from gc_core.one_call import CallMeasures, Fit, Prompt, Share
-from gc_core.quotes import quotable_lines, quotes_of
-from gc_core.sight import Sight
-from gc_core.sums import sums_of
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript
-from gc_core.uses import uses_of
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.messages import Request
 
 FILE = "     1→def first_line():\n     2→    return compute(1)\n"
 

@@ -1,11 +1,11 @@
 """Tracing: what no chain of rare names connects with the objective, the newest steps or what is held is garbage."""
 
 import attrs
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 
 from gc_core import ItemKind
-from gc_core.reachability import MOST_SHARED, Roots, distances
-from gc_core.transcripts import read_transcript
+from gc_core.relevance.reachability import MOST_SHARED, Roots, distances
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import call, result, small, user

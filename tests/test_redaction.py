@@ -15,8 +15,8 @@ from gc_core import (
     hookimpl,
     verify,
 )
-from gc_core.option_secrets import is_secret, option_secrets, without_option_secrets
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
+from gc_core.values.option_secrets import is_secret, option_secrets, without_option_secrets
 from tests.support.checker import complaints
 from tests.support.say import lines
 

@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import GCConfig, GCSession, Plugins, hookimpl
-from gc_core.actions import GCRemovalItem
 from gc_core.events import CollectionFinished
-from gc_core.results import GCTriggerReason
-from gc_core.transcripts import read_transcript
+from gc_core.values.removals import GCRemovalItem
+from gc_core.values.results import GCTriggerReason
 from tests.support.corpus import corpus_dir, require_corpus
 
 AIMLESS = {GCTriggerReason.YOUNG, GCTriggerReason.TURN_LIMIT, GCTriggerReason.CONTEXT_LIMIT}

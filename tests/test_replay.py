@@ -7,17 +7,17 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.call_measures import CallMeasures, Prompt, Sent, Share
+from ctxgc.evaluation.replay import replay
+from ctxgc.evaluation.replay_report import pooled, summary_of
+from ctxgc.evaluation.request_judge import Meter
+from ctxgc.evaluation.totals import ReasonCount
+from ctxgc.evaluation.transcripts import Transcript
 
 from gc_core import GCConfig, Plugins, UnknownStrategyError, hookimpl
 from gc_core.errors import MessageError
-from gc_core.measures import pooled, summary_of
-from gc_core.messages import Request
-from gc_core.meter import Meter
-from gc_core.one_call import CallMeasures, Prompt, Sent, Share
-from gc_core.replay import replay
-from gc_core.results import GCTriggerReason
-from gc_core.sums import ReasonCount
-from gc_core.transcripts import Transcript
+from gc_core.values.messages import Request
+from gc_core.values.results import GCTriggerReason
 
 # In o200k_base "hello" is one token and so is " hello"; a message costs 3 more, and a request 3.
 
@@ -377,7 +377,7 @@ def test_times_are_medians_and_what_99_of_100_stay_within():
 @pytest.mark.parametrize("strategy", ["gc_rolling", "gc_progressive"])
 def test_a_replay_is_the_same_in_every_process(strategy):
     """Sets have another order in every process; nothing that is sent may depend on it."""
-    command = [sys.executable, "-c", "from gc_core.cli import main; main()", "replay", "examples/session.jsonl"]
+    command = [sys.executable, "-c", "from ctxgc.__main__ import main; main()", "replay", "examples/session.jsonl"]
     told = []
     for seed in ("1", "2"):
         done = subprocess.run(  # noqa: S603 - our own command

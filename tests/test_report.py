@@ -10,19 +10,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from ctxgc.cli.app import app
+from ctxgc.evaluation.request_judge import Meter
+from ctxgc.evaluation.transcripts import read_transcript
+from ctxgc.report.page import page
+from ctxgc.report.reading import read
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession, LogError
-from gc_core.commands import app
-from gc_core.formats import format_named
-from gc_core.messages import Role
-from gc_core.meter import Meter
-from gc_core.reader import SessionReader
-from gc_core.report.page import page
-from gc_core.report.walk import read
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.session.reader import SessionReader
+from gc_core.values.messages import Role
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, user
 

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
+from ctxgc.report.page import page
+from ctxgc.report.reading import read
+from ctxgc.report.recording import replay_into
 
 from gc_core import GCConfig, GCSession
-from gc_core.report.page import page
-from gc_core.report.recording import replay_into
-from gc_core.report.walk import read
-from gc_core.transcripts import read_transcript
 from tests.support.browser import opened, require_chromium, running, until
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, user

@@ -13,8 +13,8 @@ from google import genai
 from google.genai import types
 
 from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession, RequestCounter
-from gc_core import request_counts as room
-from gc_core.calibration import Calibration
+from gc_core.collector import request_counts as room
+from gc_core.providers.calibration import Calibration
 from tests.support.say import answer, lines, schema, user
 
 WINDOW = 20_000
@@ -310,7 +310,7 @@ def test_an_answer_that_is_no_number_of_tokens_is_a_failure(said_to_be):
 
 
 def test_nobody_waits_for_an_endpoint_that_hangs(monkeypatch):
-    monkeypatch.setattr("gc_core.answering.COUNT_SECONDS", 0.01)
+    monkeypatch.setattr("gc_core.collector.summarizing.COUNT_SECONDS", 0.01)
     come = threading.Event()
     with opened(lambda request, model: come.wait(10)) as session:  # noqa: ARG005
         session.append(user("Fix it."))

@@ -7,16 +7,16 @@ import random
 import attrs
 import openai
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from openai.types.responses import Response
 
 from gc_core import CollectionDeferred, GCConfig, GCSession, MessageError, MessageRepaired, ProviderCompacted
-from gc_core.formats import format_named
-from gc_core.items import ItemKind
-from gc_core.messages import Request, Role, Usage
-from gc_core.rules import check_collection, check_request
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.providers.rules import check_collection, check_request
+from gc_core.values.items import ItemKind
+from gc_core.values.messages import Request, Role, Usage
 from tests.support import responses_messages as made
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
-from gc_core.checkpoints import sealed
 from gc_core.errors import LogError
-from gc_core.formats import format_named
-from gc_core.items import Form
-from gc_core.past import Past
-from gc_core.transcripts import read_transcript
+from gc_core.providers import format_named
+from gc_core.session.timeline import Past
+from gc_core.storage.checkpoints import sealed
+from gc_core.values.items import Form
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.likeness import Walk, assert_alike, assert_same, copied, grown, likeness, taken
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gc_core.errors import RuleError
-from gc_core.messages import Request
-from gc_core.rules import Breach, check_collection, check_framed, check_repeat, check_request
+from gc_core.providers.rules import Breach, check_collection, check_framed, check_repeat, check_request
+from gc_core.values.messages import Request
 from tests.support.checker import complaints
 from tests.support.corpus import native_sessions, openai_sessions
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy

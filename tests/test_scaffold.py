@@ -8,10 +8,9 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from ctxgc.cli.app import app
+from ctxgc.cli.scaffold import new_package
 from typer.testing import CliRunner
-
-from gc_core.commands import app
-from gc_core.scaffold import new_package
 
 CACHE = Path(__file__).parents[1] / ".mypy_cache" / "made"
 FILES = {
@@ -59,7 +58,7 @@ def test_a_package_has_all_that_it_takes_and_nothing_left_to_fill_in(package):
 
 
 def test_every_template_is_used(package):
-    templates = [path for path in resources.files("gc_core").joinpath("templates").iterdir() if path.is_file()]
+    templates = [path for path in resources.files("ctxgc.cli").joinpath("templates").iterdir() if path.is_file()]
     assert len(templates) == len(texts(package)) - 1  # py.typed is empty
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core.names import NOTHING
-from gc_core.scan import LONG_LINE, scan, spans_of
+from gc_core.relevance.name_scan import LONG_LINE, scan, spans_of
+from gc_core.values.names import NOTHING
 
 NAMED = [
     ("see src/app/login.py now", {"src/app/login.py", "login.py"}),

@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 
 from gc_core import GCConfig
 from gc_core.cache.economics import Economics
-from gc_core.calibration import Calibration
-from gc_core.errors import ConfigError
-from gc_core.results import GCTriggerReason, Goal
-from gc_core.scheduler import (
+from gc_core.collector.scheduler import (
     CLIFF_PERCENT,
     GROWTH,
     LEAST_CALLS,
@@ -20,8 +17,11 @@ from gc_core.scheduler import (
     Scheduler,
     cheapest_distance,
 )
-from gc_core.scheduling import Growth
-from gc_core.triggers import Major, Young
+from gc_core.errors import ConfigError
+from gc_core.providers.calibration import Calibration
+from gc_core.session.window_meter import Growth
+from gc_core.values.results import GCTriggerReason, Goal
+from gc_core.values.triggers import Major, Young
 
 EXACT = Calibration(exact=True)
 CLAUDE = Economics(read=0.1, write=1.25, ttl_seconds=300.0)

@@ -18,9 +18,9 @@ from gc_core import (
     Major,
     Young,
 )
+from gc_core.collector.scheduler import GROWTH
 from gc_core.errors import PluginError
-from gc_core.items import Form
-from gc_core.scheduler import GROWTH
+from gc_core.values.items import Form
 from tests.support.say import call, lines, rendered, result, schema, user
 
 REASON = GCTriggerReason

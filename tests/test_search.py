@@ -12,18 +12,18 @@ import time
 from collections import Counter
 
 import pytest
+from ctxgc.evaluation.identifiers import identifiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import index_file, indexing, ranking, search
 from gc_core.errors import LogError
-from gc_core.formats import format_named
-from gc_core.identifiers import identifiers
-from gc_core.indexer import Indexer
-from gc_core.journal import Journal
-from gc_core.log import FILE_NAME, LogRecord, MasterLog
-from gc_core.search import SearchIndex
-from gc_core.session_search import search_sessions
+from gc_core.providers import format_named
+from gc_core.storage import search
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import FILE_NAME, LogRecord, MasterLog
+from gc_core.storage.search import SearchIndex, index_file, indexing, ranking
+from gc_core.storage.search.indexer import Indexer
+from gc_core.storage.search.sessions import search_sessions
 from tests.support.corpus import openai_sessions, require_corpus
 
 OPENAI = format_named("openai")
@@ -403,10 +403,10 @@ def test_a_process_that_is_killed_outright_leaves_an_index_that_goes_on(session)
 import os
 from pathlib import Path
 from gc_core import indexing
-from gc_core.formats import format_named
-from gc_core.journal import Journal
-from gc_core.log import MasterLog
-from gc_core.search import SearchIndex
+from gc_core.providers import format_named
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.search import SearchIndex
 
 log = MasterLog(Journal(Path({str(session.log.journal.path)!r}), writable=False))
 index = SearchIndex(Path({str(session.directory / index_file.FILE_NAME)!r}), log, format_named("openai"))

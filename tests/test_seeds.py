@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
-
-from gc_core.commands import app
+from ctxgc.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "seeds").glob("*.md"))

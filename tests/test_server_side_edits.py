@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, InstructionSource, MessageError, SourceError
 from gc_core.errors import RuleError
-from gc_core.formats import format_named
-from gc_core.messages import Request
-from gc_core.rules import check_collection, check_request
-from gc_core.server_edits import PLACEHOLDER
+from gc_core.providers import format_named
+from gc_core.providers.anthropic.context_editing import PLACEHOLDER
+from gc_core.providers.rules import check_collection, check_request
+from gc_core.values.messages import Request
 from tests.support.checker import complaints
 from tests.support.messages import anthropic_sessions_strategy
 from tests.support.promises import Watch, canonical, recount, texts_of

@@ -33,7 +33,7 @@ from gc_core import (
     hookimpl,
 )
 from gc_core.errors import LogError
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
 from tests.support.promises import canonical
 from tests.support.say import (
@@ -1100,7 +1100,7 @@ def wired(where, fuse, monkeypatch):
     if where == "edit":
         wrap(monkeypatch, session._format, "edit", fuse)
     if where == "check":
-        monkeypatch.setattr("gc_core.collection.check_request", fused(check_request, fuse))
+        monkeypatch.setattr("gc_core.collector.collector.check_request", fused(check_request, fuse))
     if where == "log":
         fill_the_disk(monkeypatch, fuse)
     return session
@@ -1130,7 +1130,7 @@ def fill_the_disk(monkeypatch, fuse):
             raise OSError(28, "No space left on device") from error
         return real(handle, data, place)
 
-    monkeypatch.setattr("gc_core.journal.os.pwrite", write)
+    monkeypatch.setattr("gc_core.storage.journal.os.pwrite", write)
 
 
 def script():
@@ -1210,7 +1210,7 @@ def test_a_collection_that_fails_is_told_and_the_request_goes_out_as_it_was(monk
     with small(2_000, on_event=told.append) as session:
         filled(session, 1_700)
         before = rendered(session)
-        monkeypatch.setattr("gc_core.collection.check_request", fused(None, Fuse(1)))
+        monkeypatch.setattr("gc_core.collector.collector.check_request", fused(None, Fuse(1)))
         session.pre_send()
         assert rendered(session) == before
         (failed,) = [event for event in told if isinstance(event, CollectionFailed)]

@@ -8,13 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from ctxgc.cli import session_commands
+from ctxgc.cli.app import app
 from typer.testing import CliRunner
 
-from gc_core import GCConfig, GCSession, session_commands
-from gc_core.commands import app
+from gc_core import GCConfig, GCSession
 from gc_core.errors import LogError
-from gc_core.log import FILE_NAME
-from gc_core.reader import SessionReader
+from gc_core.session.reader import SessionReader
+from gc_core.storage import store
+from gc_core.storage.master_log import FILE_NAME
 from tests.support.corpus import native_sessions, require_corpus
 
 LEVELS = {"threshold_percent": 80.0, "pressure_percent": 90.0}
@@ -247,7 +249,7 @@ def test_undoing_more_than_there_is_says_how_many_were_undone(directory):
 
 def test_undo_needs_no_strategy_that_the_session_used(tmp_path, monkeypatch):
     made(tmp_path / "s")
-    monkeypatch.setattr("gc_core.plugins.installed_entries", tuple)
+    monkeypatch.setattr("gc_core.plugins.manager.installed_entries", tuple)
     assert run("undo", tmp_path / "s").exit_code == 0
 
 
@@ -417,8 +419,6 @@ def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(live):
 
 def test_what_the_ledger_says_of_a_later_log_is_left_out(live, monkeypatch):
     """Between the opening of log and ledger, the session goes on."""
-    from gc_core import store  # noqa: PLC0415 - only here is its class replaced
-
     before, plain = len(live.history()), store.Ledger
 
     def late(journal):

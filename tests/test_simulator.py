@@ -1,15 +1,15 @@
 import attrs
 import pytest
+from ctxgc.evaluation.cache_simulator import CacheSimulator
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession
-from gc_core.cache.simulator import CacheSimulator
-from gc_core.cache.terms import CacheTerms, terms_of
 from gc_core.errors import ContextOverflowError, RuleError
-from gc_core.formats import format_named
-from gc_core.messages import Request
-from gc_core.tokens import counter_for
+from gc_core.providers import format_named
+from gc_core.providers.cache_terms import CacheTerms, terms_of
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.messages import Request
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
 from gc_core.task.reruns import does_again
-from gc_core.task.stated import Form, form_of, sentences_in
+from gc_core.task.stated_rules import Form, form_of, sentences_in
 from tests.support.corpus import require_corpus
 
 DATA = Path(__file__).parent / "data"

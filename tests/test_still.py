@@ -6,7 +6,7 @@ import random
 import pytest
 
 from gc_core import CollectionFinished, ContextOverflowError, GCConfig, GCSession
-from gc_core.references import Reference
+from gc_core.values.references import Reference
 from tests.support.say import answer, call, lines, result, user
 
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_rolling", "gc_progressive", "gc_hybrid", "gc_summarize"]

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCPolicy, Item, ItemKind
-from gc_core.actions import GAP, SNIPPED
-from gc_core.items import Form, Part
-from gc_core.references import ByteRange
-from gc_core.scan import scan
-from gc_core.stubs import reference_to, smallest_stub, write_stub
-from gc_core.tokens import counter_for, part_tokens
+from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.relevance.name_scan import scan
+from gc_core.values.items import Form, Part
+from gc_core.values.references import ByteRange
+from gc_core.values.removals import GAP, SNIPPED
+from gc_core.window.stubs import reference_to, smallest_stub, write_stub
 
 COUNTER = counter_for(None, "openai")
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession
-from gc_core.agent_tools import AgentTools
-from gc_core.items import ItemKind
-from gc_core.suggestions import MOST_LOOKED_UP, MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
+from gc_core.integrations.agent_tools import AgentTools
+from gc_core.session.recall_suggestions import MOST_LOOKED_UP, MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
+from gc_core.values.items import ItemKind
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.say import answer, call, lines, rendered, result, results, small, text_of, use, user
 

@@ -7,23 +7,23 @@ import sys
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCSession, Item, ItemKind
-from gc_core.fence import escaped
-from gc_core.intake import DEAD_CALL_TEXT
-from gc_core.protocols import SummarizationValidator, Summarizer
-from gc_core.scan import scan
-from gc_core.summaries.choosing import required_facts
+from gc_core.providers.token_counting import counter_for
+from gc_core.relevance.name_scan import scan
+from gc_core.summaries.call_outcomes import NO_RESULT
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summaries.finding import kept_facts
-from gc_core.summaries.happened import NO_RESULT
-from gc_core.summaries.kept import KeptKind
+from gc_core.summaries.fact_extraction import kept_facts
+from gc_core.summaries.fact_kinds import KeptKind
+from gc_core.summaries.fact_selection import required_facts
 from gc_core.summaries.validation import SummaryValidator, prose_of, with_facts
-from gc_core.summary import SummaryRequest
-from gc_core.tokens import counter_for
-from gc_core.transcripts import read_transcript
+from gc_core.values.escaping import escaped
+from gc_core.values.protocols import SummarizationValidator, Summarizer
+from gc_core.values.summary import SummaryRequest
+from gc_core.window.intake import DEAD_CALL_TEXT
 from tests.support.corpus import corpus_dir, require_corpus
 
 COUNT = counter_for(None, "openai").count

@@ -8,6 +8,7 @@ import threading
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import (
     AsyncGCSession,
@@ -21,11 +22,10 @@ from gc_core import (
     hookimpl,
     verify,
 )
-from gc_core.actions import Summarize
-from gc_core.policy import GCPolicy
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
-from gc_core.transcripts import read_transcript
+from gc_core.values.policy import GCPolicy
+from gc_core.values.removals import Summarize
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
 from tests.support.promises import Watch

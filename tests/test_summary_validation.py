@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from gc_core.summaries.choosing import required_facts
+from gc_core.summaries.fact_selection import required_facts
 from gc_core.summaries.validation import SummaryValidator, prose_of, with_facts
 from tests.test_summaries import COUNT, padded
 

@@ -5,17 +5,18 @@ import json
 
 import attrs
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession, Item, ItemKind, Plugins
-from gc_core.policy import GCPolicy
-from gc_core.task import values, wording
-from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task import phrases as wording
+from gc_core.task import values
+from gc_core.task.contradictions import subject_of, supersedes
+from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.strength import Strength, strength_of
-from gc_core.task.subjects import subject_of, supersedes
 from gc_core.task.values import ACTIVE, COMPLETED, PENDING, Constraint, Decision, EntityState, TaskState, references_of
-from gc_core.transcripts import read_transcript
+from gc_core.values.policy import GCPolicy
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 

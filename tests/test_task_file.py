@@ -6,9 +6,9 @@ import stat
 import pytest
 
 from gc_core import GCConfig, GCSession, Plugins, hookimpl, verify
-from gc_core.purge import purge
-from gc_core.task.extraction import DeterministicExtractor
-from gc_core.task_file import FILE_NAME
+from gc_core.storage.purge import purge
+from gc_core.storage.task_state_file import FILE_NAME
+from gc_core.task.extractor import DeterministicExtractor
 
 SEEN = []
 

@@ -20,11 +20,11 @@ from gc_core import (
 )
 from gc_core.errors import GCError, StateError
 from gc_core.events import StateCut
-from gc_core.fence import escaped
-from gc_core.guard_words import FORBIDDEN
+from gc_core.providers.token_counting import counter_for
+from gc_core.relevance.reread_phrases import FORBIDDEN
 from gc_core.summaries.validation import prose_of
 from gc_core.task.contract import StateExtractor
-from gc_core.task.extraction import DeterministicExtractor
+from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.llm import LLMStateExtractor
 from gc_core.task.rendering import KINDS, state_text
 from gc_core.task.schema import validated
@@ -40,7 +40,7 @@ from gc_core.task.values import (
     SubGoal,
     TaskState,
 )
-from gc_core.tokens import counter_for
+from gc_core.values.escaping import escaped
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, call, lines, result, rounds, small, text_of, user
 from tests.test_task_extraction import EXTRACTOR, SAMPLE, Talk, items_of
@@ -382,7 +382,7 @@ def test_the_state_is_found_in_the_log_again_when_a_session_is_opened(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_looking_often_finds_the_same_as_looking_once(monkeypatch, size):
-    monkeypatch.setattr("gc_core.remembering.PIECE_ITEMS", size)
+    monkeypatch.setattr("gc_core.session.task_memory.PIECE_ITEMS", size)
     often, once = (small(6_000, strategy="gc_summarize", preserve_recent_turns=2) for _ in range(2))
     for _ in busy(often, 6):
         assert often.state is not None

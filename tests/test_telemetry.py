@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from ctxgc.evaluation.transcripts import read_transcript
 from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -28,11 +29,10 @@ from gc_core import (
     SessionClosedError,
     hookimpl,
 )
-from gc_core.ledger import Entry
-from gc_core.logs import CURRENT, logger
-from gc_core.telemetry import instrument
+from gc_core.integrations.telemetry import instrument
+from gc_core.storage.ledger import Entry
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
-from gc_core.transcripts import read_transcript
+from gc_core.values.loggers import CURRENT, logger
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.say import answer, rounds, small, user
 
@@ -53,7 +53,7 @@ WITHOUT = textwrap.dedent("""
         assert session.last_result.changed
     assert not [name for name in sys.modules if name.startswith("opentelemetry.")]
     try:
-        import gc_core.telemetry
+        import gc_core.integrations.telemetry
     except ConfigError as error:
         print(error)
 """)

@@ -11,8 +11,9 @@ import attrs
 import pytest
 
 from gc_core import GCPolicy, GCRemovalItem, NoGC
-from gc_core.models import family
-from gc_core.rules import check_request
+from gc_core.providers.model_families import family
+from gc_core.providers.rules import check_request
+from gc_core.providers.token_counting import EstimatedCounter, TiktokenCounter
 from gc_core.testing import (
     AsyncFakeSummarizer,
     CounterContract,
@@ -31,7 +32,6 @@ from gc_core.testing import (
     swollen,
     told,
 )
-from gc_core.tokens import EstimatedCounter, TiktokenCounter
 from tests.support.checker import complaints
 from tests.support.say import Letters
 

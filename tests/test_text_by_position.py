@@ -14,8 +14,8 @@ from openai.types.responses import ResponseInputItemParam
 
 from gc_core import GCConfig, GCSession
 from gc_core.errors import MessageError
-from gc_core.formats import format_named
-from gc_core.tokens import TiktokenCounter, part_tokens
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import TiktokenCounter, part_tokens
 from tests.support.messages import PNG
 from tests.support.sdk_shapes import HOSTILE, shapes
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, ItemKind
-from gc_core.rules import check_request
+from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
 from tests.support.say import lines, results, use, user
 

@@ -12,11 +12,11 @@ import tiktoken_ext.openai_public
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gc_core import GCConfig, GCSession, tokens
+from gc_core import GCConfig, GCSession
 from gc_core.errors import UnknownEncodingError
-from gc_core.items import Image, ItemKind, Part
-from gc_core.models import ImageRule, family
-from gc_core.tokens import (
+from gc_core.providers import token_counting as tokens
+from gc_core.providers.model_families import ImageRule, family
+from gc_core.providers.token_counting import (
     EstimatedCounter,
     TiktokenCounter,
     counter_for,
@@ -24,6 +24,7 @@ from gc_core.tokens import (
     part_tokens,
     schema_tokens,
 )
+from gc_core.values.items import Image, ItemKind, Part
 
 ENCODINGS = ["o200k_base", "cl100k_base"]
 MEGABYTE = 1_000_000
@@ -134,7 +135,7 @@ class Refused(socket.socket):
     def __init__(self, *_, **__):
         raise AssertionError("the network was used")
 socket.socket = Refused
-from gc_core.tokens import TiktokenCounter, counter_for
+from gc_core.providers.token_counting import TiktokenCounter, counter_for
 assert TiktokenCounter(name="o200k_base").count("hello world") == 2
 assert TiktokenCounter(name="cl100k_base").count("hello world") == 2
 assert counter_for("claude-opus-4-6", "anthropic").count("hello world") == 3

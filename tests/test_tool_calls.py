@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gc_core.items import Item, ItemKind
-from gc_core.policy import GCPolicy
 from gc_core.relevance.tool_calls import ToolCall
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
 
 LABELLED = [json.loads(line) for line in (Path(__file__).parent / "data/tool_calls.jsonl").read_text().splitlines()]
 

@@ -15,8 +15,8 @@ from gc_core import (
     InstructionSource,
     verify,
 )
-from gc_core.formats import format_named
-from gc_core.rules import check_request
+from gc_core.providers import format_named
+from gc_core.providers.rules import check_request
 from tests.support.likeness import likeness
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, rounds, small, text_of, user

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 import gc_core as gc
-from gc_core import hookspecs
+from gc_core.plugins import hookspecs
 from gc_core.testing import (
     ExtractorContract,
     MemoryBackendContract,

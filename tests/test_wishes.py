@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from gc_core import CollectionDeferred, CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins
 from gc_core.cache.economics import Economics
-from gc_core.calibration import Calibration
-from gc_core.items import Form
-from gc_core.results import GCTriggerReason, Goal
-from gc_core.scheduler import WISHES, Break, Moment, Scheduler
-from gc_core.triggers import Hot, Major, ObjectiveChange, Spend, Steps
+from gc_core.collector.scheduler import WISHES, Break, Moment, Scheduler
+from gc_core.providers.calibration import Calibration
+from gc_core.values.items import Form
+from gc_core.values.results import GCTriggerReason, Goal
+from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps
 from tests.support.say import call, lines, result, user
 
 REASON = GCTriggerReason

@@ -15,6 +15,7 @@ from anthropic.types import (
     RawContentBlockStopEvent,
     ToolUseBlock,
 )
+from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionChunk
@@ -36,9 +37,8 @@ from gc_core import (
     ToolResultWorker,
     hookimpl,
 )
+from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer, told
-from gc_core.transcripts import read_transcript
-from gc_core.worker_stream import StreamedCalls
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.likeness import assert_alike, assert_books_are_right

@@ -4,15 +4,15 @@ import itertools
 import json
 
 import pytest
+from ctxgc.evaluation.quotes import quotable_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCRemovalItem, GCSession
-from gc_core.items import Form, ItemKind
-from gc_core.quotes import quotable_lines
+from gc_core.relevance.name_scan import scan
 from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.working_set import code_lines, kept_stretches
-from gc_core.scan import scan
+from gc_core.values.items import Form, ItemKind
 
 NUMBERS = itertools.count(1)
 

@@ -18,7 +18,7 @@ import attrs
 from benchmarks.peers.catalog import HOME, Peer
 from benchmarks.peers.installing import RANKS, lay_ranks
 from gc_core.errors import GCError
-from gc_core.messages import Payload
+from gc_core.values.messages import Payload
 
 START_SECONDS = 300.0
 """How long a peer may take to start."""

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.baselines import BaselineSession, NoCollection
+from ctxgc.evaluation.call_measures import CallMeasures
+from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.replay_report import ReplayReport
+from ctxgc.evaluation.request_judge import Meter
+from ctxgc.evaluation.reuse import Uses
+from ctxgc.evaluation.transcripts import Transcript
 
 from benchmarks.peers.catalog import HOME, Peer
 from benchmarks.peers.process import ANSWER_SECONDS, AdapterProcess, Answer, PeerCallError, PeerError
-from gc_core.baselines import BaselineSession, NoCollection
-from gc_core.config import GCConfig
-from gc_core.formats import format_named
-from gc_core.measures import ReplayReport
-from gc_core.messages import Payload, Request, Role
-from gc_core.meter import Meter
-from gc_core.one_call import CallMeasures
-from gc_core.sight import Sight
-from gc_core.tokens import counter_for
-from gc_core.transcripts import Transcript
-from gc_core.uses import Uses
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for
+from gc_core.values.config import GCConfig
+from gc_core.values.messages import Payload, Request, Role
 
 
 @attrs.frozen(kw_only=True)

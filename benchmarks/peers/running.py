@@ -13,6 +13,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import attrs
+from ctxgc.evaluation.baselines import BASELINES
+from ctxgc.evaluation.jobs import for_baselines
+from ctxgc.evaluation.replay import replay, replay_baseline
+from ctxgc.evaluation.reuse import Uses, uses_of
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.peers.catalog import Peer, peers_named
@@ -21,14 +26,9 @@ from benchmarks.peers.replaying import PeerReplay, replay_peer
 from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, rows_of, table_of
 from benchmarks.sized import Task as SizedTask
 from benchmarks.sized import long, made_with, session_files, sized
-from gc_core.baselines import BASELINES
-from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
-from gc_core.measuring import for_baselines
-from gc_core.plugins import Plugins
-from gc_core.replay import replay, replay_baseline
-from gc_core.transcripts import Transcript, read_transcript
-from gc_core.uses import Uses, uses_of
+from gc_core.plugins.manager import Plugins
+from gc_core.values.config import GCConfig
 
 WINDOWS = (16_000, 24_000, 32_000, 48_000, 64_000, 100_000)
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")

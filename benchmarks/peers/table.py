@@ -8,10 +8,10 @@ from pathlib import Path
 
 import attrs
 import cattrs
+from ctxgc.evaluation.comparison import Means, Spread, means_of, spread
+from ctxgc.evaluation.totals import ReplaySummary, Sums, sums_of, together
 
 from benchmarks.peers.replaying import PeerReplay, errors_by_kind
-from gc_core.comparison import Means, Spread, means_of, spread
-from gc_core.sums import ReplaySummary, Sums, sums_of, together
 
 COLUMNS = (
     "system",

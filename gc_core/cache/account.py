@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 import attrs
 
-from gc_core.cache.minute import Minute
-from gc_core.cache.prices import Prices, missing_price, prices_of
-from gc_core.cache.terms import CacheTerms, terms_of
-from gc_core.messages import Usage
+from gc_core.cache.rate import Minute
+from gc_core.providers.cache_terms import CacheTerms, terms_of
+from gc_core.providers.prices import Prices, missing_price, prices_of
 from gc_core.relevance.needed_again import NeededAgain
+from gc_core.values.messages import Usage
 
 COMPACTION = "compaction"
 """What the passes are booked as that the provider made by itself (``Usage.iterations``)."""

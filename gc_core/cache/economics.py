@@ -6,8 +6,8 @@ import datetime as dt
 
 import attrs
 
-from gc_core.cache.prices import missing_price, prices_of
-from gc_core.cache.terms import terms_of
+from gc_core.providers.cache_terms import terms_of
+from gc_core.providers.prices import missing_price, prices_of
 
 
 @attrs.frozen(kw_only=True)

@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from gc_core.facts import FactKind
-from gc_core.items import Item
+from gc_core.storage.facts import FactKind
+from gc_core.values.items import Item
 
 _a_text = attrs.validators.matches_re(r"(?s)\s*\S.*")
 

@@ -8,13 +8,13 @@ from typing import Final
 
 import attrs
 
-from gc_core.facts import FactKind
-from gc_core.items import Item, ItemKind
-from gc_core.learning import wording
+from gc_core.learning import phrases as wording
 from gc_core.learning.contract import Stated
-from gc_core.learning.wording import Shape
-from gc_core.task.said import own_words
-from gc_core.task.wording import sentences_of, straight
+from gc_core.learning.phrases import Shape
+from gc_core.storage.facts import FactKind
+from gc_core.task.phrases import sentences_of, straight
+from gc_core.task.statements import own_words
+from gc_core.values.items import Item, ItemKind
 
 MOST_CHARS: Final = 300
 """Characters of a sentence that is looked at: users state facts in short ones."""

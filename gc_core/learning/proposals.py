@@ -9,9 +9,9 @@ from typing import Final
 
 import attrs
 
-from gc_core.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 from gc_core.learning.contract import Stated
-from gc_core.learning.wording import OF_RULES_ZH, SAY_NOTHING, VALUES
+from gc_core.learning.phrases import OF_RULES_ZH, SAY_NOTHING, VALUES
+from gc_core.storage.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
 
 _STEM: Final = 5
 """Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""

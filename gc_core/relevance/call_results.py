@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gc_core.items import Item
 from gc_core.relevance.tool_calls import CallKind, cut_line, first_line, one_line
+from gc_core.values.items import Item
 
 _HEAD, _TAIL = 300, 3_000
 _LINE = 280

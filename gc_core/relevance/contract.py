@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from gc_core.importance import ScoringWindow
-from gc_core.items import Item
-from gc_core.profiles import CompressionProfile
+from gc_core.relevance.importance import ScoringWindow
+from gc_core.relevance.profiles import CompressionProfile
+from gc_core.values.items import Item
 
 
 @runtime_checkable

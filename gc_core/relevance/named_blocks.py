@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from gc_core.names import Scan
+from gc_core.values.names import Scan
 
 LINES_AROUND = 8
 """Lines before and behind a named one that belong to its block: an edit quotes its surroundings."""

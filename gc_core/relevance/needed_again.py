@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from gc_core.items import Item, ItemKind
 from gc_core.relevance.call_results import text_was_not_found
 from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.relevance.working_set import shows_file, stands
+from gc_core.values.items import Item, ItemKind
 
 Find = Callable[[str], Item | None]
 """A resident item by its id."""

@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from gc_core.scan import LONG_LINE
+from gc_core.relevance.name_scan import LONG_LINE
 
 MOST: Final = 16
 """Lines of each kind that are found at most: the first ones, with which it began, and the last, with which it ended."""

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from gc_core.relevance.compactions import is_compaction
-from gc_core.scan import scan
+from gc_core.relevance.name_scan import scan
 
 MOST_WORDS: Final = 8
 """Words of an acknowledgement, or of an answer: what is longer says something of its own."""

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core.items import Item
-from gc_core.json_values import read_object
 from gc_core.relevance.shell import Effect, read_command
+from gc_core.values.items import Item
+from gc_core.values.json_values import read_object
 
 _ASKED_CHARS = 120
 _VALUE_CHARS = 300

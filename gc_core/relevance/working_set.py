@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core.items import Form, Item, ItemKind, Unit
-from gc_core.json_values import Path, key_of, rebuilt, strings, value_or_none
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
-from gc_core.working_files import WorkingFile
+from gc_core.values.items import Form, Item, ItemKind, Unit
+from gc_core.values.json_values import Path, key_of, rebuilt, strings, value_or_none
+from gc_core.values.working_files import WorkingFile
 
 LEAST_LINE: Final = 8
 """Characters below which a line is a bracket or a blank: it says nothing of where it stands."""

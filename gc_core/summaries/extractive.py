@@ -10,15 +10,15 @@ from typing import Final
 
 import attrs
 
-from gc_core.fence import escaped
-from gc_core.items import Item, ItemKind
-from gc_core.names import Scan
+from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.tool_calls import CHANGES, arguments_of, texts_in
-from gc_core.scan import LONG_LINE, scan
-from gc_core.summaries.choosing import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
-from gc_core.summaries.finding import kept_facts
-from gc_core.summaries.kept import RANKS, KeptFact, KeptKind, plain
-from gc_core.summary import SummaryForm, SummaryRequest
+from gc_core.summaries.fact_extraction import kept_facts
+from gc_core.summaries.fact_kinds import RANKS, KeptFact, KeptKind, plain
+from gc_core.summaries.fact_selection import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
+from gc_core.values.escaping import escaped
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.names import Scan
+from gc_core.values.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
 """Stands alone in a line before and behind quoted lines; no quoted line begins so."""

@@ -15,17 +15,17 @@ from typing import Any, Final
 import attrs
 
 from gc_core.errors import SummaryError
-from gc_core.logs import logger
-from gc_core.summaries import model_library
-from gc_core.summaries.model_library import Reply
-from gc_core.summaries.model_options import ModelOptions
-from gc_core.summaries.model_questions import ModelQuestion
-from gc_core.summary import SummaryRequest
+from gc_core.summaries import litellm_client as model_library
+from gc_core.summaries.litellm_client import Reply
+from gc_core.summaries.llm_options import ModelOptions
+from gc_core.summaries.llm_requests import ModelQuestion
+from gc_core.values.loggers import logger
+from gc_core.values.summary import SummaryRequest
 
 PAUSE_SECONDS: Final = 0.5
 """Seconds before the first new attempt; twice as long before each further one."""
 
-_log = logger(__name__)
+_log = logger("gc_core.summaries.llm")
 
 
 @attrs.frozen(kw_only=True)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gc_core.actions import SUMMARY_SHARE
-from gc_core.cache.prices import missing_price, offers_beside
-from gc_core.config import GCConfig
 from gc_core.errors import ConfigError
-from gc_core.messages import Usage
-from gc_core.summaries.model_library import window_at
+from gc_core.providers.prices import missing_price, offers_beside
+from gc_core.summaries.litellm_client import window_at
 from gc_core.summaries.prompt import with_instructions
+from gc_core.values.config import GCConfig
+from gc_core.values.messages import Usage
+from gc_core.values.removals import SUMMARY_SHARE
 
 MODEL_SUMMARIZERS: Final = frozenset({"llm", "llm_async"})
 """Names of gc-core's summarizers that ask a model."""

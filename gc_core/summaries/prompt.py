@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from gc_core.fence import escaped
-from gc_core.items import Item, ItemKind
+from gc_core.values.escaping import escaped
+from gc_core.values.items import Item, ItemKind
 
 _TASK: Final = """\
 You write the record of a part of an agent's session. The part will be deleted, and your text alone will stand in its

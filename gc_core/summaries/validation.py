@@ -8,11 +8,11 @@ from typing import Final
 
 import attrs
 
-from gc_core.fence import escaped
-from gc_core.summaries.choosing import fact_tokens, is_told, required_facts, room_of
+from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
+from gc_core.summaries.fact_selection import fact_tokens, is_told, required_facts, room_of
 from gc_core.summaries.inventions import invented
-from gc_core.summaries.kept import KeptFact, plain, words_of
-from gc_core.summary import SummaryRequest
+from gc_core.values.escaping import escaped
+from gc_core.values.summary import SummaryRequest
 
 FACTS_HEAD: Final = "Facts:"
 """The line before a list of facts, each a line behind ``- ``."""

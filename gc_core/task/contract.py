@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
-from gc_core.border import Attempt
 from gc_core.errors import StateError
-from gc_core.items import Item
-from gc_core.task.extraction import DeterministicExtractor
+from gc_core.isolation import Attempt
+from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.schema import checked
 from gc_core.task.values import TaskState
+from gc_core.values.items import Item
 
 
 @runtime_checkable

@@ -9,8 +9,8 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
+from gc_core.task.contradictions import Subject, subject_of, supersedes, topic_among
 from gc_core.task.strength import is_strong, strength_of
-from gc_core.task.subjects import Subject, subject_of, supersedes, topic_among
 from gc_core.task.values import (
     Constraint,
     Decision,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gc_core.items import Item
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import CHANGES, CallKind, first_line
+from gc_core.values.items import Item
 
 _LINE = 280
 _HEAD, _TAIL = 600, 1_500

@@ -8,11 +8,11 @@ from typing import Final
 
 import attrs
 
-from gc_core.fence import escaped
-from gc_core.items import Item, ItemKind
-from gc_core.json_values import read_json
 from gc_core.task.schema import validated
 from gc_core.task.values import RELATIONS, STATUSES, TaskState
+from gc_core.values.escaping import escaped
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.json_values import read_json
 
 ITEM_CHARS: Final = 2_000
 """Characters of an item that the model is shown, half of them from each end."""

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core.items import Item
-from gc_core.json_values import read_object, value_or_none
 from gc_core.task.draft import Draft
 from gc_core.task.values import ACTIVE, CANCELLED, COMPLETED, PENDING, SubGoal
+from gc_core.values.items import Item
+from gc_core.values.json_values import read_object, value_or_none
 
 _TEXTS: Final = ("content", "step", "subject", "title", "description", "text", "task", "name", "goal")
 _LISTS: Final = ("todos", "plan", "tasks", "items", "steps", "todo_list", "todoList", "entries")

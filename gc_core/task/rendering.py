@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from gc_core.summaries.kept import coded, quoted
+from gc_core.summaries.fact_kinds import coded, quoted
 from gc_core.task.strength import Strength, strength_of
 from gc_core.task.values import (
     ACTIVE,

@@ -10,8 +10,6 @@ import attrs
 import cattrs
 
 from gc_core.errors import StateError
-from gc_core.items import Item
-from gc_core.json_values import read_json
 from gc_core.task import values
 from gc_core.task.values import (
     Constraint,
@@ -25,6 +23,8 @@ from gc_core.task.values import (
     number_of,
     references_of,
 )
+from gc_core.values.items import Item
+from gc_core.values.json_values import read_json
 
 _HUNDRED = 100
 _MOST_NAMED = 5

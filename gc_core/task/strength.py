@@ -7,7 +7,7 @@ import functools
 import re
 from typing import Final
 
-from gc_core.task.stated import Form, form_of
+from gc_core.task.stated_rules import Form, form_of
 from gc_core.task.values import Constraint, Decision
 
 _STRONG: Final = re.compile(

@@ -13,7 +13,7 @@ import attrs
 import cattrs
 
 from gc_core.errors import StateError
-from gc_core.json_values import read_json
+from gc_core.values.json_values import read_json
 
 MOST_ENTITIES: Final = 4_096
 """Files, tests, symbols and services that a state holds; the bounds of a state stand here, all of them."""

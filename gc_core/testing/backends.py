@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from gc_core.plugin_contract import MemoryBackend
+from gc_core.plugins.contract import MemoryBackend
 from gc_core.testing.contract import Contract, rule
 
 _KEY = "000000000012345-000000000000678.json"

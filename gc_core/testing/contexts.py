@@ -8,18 +8,18 @@ from typing import Any
 
 import attrs
 
-from gc_core.actions import GCRemovalItem, Stub, Summarize
-from gc_core.collection_outcome import Collected
-from gc_core.config import GCConfig
-from gc_core.context import Context
-from gc_core.items import Item, Unit
-from gc_core.plugins import Plugins
-from gc_core.protocols import ContextView, GCStrategy
-from gc_core.results import GCTriggerReason, Goal
-from gc_core.session import GCSession
+from gc_core.plugins.manager import Plugins
+from gc_core.session.session import GCSession
 from gc_core.testing.conversations import Conversation, Shape, make_conversation
 from gc_core.testing.windows import WindowCopy, all_units
-from gc_core.view import WindowView, number_of
+from gc_core.values.config import GCConfig
+from gc_core.values.items import Item, Unit
+from gc_core.values.protocols import ContextView, GCStrategy
+from gc_core.values.removals import GCRemovalItem, Stub, Summarize
+from gc_core.values.results import GCTriggerReason, Goal
+from gc_core.window.collection_outcome import Collected
+from gc_core.window.context import Context
+from gc_core.window.view import WindowView, number_of
 
 YOUNG = "young"
 """Name of the goal that asks for what is young alone."""

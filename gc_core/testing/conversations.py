@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from gc_core.messages import Payload
-from gc_core.policy import GCPolicy
-from gc_core.session import GCSession
+from gc_core.session.session import GCSession
+from gc_core.values.messages import Payload
+from gc_core.values.policy import GCPolicy
 
 _OPENAI, _ANTHROPIC = "openai", "anthropic"
 _FORMATS = (_OPENAI, _ANTHROPIC)

@@ -6,11 +6,11 @@ import random
 from collections.abc import Iterator
 from typing import ClassVar
 
-from gc_core.border import border
-from gc_core.items import Image, ItemKind, Part
-from gc_core.provider_contract import TokenCounter
+from gc_core.isolation import border
+from gc_core.providers.contract import TokenCounter
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import make_conversation
+from gc_core.values.items import Image, ItemKind, Part
 
 _ODD = {
     "a lone surrogate": "before \ud800 behind",

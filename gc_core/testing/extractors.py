@@ -7,16 +7,16 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.border import border
 from gc_core.errors import StateError
-from gc_core.items import Form, Item, ItemKind
-from gc_core.policy import GCPolicy
+from gc_core.isolation import border
 from gc_core.task.contract import StateExtractor
 from gc_core.task.schema import checked
 from gc_core.task.values import TaskState
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.purity import MOMENTS, at_moment
+from gc_core.values.items import Form, Item, ItemKind
+from gc_core.values.policy import GCPolicy
 
 _KINDS = frozenset(
     {ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.THINKING, ItemKind.TOOL_CALL, ItemKind.TOOL_RESULT}

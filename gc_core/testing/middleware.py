@@ -7,15 +7,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from gc_core.border import border
 from gc_core.errors import MessageError
-from gc_core.formats import format_named
-from gc_core.messages import Payload
-from gc_core.middleware import accepted
-from gc_core.plugin_contract import ContextMiddleware
+from gc_core.isolation import border
+from gc_core.plugins.contract import ContextMiddleware
+from gc_core.plugins.middleware import accepted
+from gc_core.providers import format_named
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import make_conversation
 from gc_core.testing.purity import MOMENTS, at_moment
+from gc_core.values.messages import Payload
 
 _ODD = ("", " \n\t" * 20, "\ud800 stood here", "\0" * 9, "x" * 100_000)
 

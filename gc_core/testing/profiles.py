@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from gc_core.items import Item
-from gc_core.profiles import AUTO, IMPORTANCE_CLASSES, TOOL_KINDS, CompressionProfile
+from gc_core.relevance.profiles import AUTO, IMPORTANCE_CLASSES, TOOL_KINDS, CompressionProfile
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
+from gc_core.values.items import Item
 
 _LINES = """\
 FAILED tests/test_login.py::test_expiry - AssertionError: 3 != 4

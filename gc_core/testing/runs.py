@@ -11,18 +11,18 @@ from typing import Any
 import attrs
 
 from gc_core.events import CollectionFinished, CollectionStarted, Event
-from gc_core.items import Form, Item, ItemKind
-from gc_core.json_values import strings
-from gc_core.messages import Request
-from gc_core.policy import GCPolicy
-from gc_core.protocols import GCStrategy
-from gc_core.results import GCResult, GCTriggerReason, Goal
-from gc_core.rules import check_request
-from gc_core.rules.sameness import first_change
-from gc_core.session import GCSession
-from gc_core.sources import TASK_STATE
+from gc_core.providers.rules import check_request
+from gc_core.providers.rules.prefix import first_change
+from gc_core.session.session import GCSession
 from gc_core.testing.contexts import begin
 from gc_core.testing.conversations import make_conversation
+from gc_core.values.items import Form, Item, ItemKind
+from gc_core.values.json_values import strings
+from gc_core.values.messages import Request
+from gc_core.values.policy import GCPolicy
+from gc_core.values.protocols import GCStrategy
+from gc_core.values.results import GCResult, GCTriggerReason, Goal
+from gc_core.values.sources import TASK_STATE
 
 _SHARES = (0.5, 0.35)
 """Parts of the conversation that the window has room for."""

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.border import border
-from gc_core.importance import ScoringWindow
-from gc_core.items import Item, Unit
+from gc_core.isolation import border
 from gc_core.relevance.contract import ImportanceScorer
+from gc_core.relevance.importance import ScoringWindow
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.purity import MOMENTS, at_moment
+from gc_core.values.items import Item, Unit
 
 _ODD = {"empty texts": "", "white space": " \n\t" * 50, "a lone surrogate": "\ud800 stood here", "NUL": "\0" * 9}
 _NEWEST_UNITS = 40

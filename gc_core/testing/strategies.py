@@ -10,21 +10,21 @@ from typing import Any, ClassVar
 
 import attrs
 
-from gc_core.actions import GCRemovalItem
-from gc_core.border import border
-from gc_core.collection_outcome import Collected
 from gc_core.errors import GCError, RuleError
-from gc_core.plugins import Plugins
-from gc_core.policy import GCPolicy
-from gc_core.protocols import GCStrategy
+from gc_core.isolation import border
+from gc_core.plugins.manager import Plugins
 from gc_core.testing.contexts import YOUNG, Aims, Case, Everything, is_summary, make_cases
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import Shape
 from gc_core.testing.purity import MOMENTS, at_moment
 from gc_core.testing.runs import Promise, Run, run
 from gc_core.testing.windows import changes
-from gc_core.triggers import Young
-from gc_core.view import is_enrichment
+from gc_core.values.policy import GCPolicy
+from gc_core.values.protocols import GCStrategy
+from gc_core.values.removals import GCRemovalItem
+from gc_core.values.triggers import Young
+from gc_core.window.collection_outcome import Collected
+from gc_core.window.view import is_enrichment
 
 LONGEST_REASON = 200
 """Characters of a reason: it stands in reports and in the ledger."""

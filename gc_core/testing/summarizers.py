@@ -12,15 +12,15 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.border import border
-from gc_core.items import Form, Item, ItemKind
-from gc_core.policy import GCPolicy
-from gc_core.protocols import AsyncSummarizer, Summarizer
-from gc_core.summary import SummaryRequest
+from gc_core.isolation import border
+from gc_core.providers.token_counting import counter_for
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import Shape
-from gc_core.tokens import counter_for
+from gc_core.values.items import Form, Item, ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.protocols import AsyncSummarizer, Summarizer
+from gc_core.values.summary import SummaryRequest
 
 Step = str | None | Exception | Callable[[SummaryRequest], str | None]
 """What a fake summarizer does once: answer a text or None, raise, or whatever a function of the request returns."""

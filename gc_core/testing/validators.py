@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.border import border
-from gc_core.protocols import SummarizationValidator
+from gc_core.isolation import border
 from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summary import SummaryRequest
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.purity import MOMENTS, at_moment
 from gc_core.testing.summarizers import echoed, make_summary_request, swollen, told
+from gc_core.values.protocols import SummarizationValidator
+from gc_core.values.summary import SummaryRequest
 
 _LONGEST = 300
 """Characters of a complaint: it is handed to the summarizer."""

@@ -8,11 +8,11 @@ from typing import Self
 
 import attrs
 
-from gc_core.items import Item, Turn, Unit
-from gc_core.protocols import LivenessView, WorkingSetView
 from gc_core.relevance.working_set import WorkingSet
-from gc_core.results import ColdText
-from gc_core.view import WindowView
+from gc_core.values.items import Item, Turn, Unit
+from gc_core.values.protocols import LivenessView, WorkingSetView
+from gc_core.values.results import ColdText
+from gc_core.window.view import WindowView
 
 
 @attrs.frozen

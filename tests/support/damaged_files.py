@@ -24,9 +24,9 @@ from pathlib import Path
 import attrs
 
 from gc_core import GCConfig, GCError, GCPolicy, GCSession, InstructionSource, Plugins
-from gc_core.audit import verify
-from gc_core.checkpoints import sealed
 from gc_core.errors import ConfigError, LogError
+from gc_core.storage.audit import verify
+from gc_core.storage.checkpoints import sealed
 from tests.support.formats import FORMATS, asked, called, came, said, schema_of
 from tests.support.say import lines
 

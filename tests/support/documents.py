@@ -21,10 +21,10 @@ import anthropic
 import attrs
 import pytest
 import typer.main
+from ctxgc.cli.app import app
 from typer.testing import CliRunner
 
 from gc_core import AsyncGCSession, GCConfig, GCSession
-from gc_core.commands import app
 from tests.support.gemini_server import GeminiLoopback
 from tests.support.provider import ProviderServer
 

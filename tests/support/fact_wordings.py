@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 
 from gc_core import GCConfig, GCSession
-from gc_core.facts import FactKind, FactOp, FactStore, Promotion
+from gc_core.storage.facts import FactKind, FactOp, FactStore, Promotion
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -2,7 +2,7 @@
 Sessions at random: what hosts, models, users and tools may say, in every format, with blocks between and small windows.
 
 A history is played from its seed alone. It names no part of gc-core but the session's public methods, and what it
-finds wrong is judged by the checkers beside it, which are written apart from ``gc_core.rules``.
+finds wrong is judged by the checkers beside it, which are written apart from ``gc_core.providers.rules``.
 """
 
 import json
@@ -11,7 +11,7 @@ import random
 import attrs
 
 from gc_core import ContextOverflowError, GCConfig, GCRemovalItem, GCSession, InstructionSource, Plugins
-from gc_core.policy import GCPolicy
+from gc_core.values.policy import GCPolicy
 from tests.support.checker import complaints
 
 FORMATS = ("openai", "anthropic", "responses", "gemini")

@@ -8,8 +8,8 @@ import shutil
 import attrs
 
 from gc_core import ContextOverflowError, GCError, GCPolicy, GCResult, GCSession, InstructionSource, ItemKind
-from gc_core.formats import format_named
-from gc_core.messages import Role
+from gc_core.providers import format_named
+from gc_core.values.messages import Role
 from tests.support.promises import recount
 
 LINES = [f"line {place} of a longer output" for place in range(60)]

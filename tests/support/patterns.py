@@ -14,9 +14,9 @@ from typing import Any
 
 import attrs
 
-from gc_core.learning.wording import Words
+from gc_core.learning.phrases import Words
 
-PACKAGES = ("gc_core", "gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
+PACKAGES = ("gc_core", "ctxgc", "gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
 FAILS = "\x00"
 """Hardly a pattern takes it: what was matched so far was in vain."""
 

@@ -15,10 +15,10 @@ from gc_core import (
     GCSession,
     GCTriggerReason,
 )
-from gc_core.formats import format_named
-from gc_core.messages import Role
-from gc_core.rules import check_request
-from gc_core.tokens import part_tokens, schema_tokens
+from gc_core.providers import format_named
+from gc_core.providers.rules import check_request
+from gc_core.providers.token_counting import part_tokens, schema_tokens
+from gc_core.values.messages import Role
 from tests.support.checker import complaints
 
 

@@ -14,7 +14,7 @@ import sys
 import traceback
 
 from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource, SourceError
-from gc_core.tokens import counter_for
+from gc_core.providers.token_counting import counter_for
 from tests.support.formats import FORMATS, asked, called, came, said
 from tests.support.say import lines
 

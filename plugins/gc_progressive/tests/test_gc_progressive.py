@@ -24,8 +24,8 @@ from gc_core import (
     Steps,
     Young,
 )
-from gc_core.items import Form
-from gc_core.summary import entries_of
+from gc_core.values.items import Form
+from gc_core.values.summary import entries_of
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
 QUIET = {"nursery_tokens": 0, "task_state_percent": 0}

@@ -6,7 +6,7 @@ import pytest
 from gc_rolling import Rolling
 
 from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession, GCTriggerReason, Goal, ItemKind, Major, Young
-from gc_core.items import Form
+from gc_core.values.items import Form
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
 QUIET = {"nursery_tokens": 0}

@@ -1,0 +1,1 @@
+"""The workbench of gc-core: replay, comparison, report, inspector, doctor and the command line."""

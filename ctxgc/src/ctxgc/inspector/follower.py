@@ -1,0 +1,214 @@
+"""A session followed while another process writes it: what is new is folded, nothing is locked, nothing is written."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from ctxgc.inspector.panel import Doing, Panel
+from gc_core.errors import LogError
+from gc_core.storage import ledger as ledgers
+from gc_core.storage import master_log as logs
+from gc_core.storage.ledger import Entry, Opened, Purged
+from gc_core.storage.master_log import text_of
+from gc_core.storage.rebuild import fold, is_behind_every_rewind
+from gc_core.storage.state import Position, SessionState, Settings
+from gc_core.storage.store import Store
+from gc_core.values.messages import Payload
+from gc_core.values.references import ByteRange, Reference
+
+MOST_ORIGINALS = 200
+"""Items of a reference whose originals are read at once."""
+
+_AT = re.compile(rb'\{"at":(\d{1,18}),')
+"""How a line of the ledger begins: with the size of the log when it was written."""
+
+_DOING = re.compile(rb'"kind":"(?:collected|undone|rewound|purged)"')
+_HEAD = 200
+"""Bytes at the beginning of a line of the ledger in which its kind stands."""
+
+
+@attrs.frozen
+class _Stamp:
+    """How a file looked: another inode is another file, another size or time another content."""
+
+    inode: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Stamp:
+        """Raises LogError when the file is not there."""
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise LogError(f"{path} is not there: {error.strerror}") from error
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class Follower:
+    """
+    One session's files, read again and again; safe to call from several threads, which wait for each other.
+
+    The first look opens the newest checkpoint and folds what came since. Every later one folds what is new: O(new). The
+    whole is read again only where that does not do: the session went back, a secret was purged, it was opened with
+    other settings, or other files lie there. A last line that is not whole yet is waited for.
+
+    Args:
+        directory: The session's.
+
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        self._lock = threading.Lock()
+        self._stamps: tuple[_Stamp, ...] = ()
+        self._store: Store | None = None
+        self._state: SessionState | None = None
+        self._settings: Settings | None = None
+        self._reached = Position()
+        self._told: list[Doing] = []
+        self.whole_reads = 0
+        """How often the whole was read."""
+
+    def poll(self) -> Panel | None:
+        """
+        The session as it stands, or None where nothing has changed since the last call.
+
+        Raises LogError: there is no session (any more), or its files do not fit together. The next call tries again.
+        """
+        with self._lock:
+            stamps = self._looked()
+            if stamps == self._stamps:
+                return None
+            whole = self._store is None or not self._same_files(stamps)
+            self._advance(whole=whole)
+            self._stamps = stamps
+            if self._state is None or self._settings is None:
+                return None
+            return Panel.of(self.directory, self._state, self._settings, tuple(self._told))
+
+    def original(self, item: str) -> str | None:
+        """The text of an item as it arrived; None for what the framework wrote, or nobody ever logged."""
+        return next((text for _, text in self._originals(item, item)), None)
+
+    def originals(self, reference: Reference) -> tuple[tuple[str, str], ...]:
+        """The items that a reference stands for, each with its text as it arrived; of very many the first 200."""
+        return tuple(self._originals(reference.first, reference.last))
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._lock:
+            self._forget()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _looked(self) -> tuple[_Stamp, ...]:
+        """How the files look; before they are read, so that what is written meanwhile is noticed the next time."""
+        try:
+            return tuple(_Stamp.of(self.directory / name) for name in (logs.FILE_NAME, ledgers.FILE_NAME))
+        except LogError as error:
+            self._forget()
+            if not self.directory.exists():
+                raise LogError(f"{self.directory} does not exist") from error
+            raise LogError(f"{self.directory} holds no session: {error}") from error
+
+    def _same_files(self, stamps: tuple[_Stamp, ...]) -> bool:
+        """The files have only grown."""
+        return len(self._stamps) == len(stamps) and all(
+            old.inode == new.inode and old.size <= new.size for old, new in zip(self._stamps, stamps, strict=True)
+        )
+
+    def _forget(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        self._store, self._state, self._stamps = None, None, ()
+
+    def _advance(self, *, whole: bool) -> None:
+        """Bring the state to what the files tell now. What fails leaves nothing that the next call would go on with."""
+        old, self._store = self._store, Store(self.directory, writable=False)
+        if old is not None:
+            old.close()
+        try:
+            if whole or not self._grow(self._store):
+                self._read_whole(self._store)
+        except LogError:
+            self._forget()
+            raise
+
+    def _grow(self, store: Store) -> bool:
+        """Fold what is new; False where that does not do."""
+        if self._state is None or store.log.size < self._reached.log or store.ledger.size < self._reached.ledger:
+            return False
+        end = _end_of(store, self._reached.ledger)
+        new = [entry.record for _, entry in store.ledger.entries(self._reached.ledger, end.ledger)]
+        if any(isinstance(record, Opened | Purged) for record in new):
+            return False
+        if not is_behind_every_rewind(store.ledger, self._reached, end):
+            return False
+        fold(self._state, store.log, store.ledger, self._reached, end)
+        self._told += _doings(store, self._reached.ledger, end.ledger)
+        self._reached = end
+        return True
+
+    def _read_whole(self, store: Store) -> None:
+        end = _end_of(store, 0)
+        store.ledger.journal.size = end.ledger
+        self._settings = Settings.of(store.settings(), None, None)
+        fresh = functools.partial(self._settings.fresh, self._payload, cites=True)
+        self._state = store.state_at(end, fresh)
+        self._told = list(_doings(store, 0, end.ledger))
+        self._reached = end
+        self.whole_reads += 1
+
+    def _payload(self, place: ByteRange) -> Payload:
+        """A line of the log, through whatever holds the files then."""
+        if self._store is None:
+            raise LogError(f"{self.directory} was closed")
+        return self._store.payload(place)
+
+    def _originals(self, first: str, last: str) -> Iterator[tuple[str, str]]:
+        if not (_is_numbered(first) and _is_numbered(last)):
+            return
+        start = int(first[1:])
+        for number in range(start, min(int(last[1:]), start + MOST_ORIGINALS - 1) + 1):
+            text = self._logged(number)
+            if text is not None:
+                yield f"i{number}", text
+
+    def _logged(self, number: int) -> str | None:
+        with self._lock:
+            if self._store is None or self._state is None:
+                return None
+            found = self._store.log.find(number)
+            return None if found is None else text_of(found[1], f"i{number}", self._state.format)
+
+
+def _is_numbered(item: str) -> bool:
+    return item[:1] == "i" and item[1:].isascii() and item[1:].isdigit()
+
+
+def _end_of(store: Store, start: int) -> Position:
+    """
+    The moment that both files tell of: the log was opened first, so what the ledger says of a longer one was written
+    since.
+    """
+    for place, line in store.ledger.journal.lines(start):
+        at = _AT.match(line)
+        if at is not None and int(at.group(1)) > store.log.size:
+            return Position(store.log.size, place.start)
+    return Position(store.log.size, store.ledger.size)
+
+
+def _doings(store: Store, start: int, end: int) -> Iterator[Doing]:
+    """What was done to the window; no other line is taken apart."""
+    for place, line in store.ledger.journal.lines(start, end):
+        if _DOING.search(line, 0, _HEAD):
+            doing = Doing.of(place, Entry.read(line))
+            if doing is not None:
+                yield doing

@@ -1,0 +1,166 @@
+"""What the panel shows of a session at one moment. Values alone: what made them goes on without changing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from gc_core.storage.ledger import Collected, Entry, Purged, Rewound, Undone
+from gc_core.storage.state import SessionState, Settings
+from gc_core.values.config import GCConfig
+from gc_core.values.items import Item
+from gc_core.values.references import ByteRange
+from gc_core.values.removals import GCRemovalItem
+from gc_core.window.budget import InstructionBudget
+from gc_core.window.context import Schema
+
+COLLECTED, RESTORED, UNDONE, REDONE, REWOUND, PURGED = (
+    "collected",
+    "restored",
+    "undone",
+    "redone",
+    "rewound",
+    "purged",
+)
+"""What may have been done to a window; the words of ``ctxgc history``."""
+
+
+@attrs.frozen(kw_only=True)
+class Doing:
+    """
+    Something that was done to the window.
+
+    Attributes:
+        place: Where the ledger holds it.
+        time: Seconds since 1970.
+        what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
+        why: What asked for a collection; else what is to be said of it.
+        before: Tokens of the request before a collection, uncalibrated.
+        after: Tokens of it after.
+        target: Tokens that a collection was to reach.
+        removals: What a collection took, and why.
+        summarised: How many summaries it wrote.
+
+    """
+
+    place: ByteRange
+    time: float
+    what: str
+    why: str
+    before: int = 0
+    after: int = 0
+    target: int = 0
+    removals: tuple[GCRemovalItem, ...] = ()
+    summarised: int = 0
+
+    @property
+    def freed(self) -> int:
+        """Tokens that it freed."""
+        return self.before - self.after
+
+    @classmethod
+    def of(cls, place: ByteRange, entry: Entry) -> Doing | None:
+        """What an entry of the ledger did to the window, or None."""
+        match entry.record:
+            case Collected() as record:
+                return cls(
+                    place=place,
+                    time=entry.time,
+                    what=RESTORED if record.reason is None else COLLECTED,
+                    why="" if record.reason is None else record.reason.value,
+                    before=record.tokens_before,
+                    after=record.tokens_after,
+                    target=record.target_tokens,
+                    removals=record.removals,
+                    summarised=len(record.summaries),
+                )
+            case Undone(place=of, redone=redone):
+                what = REDONE if redone else UNDONE
+                why = f"the collection at byte {of.start:,} of the ledger"
+                return cls(place=place, time=entry.time, what=what, why=why)
+            case Rewound(why=why):
+                return cls(place=place, time=entry.time, what=REWOUND, why=why)
+            case Purged(by=by, occurrences=times):
+                return cls(place=place, time=entry.time, what=PURGED, why=f"{times} times, for {by}")
+        return None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Panel:
+    """
+    A session at one moment.
+
+    Attributes:
+        directory: Where its files lie.
+        format: Name of the provider's message shape.
+        model: The model's name, or None.
+        strategy: Names of the strategies, in the order in which they are asked.
+        config: How it collects.
+        counter: Name of what counts.
+        exact: Whether that is the model's own tokenizer.
+        estimated: Tokens that the provider will count for the request as it stands.
+        turn: Number of the newest turn, from 0; -1 before the first.
+        budget: The tree of sources, groups and items; nobody else changes it.
+        items: The resident items by id, in the order in which the model reads them.
+        schemas: The tool schemas by the ids of their items.
+        doings: What was done to the window, oldest first.
+        done: Where the ledger holds what is in force of that.
+
+    """
+
+    directory: Path
+    format: str
+    model: str | None
+    strategy: tuple[str, ...]
+    config: GCConfig
+    counter: str
+    exact: bool
+    estimated: int
+    turn: int
+    budget: InstructionBudget
+    items: Mapping[str, Item]
+    schemas: Mapping[str, Schema]
+    doings: tuple[Doing, ...]
+    done: frozenset[ByteRange]
+
+    @classmethod
+    def of(cls, directory: Path, state: SessionState, settings: Settings, doings: tuple[Doing, ...]) -> Panel:
+        """The session as it is; what is shared with the state is never changed, or copied first."""
+        return cls(
+            directory=directory,
+            format=state.format.name,
+            model=state.model,
+            strategy=settings.objects or state.config.strategy,
+            config=state.config,
+            counter=state.counter.name,
+            exact=state.counter.exact,
+            estimated=state.calibration.estimate(state.context.budget.total),
+            turn=state.context.cursor.turn,
+            budget=state.context.budget.clone(),
+            items={item.id: item for item in state.context.items()},
+            schemas={schema.item.id: schema for schema in state.context.schemas},
+            doings=doings,
+            done=frozenset(state.done),
+        )
+
+    @property
+    def usable(self) -> int:
+        """Tokens that a request may have."""
+        return self.budget.usable
+
+    @property
+    def usage(self) -> float:
+        """Tokens that the provider will count, in percent of the usable ones."""
+        return 100.0 * self.estimated / self.usable if self.usable > 0 else 0.0
+
+    @property
+    def collections(self) -> tuple[Doing, ...]:
+        """The collections, those that were undone among them."""
+        return tuple(doing for doing in self.doings if doing.what == COLLECTED)
+
+    @property
+    def freed(self) -> int:
+        """Tokens that the collections in force freed, each counted when it was carried out."""
+        return sum(doing.freed for doing in self.collections if doing.place in self.done)

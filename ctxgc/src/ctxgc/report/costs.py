@@ -1,0 +1,74 @@
+"""What the calls of a session cost: as its provider reported, else by the common prefix of its prompts."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import attrs
+
+from ctxgc.evaluation.call_measures import Prompt
+from ctxgc.report.values import Cost
+from gc_core.cache.account import CallAccount
+from gc_core.cache.economics import economics_of
+from gc_core.providers.prices import Prices, prices_of
+
+_MILLION = 1_000_000
+
+
+@attrs.frozen(kw_only=True)
+class Costing:
+    """
+    What one call cost, in both units: which of them a report shows is known when all calls are.
+
+    Attributes:
+        worth: As a cost in tokens' worth of plain input.
+        usd: In USD, or None where a price is missing.
+
+    """
+
+    worth: Cost
+    usd: float | None
+
+    def cost(self, *, priced: bool) -> Cost:
+        """The cost in the unit of the report."""
+        return attrs.evolve(self.worth, price=self.usd) if priced and self.usd is not None else self.worth
+
+
+def simulated(prompt: Prompt, model: str | None, form: str, time: float) -> Costing:
+    """A prompt whose cost nobody reported: the prefix that stood there before is read, the rest is written."""
+    prices = _prices(model, form, time)
+    rest = prompt.tokens - prompt.cached
+    worth = Cost(read=prompt.cached, written=rest, fresh=0, price=prompt.cost)
+    usd = None if prices is None else prompt.cost * prices.at(prompt.tokens).input / _MILLION
+    return Costing(worth=worth, usd=usd)
+
+
+def reported(call: CallAccount, model: str | None, form: str) -> Costing:
+    """A call as its provider reported it."""
+    usage = call.usage
+    rates = economics_of(model, form, _day(call.time))
+    price = usage.fresh_tokens + rates.read * usage.cache_read_tokens + rates.write * usage.cache_write_tokens
+    worth = Cost(
+        read=usage.cache_read_tokens,
+        written=usage.cache_write_tokens,
+        fresh=usage.fresh_tokens,
+        output=usage.output_tokens,
+        price=price,
+        recorded=True,
+        miss="" if call.miss is None else call.miss.text,
+    )
+    return Costing(worth=worth, usd=call.cost)
+
+
+def rewriting(tokens: int, model: str | None, form: str, time: float) -> float | None:
+    """USD by which writing so many tokens anew is dearer than reading them from the cache; None without prices."""
+    prices = _prices(model, form, time)
+    return None if prices is None else tokens * (prices.cache_write - prices.cache_read) / _MILLION
+
+
+def _prices(model: str | None, form: str, time: float) -> Prices | None:
+    return prices_of(model, form, _day(time))
+
+
+def _day(time: float) -> dt.date:
+    return dt.datetime.fromtimestamp(time, dt.UTC).date()

@@ -1,0 +1,1 @@
+"""When to collect, what goes, and the edited copy of the window."""

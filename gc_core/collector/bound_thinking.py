@@ -1,0 +1,115 @@
+"""Thinking that goes with a plan, behind its first change: what the model binds to its prefix (N3b), what is old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from gc_core.collector.planned_stubs import Stubs
+from gc_core.collector.tally import Tally
+from gc_core.values.items import Item, ItemKind, Unit
+from gc_core.values.policy import GCPolicy
+from gc_core.window.view import WindowView
+
+
+@attrs.frozen(kw_only=True)
+class ThinkingRule:
+    """
+    What a change does to the thinking behind it.
+
+    Attributes:
+        binds: The model binds thinking to what stood before it: all of it goes.
+        old_before: Thinking of turns before this one goes too, where nobody holds it: the prefix breaks there anyway.
+
+    """
+
+    binds: bool = False
+    old_before: int = 0
+
+    def taken(self, items: Iterable[Item], unit: Unit) -> list[Item]:
+        """Which of these items of a unit go: its thinking, all of it or none, for a run of it may not be split (N3)."""
+        thinking = [item for item in items if item.kind is ItemKind.THINKING]
+        if self.binds:
+            return thinking
+        held = unit.pinned or unit.turn >= self.old_before or any(map(_is_held, thinking))
+        return [] if held or not any(item.tokens for item in thinking) else thinking
+
+
+NO_RULE = ThinkingRule()
+"""All thinking stays."""
+
+
+class BoundThinking:
+    """The thinking that goes with a plan."""
+
+    def __init__(self, view: WindowView, tally: Tally, stubs: Stubs, *, rule: ThinkingRule, per_message: int) -> None:
+        self._view = view
+        self._tally = tally
+        self._stubs = stubs
+        # A new turn may have begun since the latest reply, whose thinking stays as it is (N3).
+        latest = next((unit.turn for unit in reversed(view.units) if unit.is_step), 0)
+        self._rule = attrs.evolve(rule, old_before=min(rule.old_before, latest))
+        self._per_message = per_message
+
+    def recount(self) -> None:
+        """Count it as gone."""
+        for item, unit in self._leaving():
+            alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
+            self._tally.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
+
+    def ids(self) -> frozenset[str]:
+        """Ids of the items that go."""
+        return frozenset(item.id for item, _ in self._leaving())
+
+    def _leaving(self) -> list[tuple[Item, Unit]]:
+        """Thinking that stays in no request behind the first change, with its units."""
+        if not self._rule.binds and not self._rule.old_before:
+            return []
+        first = self._first_change()
+        pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
+        later = [(unit.items, unit) for unit, gone in pairs if not gone]
+        groups = [*self._across(first), *self._beside(first), *later]
+        return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
+
+    def _across(self, first: int) -> list[tuple[tuple[Item, ...], Unit]]:
+        """
+        What stands behind the first change though its unit began before it: a reply that went on behind a block which
+        was placed inside it.
+        """
+        began = [_number(unit.items[0]) for unit in self._view.units[max(first, 0) :] if not _stands_in(unit)]
+        if first < 0 or not began:
+            return []
+        start = min(began)
+        pairs = zip(self._view.units[:first], self._tally.gone[:first], strict=True)
+        units = [unit for unit, gone in pairs if not gone and _number(unit.items[-1]) > start and not _stands_in(unit)]
+        return [(tuple(item for item in unit.items if _number(item) > start), unit) for unit in units]
+
+    def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
+        """What stands behind the first stub in its own unit: a reply may think again between its calls."""
+        if not 0 <= place < len(self._view.units) or self._tally.gone[place]:
+            return []
+        unit, stubbed = self._view.units[place], self._stubs.smaller()
+        first = next((at for at, item in enumerate(unit.items) if item.id in stubbed), len(unit.items))
+        return [(unit.items[first + 1 :], unit)]
+
+    def _first_change(self) -> int:
+        """Position of the first unit that changes; -1 when the head does, before all of them."""
+        if any(number < 0 for number in self._tally.dropped):
+            return -1
+        changed = [place for place, gone in enumerate(self._tally.gone) if gone]
+        changed += [self._stubs.place(key) for key in self._stubs.smaller()]
+        return min(changed, default=len(self._tally.gone))
+
+
+def _is_held(item: Item) -> bool:
+    return item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
+
+
+def _number(item: Item) -> int:
+    return int(item.id[1:])
+
+
+def _stands_in(unit: Unit) -> bool:
+    """Whether it was written for what left: its number says nothing of its place."""
+    return unit.is_trace or unit.is_summary

@@ -1,0 +1,488 @@
+"""One collection: strategies are asked, their proposals checked, and the edited window handed back."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import attrs
+
+from gc_core.collector import last_resort
+from gc_core.collector.bound_thinking import NO_RULE, ThinkingRule
+from gc_core.collector.cold_tier import ColdTier
+from gc_core.collector.permissions import Rights
+from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary
+from gc_core.collector.planner import Planner
+from gc_core.collector.relief import RIGHTS, giving_way, protected_tokens, spares
+from gc_core.collector.summarizing import NONE, Answering, Steps, Written, driven
+from gc_core.collector.summary_merging import CORE, merged_summaries
+from gc_core.errors import PluginError, RemovalError, RuleError
+from gc_core.plugins.manager import COLLECT, Named, Plugins
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.rules import check_collection, check_request
+from gc_core.relevance.importance import Scores, composite
+from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile
+from gc_core.values.policy import GCPolicy
+from gc_core.values.removals import GCRemovalItem
+from gc_core.values.results import ColdText, GCResult, Goal, Refusal, is_renewal
+from gc_core.values.summary import SummaryOutcome, SummaryRequest
+from gc_core.window.collection_outcome import Collected
+from gc_core.window.context import Context
+from gc_core.window.plan import Plan
+from gc_core.window.recalled import Recalled
+from gc_core.window.view import Protection, WindowView, Zone
+
+MAX_SECONDS = 10.0
+"""Seconds that one strategy may take for one collection; looked at whenever it yields."""
+
+_REVIEWS = 5
+"""Times that a plan is changed and reviewed again before it goes with what has been let pass."""
+
+_PROPOSALS_PER_ITEM = 4
+_PROPOSALS_BESIDES = 1_000
+
+Clock = Callable[[], float]
+
+
+@attrs.frozen(kw_only=True)
+class Prepared:
+    """A summary that was written before it was needed, and the removal that it belongs to."""
+
+    removal: GCRemovalItem
+    written: Written
+
+
+@attrs.frozen(kw_only=True)
+class Collector:
+    """
+    Runs collections.
+
+    Attributes:
+        plugins: Where strategies fail in isolation, and plans are reviewed.
+        strategies: In the order in which they are asked.
+        counter: Counts the texts that are written.
+        answering: Who writes summaries, and how they are checked.
+        read: The original text of an item that a stub stands for.
+        thinking: What an edit does to the thinking behind it.
+        objective: What the agent is about.
+        questions: Questions that are open.
+        scores: How importance is told.
+        cold: What left the window, where a strategy works with tiers; else None.
+        profile: What the session's domain holds for important.
+        renewed: Id of the item that is told anew behind a collection that drops or tells something, or "".
+        clock: Seconds; for measuring alone, no decision but the time limit depends on it.
+
+    """
+
+    plugins: Plugins
+    strategies: tuple[Named, ...]
+    counter: TokenCounter
+    answering: Answering
+    read: Originals
+    thinking: ThinkingRule = NO_RULE
+    objective: str = ""
+    questions: tuple[str, ...] = ()
+    scores: Scores = composite
+    cold: ColdTier | None = None
+    profile: CompressionProfile = GENERAL_PROFILE
+    renewed: str = ""
+    clock: Clock = time.perf_counter
+
+    def steps(
+        self,
+        context: Context,
+        goal: Goal,
+        protection: Protection,
+        *,
+        fit: int | None = None,
+        blocks_only: bool = False,
+        prepared: Sequence[Prepared] = (),
+    ) -> Steps[Collected]:
+        """
+        Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens, or
+        (``blocks_only``) until blocks that no model call has seen are no reason any more why it has more.
+
+        Stops for every summary that has to be asked for; ``prepared`` ones are there already. The window given is never
+        changed. Raises RuleError when the edited request would break a provider's rule.
+        """
+        started = self.clock()
+        view = self._viewed(context, goal, protection)
+        recalled = self._recalled(view, goal) if fit is None else ()
+        goal = attrs.evolve(goal, target_tokens=max(0, goal.target_tokens - sum(each.tokens for each in recalled)))
+        asked = _Asked(view=view, goal=goal, fit=fit, blocks_only=blocks_only, prepared=prepared)
+        planner = yield from self._agreed(context, asked)
+        collected = self._carried_out(context, planner, asked, started)
+        return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
+
+    def collect(self, context: Context, goal: Goal, protection: Protection) -> Collected:
+        """The same, waiting for every summary."""
+        return driven(self.steps(context, goal, protection), self.answering.ask)
+
+    def requests(
+        self, context: Context, goal: Goal, protection: Protection
+    ) -> tuple[tuple[GCRemovalItem, SummaryRequest], ...]:
+        """
+        The summaries with which a collection would reach this goal; none while they would not suffice. Nothing is asked
+        and nothing changes.
+        """
+        asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=None)
+        planner = self._planner(context, asked)
+        self._ask_all(planner, asked)
+        if not planner.met:
+            return ()
+        return tuple((summary.removal, planner.request(summary, self.read)) for summary in planner.unanswered)
+
+    def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:
+        """The window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
+        view = self._view(context, goal, protection)
+        if not self.plugins.classifies:
+            return view
+        policies = {}
+        for unit in view.units:
+            for item in unit.items:
+                answer = self.plugins.classify(item, view.age(unit), view.liveness.reuse(item))
+                if answer is not None and item.policy is not GCPolicy.LOCKED:
+                    policies[item.id] = answer
+        return self._view(context, goal, protection, policies)
+
+    def _view(
+        self, context: Context, goal: Goal, protection: Protection, policies: Mapping[str, GCPolicy] | None = None
+    ) -> WindowView:
+        can_summarize = self.answering.name != NONE
+        return WindowView(
+            context,
+            protection,
+            pressure=goal.pressure,
+            young_after=goal.young_after,
+            policies=policies,
+            can_summarize=can_summarize,
+            objective=self.objective,
+            questions=self.questions,
+            scores=self.scores,
+            search=_nothing if self.cold is None else self.cold.search,
+            usable=goal.usable_tokens,
+            turns_before=goal.turns_before,
+        )
+
+    def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
+        """What comes back with this collection, which makes room for it; nothing where nothing has to leave."""
+        if self.cold is None or goal.is_young or view.tokens <= goal.target_tokens:
+            return ()
+        return self.cold.recalled(self.plugins, view, goal, self.counter)
+
+    # -- asking --------------------------------------------------------------------------------------------------
+
+    def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Steps[Planner]:
+        """What was offered before, but for what a review refused, and then what more is needed, with its summaries."""
+        planner = self._planner(context, asked, vetoed)
+        if asked.fit is not None and asked.blocks_only:
+            last_resort.shorten_blocks(planner, asked.view, fit=asked.fit)
+            return planner
+        if asked.fit is None:
+            _offer_merged(planner, asked)
+            self._offer_prepared(planner, asked)
+            for removal, rights in asked.offered:
+                if planner.met:
+                    break
+                planner.offer(removal, rights)
+            self._ask_all(planner, asked)
+            yield from self._answered(planner, asked)
+        all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies) and not asked.goal.is_young
+        if asked.fit is not None or (all_failed and not planner.met):
+            last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
+            return planner
+        if asked.fit is None:
+            _offer_expired(planner, asked)
+            self._offer_giving_way(planner, asked)
+        if planner.renew(self.renewed) and not planner.met:
+            self._ask_all(planner, asked)  # beside a trace what was too small to leave may leave
+            yield from self._answered(planner, asked)
+        return planner
+
+    def _offer_giving_way(self, planner: Planner, asked: _Asked) -> None:
+        """What is held softly gives way to a target that a strategy has not reached; no strategy wants no target."""
+        goal = asked.goal
+        if not self.strategies or goal.is_young or goal.turns_before or planner.met:
+            return
+        if spares(asked.view, (removal for removal, _ in asked.offered)):
+            return
+        for removal in giving_way(asked.view, goal):
+            planner.offer(removal, RIGHTS)
+            if planner.met:
+                return
+        planner.settle()
+
+    def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
+        """
+        Summaries that were written beforehand, if what they stand for still stands there and may go; none of them for
+        a focus that they know nothing of, and none for a young collection, which spares what is old.
+        """
+        rights = attrs.evolve(_rights(asked), whole=True)
+        fits = not asked.goal.focus and not asked.goal.is_young
+        for prepared in asked.prepared if fits else ():
+            if planner.met:
+                break
+            with contextlib.suppress(RemovalError):  # it names what has left since, and is of no use any more
+                planner.offer(prepared.removal, rights)
+
+    def _answered(self, planner: Planner, asked: _Asked) -> Steps[None]:
+        """Every summary gets its text; when plugins keep items, more may be needed then, summaries too."""
+        while planner.unanswered:
+            for summary in planner.unanswered:
+                written, keep = yield from self._written(planner, summary, asked)
+                planner.answer(summary, written.text, keep)
+            planner.settle()
+            if not planner.met:
+                self._ask_all(planner, asked)
+
+    def _written(
+        self, planner: Planner, summary: PlannedSummary, asked: _Asked
+    ) -> Steps[tuple[Written, frozenset[str]]]:
+        """The text of a summary, asked for once in a collection, and the items that plugins want to keep."""
+        if summary.key not in asked.written:
+            request = planner.request(summary, self.read)
+            ready = {prepared.removal.items: prepared.written for prepared in asked.prepared}
+            known = None if asked.goal.focus else ready.get(summary.key)
+            written = known or (yield from self.answering.steps(request))
+            if self.plugins.redacts:
+                written = attrs.evolve(written, text=self.plugins.redact(written.text))
+            asked.written[summary.key] = written, self.plugins.preserve(request, written.text)
+        return asked.written[summary.key]
+
+    def _planner(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem] = ()) -> Planner:
+        return Planner(
+            context,
+            asked.view,
+            asked.goal,
+            self.counter,
+            vetoed=vetoed,
+            thinking=self.thinking,
+            profile=self.profile,
+        )
+
+    def _ask_all(self, planner: Planner, asked: _Asked) -> None:
+        """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
+        rights = _rights(asked)
+        for place, (name, strategy) in enumerate(self.strategies):
+            if planner.met:
+                break
+            first = place not in asked.proposals
+            if first and self.plugins.is_quarantined(name):
+                asked.fails(place, f"{name} is quarantined after repeated failures")
+                continue
+            with self.plugins.guarded(name, COLLECT) as attempt:
+                if first:
+                    asked.proposals[place] = iter(strategy.collect(asked.view, asked.goal))
+                self._pull(name, asked.proposals[place], planner, asked.view, rights)
+            if attempt.failure is not None:
+                asked.fails(place, str(attempt.failure))
+            elif first:
+                self.plugins.forgive(name, COLLECT)
+        asked.offered = planner.offered.copy()
+        planner.settle()
+
+    def _pull(self, name: str, proposals: Iterator[object], planner: Planner, view: WindowView, rights: Rights) -> None:
+        """Pull one by one until the goal is met, the strategy is dry, or it takes too much."""
+        deadline = self.clock() + MAX_SECONDS
+        most = _PROPOSALS_PER_ITEM * sum(len(unit.items) for unit in view.units) + _PROPOSALS_BESIDES
+        for count, proposal in enumerate(proposals):
+            if not isinstance(proposal, GCRemovalItem):
+                raise PluginError(f"yielded {proposal!r:.200}; expected a GCRemovalItem")
+            if count >= most or self.clock() > deadline:
+                raise PluginError(f"still yielding after {count:,} proposals; stopped")
+            removal = planner.narrowed(attrs.evolve(proposal, strategy=name))
+            if removal is not None:
+                planner.offer(removal, rights)
+            if planner.met:
+                return
+
+    def _agreed(self, context: Context, asked: _Asked) -> Steps[Planner]:
+        """
+        The plan that no review refuses a part of. What is refused stays, and the plan goes on with what else the
+        strategies propose; that is reviewed too. In the end it goes with what has been let pass.
+        """
+        vetoed: set[GCRemovalItem] = set()
+        for _ in range(_REVIEWS):
+            planner = yield from self._planned(context, asked, vetoed)
+            plan = planner.finish()
+            answers = self.plugins.review(plan)
+            asked.refused += answers
+            known = {attrs.evolve(removal, tokens_freed=0) for removal in plan.removals}
+            refused = known & {attrs.evolve(answer.removal, tokens_freed=0) for answer in answers}
+            if not refused:
+                return planner
+            vetoed |= refused
+        passed = self._planner(context, asked, vetoed)
+        for removal in plan.removals:
+            again = attrs.evolve(removal, tokens_freed=0)
+            if again not in vetoed and not is_renewal(removal):
+                passed.offer(again, _EVERYTHING)
+        for summary in passed.unanswered:
+            written, keep = asked.written[summary.key]
+            passed.answer(summary, written.text, keep)
+        passed.renew(self.renewed)
+        asked.refused += plan.refusals
+        return passed
+
+    # -- carrying out --------------------------------------------------------------------------------------------
+
+    def _carried_out(self, context: Context, planner: Planner, asked: _Asked, started: float) -> Collected:
+        plan = planner.finish()
+        plan = attrs.evolve(plan, refusals=(*plan.refusals, *asked.refused))
+        before = context.budget.total
+        after = context.edited(plan.edits) if plan.edits else context
+        if after is not context and after.budget.total >= before:
+            after, plan = context, attrs.evolve(plan, removals=())
+        if after is not context:
+            self.check(context, after, last_resort=asked.fit is not None)
+        protected = protected_tokens(asked.view, asked.goal)
+        result = GCResult(
+            reason=plan.goal.reason,
+            tokens_before=before,
+            tokens_after=after.budget.total,
+            target_tokens=plan.goal.target_tokens,
+            protected_tokens=protected,
+            removals=plan.removals,
+            refusals=plan.refusals,
+            failures=(*asked.failures, *_unanswerable(plan)),
+            summaries=tuple(asked.outcome(summary) for summary in planner.summaries) if plan.removals else (),
+            note=_note(plan, after.budget.total, protected),
+            earliest_change=_earliest_change(context, after),
+            seconds=self.clock() - started,
+        )
+        renewed = sum(removal.tokens_freed for removal in plan.removals if is_renewal(removal))
+        return Collected(context=after, plan=plan, result=result, of=context, renewed=renewed)
+
+    def check(self, before: Context, after: Context, *, last_resort: bool) -> None:
+        """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""
+        old, new, pending = before.render(), after.render(), bool(after.open_calls)
+        breaches = check_request(new, pending=pending)
+        if breaches and len(breaches) <= len(check_request(old, pending=pending)):
+            breaches = ()
+        breaches += check_collection(
+            old,
+            new,
+            final_may_shrink=last_resort,
+            thinking_bound=self.thinking.binds,
+            reply_left=before.latest_reply != after.latest_reply,
+        )
+        if breaches:
+            listed = "; ".join(str(breach) for breach in breaches[:5])
+            raise RuleError(f"the collected request would break {len(breaches)} rules: {listed}")
+
+
+@attrs.define(kw_only=True)
+class _Asked:
+    """
+    One collection's questions to the strategies, which go on where they stopped when a review refuses something.
+
+    Attributes:
+        view: What they see.
+        goal: What is to be reached.
+        fit: Tokens that the last resort has to reach, when it is its turn.
+        blocks_only: It shortens blocks and nothing else.
+        proposals: What each strategy still has to say, by its place.
+        offered: What they have said so far.
+        failures: What they did wrong.
+        prepared: Summaries that were written beforehand.
+        written: The text of each summary, by its key, and the items that plugins want to keep all the same.
+        refused: What reviews refused.
+
+    """
+
+    view: WindowView
+    goal: Goal
+    fit: int | None
+    blocks_only: bool = False
+    proposals: dict[int, Iterator[object]] = attrs.field(factory=dict)
+    offered: list[tuple[GCRemovalItem, Rights]] = attrs.field(factory=list)
+    failures: list[str] = attrs.field(factory=list)
+    prepared: Sequence[Prepared] = ()
+    written: dict[tuple[str, ...], tuple[Written, frozenset[str]]] = attrs.field(factory=dict)
+    refused: list[Refusal] = attrs.field(factory=list)
+
+    def outcome(self, summary: PlannedSummary) -> SummaryOutcome:
+        """How a summary of the plan came about."""
+        written, _ = self.written[summary.key]
+        reference = summary.reference
+        return SummaryOutcome(
+            label=summary.label,
+            by=written.by,
+            first=reference.first,
+            last=reference.last,
+            tokens_before=reference.tokens,
+            tokens_after=summary.tokens,
+            attempts=written.attempts,
+            complaints=written.complaints,
+        )
+
+    def fails(self, place: int, why: str) -> None:
+        """A strategy is not asked again in this collection."""
+        self.proposals[place] = iter(())
+        self.failures.append(why)
+
+
+def _nothing(_query: str, _limit: int) -> tuple[ColdText, ...]:
+    return ()
+
+
+def _offer_merged(planner: Planner, asked: _Asked) -> None:
+    """Where the summaries are more than they may have, the oldest become one."""
+    removal = None if asked.goal.is_young else merged_summaries(asked.view)
+    if removal is not None and not planner.met:
+        planner.offer(removal, _rights(asked))
+
+
+def _offer_expired(planner: Planner, asked: _Asked) -> None:
+    """What strategies have left of turns beyond the limit leaves; but for what a review refused."""
+    for unit in asked.view.expired if asked.goal.turns_before else ():
+        removal = GCRemovalItem.drop(unit, reason="beyond max_turns", phase="turns")
+        planner.offer(attrs.evolve(removal, strategy=CORE), _rights(asked))
+
+
+_EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub_any_kind=True, whole=True)
+
+
+def _rights(asked: _Asked) -> Rights:
+    """What strategies may take; where only what is young is to shrink, nothing that stands before it changes."""
+    goal = asked.goal
+    if goal.is_young:
+        return Rights(zones=frozenset(), stub_only=frozenset(item.id for item in asked.view.young))
+    zones = {Zone.OLD, Zone.RECENT, Zone.SCHEMA} | ({Zone.PRESERVABLE} if goal.pressure else set())
+    above = goal.pressure_tokens or 0
+    return Rights(
+        zones=frozenset(zones),
+        preservable_above=above,
+        preservable_to=above if goal.relief_tokens is None else min(above, goal.relief_tokens),
+    )
+
+
+def _unanswerable(plan: Plan) -> tuple[str, ...]:
+    """What a strategy that needs summaries cannot do without a summarizer."""
+    names = dict.fromkeys(refusal.removal.strategy for refusal in plan.refusals if refusal.why == NO_SUMMARIZER)
+    return tuple(f"{name}: {NO_SUMMARIZER}; set summarizer, for instance to 'extractive'" for name in names)
+
+
+def _note(plan: Plan, after: int, protected: int) -> str:
+    missing = after - plan.goal.target_tokens
+    if (
+        plan.goal.is_young or plan.goal.turns_before
+    ) and plan.removals:  # its target is no number that anybody wants to reach
+        return ""
+    if missing <= 0:
+        return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
+    if plan.removals and protected > plan.goal.target_tokens:
+        alone = f"LOCKED content, pins, the newest turns and what users said have {protected:,} tokens"
+        return f"{missing:,} tokens short of the target of {plan.goal.target_tokens:,}: {alone}"
+    if plan.removals:
+        return f"{missing:,} tokens short of the target: what is left is held"
+    reasons = sorted({refusal.why for refusal in plan.refusals})
+    return f"nothing could be removed: {reasons[0]}" if reasons else "nothing could be removed: everything is held"
+
+
+def _earliest_change(before: Context, after: Context) -> int:
+    if before is after:
+        return -1
+    pairs = zip(before.messages, after.messages, strict=False)
+    return next((place for place, (old, new) in enumerate(pairs) if old is not new), len(after.messages))

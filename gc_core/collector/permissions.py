@@ -1,0 +1,79 @@
+"""What a proposer may take, and why it may not, or not yet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import attrs
+
+from gc_core.collector.tally import Tally
+from gc_core.values.items import Unit
+from gc_core.window.view import Zone
+
+
+@attrs.frozen(kw_only=True)
+class Rights:
+    """
+    What a proposer may take.
+
+    Attributes:
+        zones: Zones of units that it may drop.
+        stub_recent: It may stub items of the newest steps and of the newest exchange.
+        stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
+        preservable_above: PRESERVABLE units only when all of them could bring the request below so many tokens.
+        preservable_to: And only while the request has at least so many, where a summary tells of them; what is dropped
+            only while it has as many as above.
+        whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
+        stub_only: If given, items that it may stub at all, by id: a young collection takes nothing else.
+
+    """
+
+    zones: frozenset[Zone]
+    stub_recent: bool = False
+    stub_any_kind: bool = False
+    preservable_above: int = 0
+    preservable_to: int = 0
+    whole: bool = False
+    stub_only: frozenset[str] | None = None
+
+    def cutting(self) -> Rights:
+        """The same, and items of any kind may be cut."""
+        return attrs.evolve(self, stub_any_kind=True)
+
+    def why_never(self, unit: Unit, zone: Zone) -> str:
+        """Why the unit of this zone may not be taken out, or ""."""
+        if zone in self.zones:
+            return ""
+        if self.stub_only is not None:
+            return f"unit {unit.number} stays: a young collection only stubs what is young"
+        if unit.pinned:
+            return f"unit {unit.number} is pinned"
+        if unit.pending:
+            return f"unit {unit.number} waits for a result"
+        if zone is Zone.HELD:
+            return f"unit {unit.number} is held ({unit.policy.value})"
+        return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
+
+    def why_not_yet(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
+        """
+        Why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a summary
+        will tell of them.
+        """
+        if Zone.PRESERVABLE in zones and not self._relieves(tally, told=told):
+            return "preservable: without it usage would be on the same side of the pressure"
+        if Zone.RECENT in zones and tally.total - tally.open_in(Zone.OLD) <= target:
+            return "the old turns suffice"
+        if Zone.SCHEMA in zones and tally.total - tally.open_in(Zone.OLD) - tally.open_in(Zone.RECENT) <= target:
+            return "the conversation suffices"
+        return ""
+
+    def _relieves(self, tally: Tally, *, told: bool) -> bool:
+        """
+        Whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end that.
+
+        Where one oversized new result is the reason, it could not; the last resort cuts that first.
+        """
+        could = tally.total - tally.open_in(Zone.PRESERVABLE) < self.preservable_above
+        return self.preservable_above == 0 or (
+            could and tally.total >= (self.preservable_to if told else self.preservable_above)
+        )

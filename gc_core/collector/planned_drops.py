@@ -1,0 +1,407 @@
+"""Where units leave without a summary: the runs of them, and what stands there instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+import attrs
+
+from gc_core.collector.tally import Tally
+from gc_core.collector.traces import LEAST_TIMES, Notice, Traces
+from gc_core.providers.contract import TokenCounter
+from gc_core.values.items import Item, ItemKind, Unit
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import Reference
+from gc_core.values.sources import ENRICHMENT, TASK_STATE
+from gc_core.window.context import Context, left_out_text
+from gc_core.window.view import WindowView
+
+_TOLD_ANEW = frozenset({ENRICHMENT.name, TASK_STATE.name})
+"""Sources of blocks of which a newer version stands, or will: what they said is not lost."""
+
+_FEWEST = 2
+"""Traces that can become one."""
+
+_LEAST_ROOM = 8
+"""Tokens below which no name is looked for that a trace could tell."""
+
+
+@attrs.frozen(kw_only=True)
+class _Line:
+    """
+    A place at which a trace stands, or could.
+
+    Attributes:
+        units: What it stands for.
+        place: Where the first of them is.
+        tokens: What it costs; 0 where nothing is worth being written.
+        is_run: Units leave there; else it is a trace that stands there already.
+        must: No provider would take the request without it.
+
+    """
+
+    units: tuple[Unit, ...]
+    place: int
+    tokens: int
+    is_run: bool
+    must: bool
+
+
+class Cuts:
+    """
+    Drops units, and counts what stands for them: a trace for every run that is worth one, a line with the names of
+    tools. All traces together stay below ``cap`` tokens: above it the oldest become one.
+
+    Traces are counted at their longest until ``recount``; ``unsure`` is how much the total may be too high by then.
+    """
+
+    def __init__(
+        self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter, *, cap: int
+    ) -> None:
+        self.unsure = 0
+        self._context = context
+        self._view = view
+        self._tally = tally
+        self._traces = traces
+        self._cap = cap
+        self._line = _ToolLine(context, counter)
+        self._runs = _Runs(traces.most)
+        self._traced = 0
+        self._notices: tuple[Notice, ...] = ()
+        self._taken_up: set[int] = set()
+
+    def gain(self, units: Sequence[Unit]) -> int:
+        """
+        Tokens that dropping these together would free. What stands for them is judged with their neighbours, when the
+        traces are counted: a run that is not worth a trace leaves none.
+        """
+        schemas = [unit for unit in units if unit.number < 0]
+        return self._tally.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
+
+    def drop(self, unit: Unit) -> None:
+        """A unit leaves, with the traces beside it."""
+        if unit.number < 0:
+            self._tally.add(self._line.extend(unit))
+        self._tally.take_out(unit)
+        if unit.number > 0:
+            self._cut_out(unit)
+
+    def recount(self) -> None:
+        """Count the traces as they will be, instead of at their longest."""
+        self._take_up()
+        self._notices = self._written()
+        exact = sum(notice.tokens for notice in self._notices) + self._split_overhead()
+        self._tally.add(exact - self._traced)
+        self._traced, self.unsure = exact, 0
+
+    def left(self) -> Iterator[Item]:
+        """Items that leave without a summary: of the units that were dropped, and traces that others take up."""
+        for run in self.runs():
+            yield from (item for unit in run for item in unit.items)
+        for place in self._taken_up:
+            yield from self._view.units[place].items
+
+    def runs(self) -> list[tuple[Unit, ...]]:
+        """
+        The runs of units that leave, traces that are taken up included, oldest first; two between which nothing is left
+        are one.
+        """
+        runs: list[tuple[Unit, ...]] = []
+        end = -1
+        for first, last in self._runs:
+            units = self._view.units[first : last + 1]
+            if runs and self._beside(end, 1) == first:
+                runs[-1] += units
+            else:
+                runs.append(units)
+            end = last
+        return runs
+
+    def told(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
+        """
+        The traces, each by the id of the first item that left there, with what users demanded and names that the window
+        would lose, the newest first, in what room is left to the target and below the cap; and what these cost.
+
+        What was collected goes beyond the target by part of a unit: here that is spent on what is asked for next.
+        """
+        room = min(room, self._cap - self._standing() - sum(notice.tokens for notice in self._notices))
+        free = room = max(0, room)
+        traces = {notice.stands_at: notice.reference for notice in self._notices}
+        known = shown() if self._notices and room >= _LEAST_ROOM else set()
+        for notice in reversed(self._notices):
+            if room < _LEAST_ROOM:
+                break
+            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
+            traces[notice.stands_at], cost = self._traces.telling(notice, known, most)
+            room -= cost
+        return traces, free - room
+
+    # -- which traces are written --------------------------------------------------------------------------------
+
+    def _written(self) -> tuple[Notice, ...]:
+        """
+        A trace for each run that is worth one, which covers the runs before it that are not; where all would be too
+        many, one for the oldest of them, in front.
+        """
+        lines = self._lines()
+        merged = self._merged(lines)
+        for line in merged:
+            if not line.is_run and line.place not in self._taken_up:
+                self._absorb_far(line.place)
+        return self._noticed(lines, merged)
+
+    def _merged(self, lines: Sequence[_Line]) -> tuple[_Line, ...]:
+        """The oldest of the traces, as many as have to become one; all that have been taken up are among them."""
+        able = [line for line in lines if line.tokens and not line.must]
+        least = max((count for count, line in enumerate(able, start=1) if line.place in self._taken_up), default=0)
+        total = sum(line.tokens for line in lines)
+        if not least and (total <= self._cap or len(able) < _FEWEST):
+            return ()
+        for count in range(max(least, _FEWEST), len(able)):
+            merged = tuple(able[:count])
+            tokens = self._traces.spanning(_all_units(merged))[1]
+            if total - sum(line.tokens for line in merged) + tokens <= self._cap:
+                return merged
+        return tuple(able)
+
+    def _noticed(self, lines: Sequence[_Line], merged: Sequence[_Line]) -> tuple[Notice, ...]:
+        notices = [self._notice(_all_units(merged), merged[0].units[0])] if merged else []
+        alone = [line for line in lines if line not in merged]
+        room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in alone)
+        silent: tuple[Unit, ...] = ()
+        for line in alone:
+            if not line.is_run:
+                continue
+            if not line.tokens:
+                silent += line.units
+                continue
+            notice = self._notice((*silent, *line.units), line.units[0])
+            if silent and notice.tokens - line.tokens > room:
+                notice = self._notice(line.units, line.units[0])
+            room -= notice.tokens - line.tokens
+            notices.append(notice)
+            silent = ()
+        return tuple(self._quoting(notices))
+
+    def _quoting(self, notices: Sequence[Notice]) -> Iterator[Notice]:
+        """The notices with what users demanded in what leaves, as far as the cap has room for it, the oldest first."""
+        room = self._cap - self._standing() - sum(notice.tokens for notice in notices)
+        for notice in notices:
+            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
+            reference, tokens = self._traces.quoting(notice.units, notice.reference, most)
+            room -= tokens - notice.tokens
+            yield attrs.evolve(notice, reference=reference, tokens=tokens)
+
+    def _notice(self, units: tuple[Unit, ...], at: Unit) -> Notice:
+        reference, tokens = self._traces.spanning(units)
+        if tokens > self._cap:
+            reference, tokens = self._traces.fitted(reference, self._cap)
+        return Notice(units=units, stands_at=at.items[0].id, reference=reference, tokens=tokens)
+
+    def _lines(self) -> list[_Line]:
+        """Every place at which a trace stands, or could, oldest first."""
+        found = [self._line_of(run) for run in self.runs()]
+        for place in self._free_traces:
+            if not self._tally.gone[place] or place in self._taken_up:
+                unit = self._view.units[place]
+                must = self._must_stand(place, place)
+                found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
+        return sorted(found, key=lambda line: line.place)
+
+    def _line_of(self, run: tuple[Unit, ...]) -> _Line:
+        first, last = self._view.position(run[0].number), self._view.position(run[-1].number)
+        tokens = self._traces.spanning(run)[1]
+        must = self._must_stand(first, last)
+        gone = [unit for unit in run if not all(item.source in _TOLD_ANEW for item in unit.items)]
+        worth = tokens * LEAST_TIMES <= _left_out_of(gone) and tokens < sum(unit.tokens for unit in run)
+        is_told = must or worth or any(unit.is_trace for unit in run)
+        return _Line(units=run, place=first, tokens=tokens if is_told else 0, is_run=True, must=must)
+
+    def _must_stand(self, first: int, last: int) -> bool:
+        """Whether what is left on both sides may not stand side by side: a conversation begins with the user (N2, G4),
+        and where replies alternate with something of the user's, one stands between them (G1).
+        """
+        before = self._kept(range(first - 1, -1, -1))
+        if before is None:
+            return self._context.places_system
+        after = self._kept(range(last + 1, len(self._view.units)))
+        if after is None:
+            return False
+        if not self._context.recalls and not before.is_step and after.items[0].kind is ItemKind.USER_TEXT:
+            return True  # in a list that comes back nothing else tells a later message from the original request
+        units = self._view.units
+        return self._context.separates_replies and self._context.replies_meet(
+            units[first].items[0].id,
+            units[last].items[-1].id,
+            lambda number: self._tally.gone[self._view.position(number)],
+        )
+
+    def _kept(self, places: Iterable[int]) -> Unit | None:
+        """The first unit at these places that stays."""
+        return next((self._view.units[place] for place in places if not self._tally.gone[place]), None)
+
+    def _standing(self) -> int:
+        """Tokens of the traces that stay where they stand."""
+        return sum(self._view.units[place].tokens for place in self._free_traces if not self._tally.gone[place])
+
+    @cached_property
+    def _free_traces(self) -> tuple[int, ...]:
+        return tuple(place for place in range(len(self._view.units)) if self._is_free_trace(place))
+
+    def _absorb_far(self, place: int) -> None:
+        """A trace leaves for one that stands elsewhere: nothing is left between its neighbours."""
+        self._tally.absorb(place)
+        self._tally.vanished.add(place)
+        self._taken_up.add(place)
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def _is_free_trace(self, place: int) -> bool:
+        """Whether a trace stands there that another one may take up."""
+        if not 0 <= place < len(self._view.units):
+            return False
+        unit = self._view.units[place]
+        return unit.is_trace and not unit.pinned and unit.policy is not GCPolicy.LOCKED
+
+    def _beside(self, place: int, step: int) -> int:
+        """The next place, before (-1) or behind (1), at which something is left or a run has ended."""
+        near = place + step
+        while near in self._tally.vanished:
+            near += step
+        return near
+
+    def _take_up(self) -> None:
+        """What left for a summary may have brought traces and runs together."""
+        if not self._tally.vanished:
+            return
+        for place in self._free_traces:
+            near = self._beside(place, 1)
+            if (
+                near != place + 1
+                and self._is_free_trace(near)
+                and not (self._tally.gone[place] or self._tally.gone[near])
+            ):
+                more = self._absorb(place) + self._absorb(near)
+                self._tally.add(more)
+                self._traced += more
+        taken = True
+        while taken:
+            taken = False
+            for first, last in list(self._runs):
+                for near in (self._beside(first, -1), self._beside(last, 1)):
+                    if self._is_free_trace(near) and not self._tally.gone[near]:
+                        more = self._absorb(near)
+                        self._tally.add(more)
+                        self._traced += more
+                        taken = True
+
+    def _cut_out(self, unit: Unit) -> None:
+        place = self._view.position(unit.number)
+        more = self._runs.add(place, _left_out(unit))
+        more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
+        self._tally.add(more)
+        self._traced += more
+        self.unsure += max(0, more)
+
+    def _absorb(self, near: int) -> int:
+        """A trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost more."""
+        if not self._is_free_trace(near) or self._tally.gone[near]:
+            return 0
+        unit = self._view.units[near]
+        self._tally.absorb(near)
+        return self._runs.add(near, _left_out(unit)) + self._traces.carried_cost(unit.items[0].reference)
+
+    def _split_overhead(self) -> int:
+        """Overhead of messages that hold two units, of which the first leaves and takes none with it."""
+        dropped = self._tally.dropped
+        return sum(
+            overhead
+            for units, overhead in self._shared
+            if dropped.intersection(units[:1]) and not dropped.issuperset(units)
+        )
+
+    @cached_property
+    def _shared(self) -> list[tuple[tuple[int, ...], int]]:
+        """The units of each message that holds several, and its overhead, which its first unit is counted with."""
+        several = [each for each in self._context.messages if each.items[0].unit != each.items[-1].unit]
+        return [(tuple(dict.fromkeys([item.unit for item in each.items])), each.overhead) for each in several]
+
+
+class _Runs:
+    """
+    The runs of neighbouring places that are cut out, and what their traces cost at most.
+
+    ``cost`` says what a trace for so many left-out tokens has at most.
+    """
+
+    def __init__(self, cost: Callable[[int], int]) -> None:
+        self._cost = cost
+        self._other_end: dict[int, int] = {}
+        self._tokens: dict[int, int] = {}
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """First and last place of every run, in their order."""
+        return ((first, self._other_end[first]) for first in sorted(self._tokens))
+
+    def ends_at(self, place: int) -> bool:
+        """Whether a run begins or ends there."""
+        return place in self._other_end
+
+    def add(self, place: int, left_out: int) -> int:
+        """A unit leaves; returns how many tokens more the traces cost then. O(1)."""
+        first, last, before = place, place, 0
+        if place - 1 in self._other_end:
+            first = self._other_end.pop(place - 1)
+        if place + 1 in self._other_end:
+            last = self._other_end.pop(place + 1)
+        for run in {first, place + 1} if last != place else {first}:
+            known = self._tokens.pop(run, None)
+            if known is not None:
+                left_out += known
+                before += self._cost(known)
+        self._other_end[first], self._other_end[last] = last, first
+        self._tokens[first] = left_out
+        return self._cost(left_out) - before
+
+
+class _ToolLine:
+    """The line of the system text that names the tools whose schemas leave, behind those that left before."""
+
+    def __init__(self, context: Context, counter: TokenCounter) -> None:
+        self._context = context
+        self._counter = counter
+        self._schemas: list[Unit] = []
+
+    def cost(self, more: Iterable[Unit]) -> int:
+        """What the line grows by; the first part of a system text is a message too."""
+        head = self._context.head
+        before, after = ((*head.left_out, *_names(gone)) for gone in (self._schemas, [*self._schemas, *more]))
+        tokens = self._counter.count(left_out_text(after))
+        if before:
+            return tokens - self._counter.count(left_out_text(before))
+        return tokens + (0 if head.parts else self._counter.per_message)
+
+    def extend(self, schema: Unit) -> int:
+        """One more leaves; returns what the line grows by."""
+        cost = self.cost([schema])
+        self._schemas.append(schema)
+        return cost
+
+
+def _names(schemas: Iterable[Unit]) -> list[str]:
+    """In the order of the schemas: their numbers fall."""
+    return [unit.items[0].name for unit in sorted(schemas, key=lambda unit: -unit.number)]
+
+
+def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
+    return tuple(unit for line in lines for unit in line.units)
+
+
+def _left_out_of(units: Iterable[Unit]) -> int:
+    return sum(map(_left_out, units))
+
+
+def _left_out(unit: Unit) -> int:
+    """Tokens that a unit, or what a trace stands for, had when it arrived."""
+    return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in unit.items)

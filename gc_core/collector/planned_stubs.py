@@ -1,0 +1,255 @@
+"""Stubs inside a plan: which items may have one, how long it may be, what it will probably have, and its text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from gc_core.collector.permissions import Rights
+from gc_core.collector.tally import Tally
+from gc_core.providers.contract import TokenCounter
+from gc_core.relevance.name_scan import scan
+from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
+from gc_core.relevance.working_set import shows_file
+from gc_core.values.items import Form, Item, ItemKind, Unit
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import Reference
+from gc_core.values.removals import Stub
+from gc_core.window.context import Context, NewText
+from gc_core.window.stubs import (
+    StubText,
+    is_condensed,
+    is_shortened_block,
+    is_stubbable,
+    reference_to,
+    smallest_stub,
+    trim_stub,
+    write_stub,
+)
+from gc_core.window.view import WindowView
+
+_WRITINGS = 3
+"""Times that one plan writes its stubs before it counts new ones at their limit."""
+
+_CUTTABLE = frozenset(
+    {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
+)
+
+
+class Stubs:
+    """
+    The stubs of a plan; they are counted by what is alive in them until ``write`` has written their texts.
+
+    ``profile`` says which lines stay first, and how much of a tool's output: not of what nobody has read yet.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        tally: Tally,
+        counter: TokenCounter,
+        profile: CompressionProfile = GENERAL_PROFILE,
+    ) -> None:
+        self._context = context
+        self._view = view
+        self._tally = tally
+        self._counter = counter
+        self._limits: dict[str, int] = {}
+        self._gaps: dict[str, str] = {}
+        self._trims: dict[str, StubText] = {}
+        self._unread: set[str] = set()
+        self._texts: dict[str, NewText] = {}
+        self._references: dict[str, Reference] = {}
+        self._writings = 0
+        self._written_at = -1
+        self._profile = profile
+        self._weighing = weighing_by(profile)
+
+    # -- taking proposals ----------------------------------------------------------------------------------------
+
+    def has(self, key: str) -> bool:
+        """Whether there is such an item in the window."""
+        return key in self._items
+
+    def item(self, key: str) -> Item:
+        """The item as it stands now. Raises KeyError for one that is not resident."""
+        return self._items[key][0]
+
+    def place(self, key: str) -> int:
+        """Position of the item's unit. Raises KeyError as well."""
+        return self._items[key][1]
+
+    def take(self, stub: Stub, rights: Rights) -> str:
+        """A stub with this share of its tokens for a resident item; or why there is none, else ""."""
+        key = stub.item
+        item, place = self._items[key]
+        unit = self._view.units[place]
+        why = self._keeps_whole(item, unit, place, rights)
+        if why:
+            return why
+        if stub.repeated:
+            return self._take_trim(stub, item, unit)
+        whole = item.tokens if item.form is Form.WHOLE else item.original_tokens
+        limit = max(int(stub.keep * whole), smallest_stub(item, self._counter, self._reference(item)))
+        if limit >= self._tally.size_of(item):
+            return "a stub would not be smaller"
+        self._limits[key], self._gaps[key] = limit, stub.gap
+        self._trims.pop(key, None)
+        if rights.stub_any_kind:
+            self._unread.add(key)
+        self._tally.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
+        self._written_at = -1
+        return ""
+
+    def _take_trim(self, stub: Stub, item: Item, unit: Unit) -> str:
+        """The same for what the window shows again: its text is known at once."""
+        if item.form is not Form.WHOLE:
+            return f"item {item.id} is a stub already"
+        repeated = self._view.working_set.repeated(item)
+        text = trim_stub(item, repeated, self._counter, reference=self._reference(item), gap=stub.gap)
+        if text.tokens >= self._tally.size_of(item):
+            return "a stub would not be smaller"
+        self._limits[item.id], self._gaps[item.id], self._trims[item.id] = text.tokens, stub.gap, text
+        self._tally.resize(item, unit, text.tokens)
+        self._written_at = -1
+        return ""
+
+    def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
+        """Why the item may not be stubbed, or ""."""
+        if unit.number in self._tally.dropped:
+            return "its unit is dropped in this pass"
+        if unit.number in self._tally.kept:
+            return f"a plugin keeps unit {unit.number}"
+        if item.pinned or unit.pinned:
+            return f"item {item.id} is pinned"
+        if rights.stub_any_kind:
+            may = is_cuttable(item) or is_shortened_block(item)
+        else:
+            may = is_stubbable(item) or is_condensed(item)
+        if not may:
+            form = "fixed" if item.fixed else item.form.value
+            return f"item {item.id} cannot be stubbed ({item.kind.value}, {item.policy.value}, {form})"
+        return self._not_by_right(item, unit, place, rights)
+
+    def _not_by_right(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
+        """Why the proposer may not stub the item, or ""."""
+        if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
+            return f"item {item.id} belongs to the newest steps"
+        if rights.stub_only is not None and item.id not in rights.stub_only:
+            return f"item {item.id} is not young"
+        return ""
+
+    def _estimate(self, item: Item, limit: int, rights: Rights) -> int:
+        """Tokens that a stub will have: what is alive in it. Where exactness matters more than thrift, its limit."""
+        if rights.stub_any_kind or self._writings >= _WRITINGS:
+            return limit
+        alive = self._view.liveness.last_carried(item)
+        chars = sum(span.end - span.start for span in item.scan.spans if not alive.isdisjoint(span.names))
+        return smallest_stub(item, self._counter, self._reference(item)) + int(
+            item.tokens * chars / max(1, len(item.text))
+        )
+
+    def _trim(self, item: Item) -> int | None:
+        """Characters of unimportant lines that a stub of the item may have, or None where the profile sets no bound."""
+        if not self._profile.tool_output_trim or item.kind is not ItemKind.TOOL_RESULT:
+            return None
+        call = self._call_of(item)
+        kind = tool_kind(item.name, "" if call is None else call.text)
+        return self._profile.tool_output_trim.get(kind)
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Write and count the texts of all stubs, unless nothing has changed since."""
+        if not self._limits or self._written_at == self._tally.changes:
+            return
+        self._written_at = self._tally.changes
+        self._writings += 1
+        self._texts = self._written()
+        for key, text in self._texts.items():
+            item, place = self._items[key]
+            self._tally.resize(item, self._view.units[place], min(text.tokens, item.tokens))
+
+    def smaller(self) -> dict[str, NewText]:
+        """The written texts that are worth their places, by item id."""
+        return {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
+
+    def shown(self) -> set[str]:
+        """Names that the window shows when everything is carried out."""
+        shown = self._locked_names()
+        for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
+            for item in () if gone else unit.items:
+                written = self._texts.get(item.id)
+                shown |= item.scan.names if written is None else written.scan.names
+                shown.update(() if item.reference is None else item.reference.names)
+        return shown
+
+    def _written(self) -> dict[str, NewText]:
+        """
+        The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
+
+        What is LOCKED shows its names wherever it stands.
+        """
+        shown = self._locked_names()
+        texts: dict[str, NewText] = {}
+        for unit, gone in zip(reversed(self._view.units), reversed(self._tally.gone), strict=True):
+            if gone:
+                continue
+            for item in reversed(unit.items):
+                scanned = item.scan
+                if item.id in self._limits:
+                    texts[item.id] = self._stubbed(item, shown)
+                    scanned = texts[item.id].scan
+                shown |= scanned.names
+        return texts
+
+    def _stubbed(self, item: Item, shown: set[str]) -> NewText:
+        stub = self._trims.get(item.id) or self._cut(item, shown)
+        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
+
+    def _cut(self, item: Item, shown: set[str]) -> StubText:
+        ends = item.id in self._unread
+        return write_stub(
+            item,
+            self._limits[item.id],
+            self._counter,
+            shown,
+            ends=ends,
+            reference=self._reference(item),
+            gap=self._gaps[item.id],
+            weighing=self._weighing,
+            most_ordinary=None if ends else self._trim(item),
+            named=self._view.named if self._shows_file(item) else frozenset(),
+        )
+
+    def _locked_names(self) -> set[str]:
+        names: set[str] = set()
+        for item in self._context.items():
+            if item.policy is GCPolicy.LOCKED:
+                names |= item.scan.names
+        return names
+
+    def _reference(self, item: Item) -> Reference:
+        known = item.reference if item.form is Form.STUB else self._references.get(item.id)
+        if known is None:
+            context = self._context
+            known = reference_to(item, self._call_of(item), cites=context.cites, recalls=context.recalls)
+            self._references[item.id] = known
+        return known
+
+    def _shows_file(self, item: Item) -> bool:
+        return item.kind is ItemKind.TOOL_RESULT and shows_file(item, self._call_of(item))
+
+    def _call_of(self, item: Item) -> Item | None:
+        """The call that a result answers, if it is resident."""
+        return self._items.get(item.call, (None, 0))[0] if item.call else None
+
+    @cached_property
+    def _items(self) -> dict[str, tuple[Item, int]]:
+        """Every item with its unit's place. Only stubs ask for it, so a plan of drops alone does not pay for it."""
+        return {item.id: (item, place) for place, unit in enumerate(self._view.units) for item in unit.items}
+
+
+def is_cuttable(item: Item) -> bool:
+    """Whether the last resort could cut the item: text, calls and results that are not pinned, LOCKED or fixed."""
+    return item.kind in _CUTTABLE and not (item.pinned or item.fixed) and item.policy is not GCPolicy.LOCKED

@@ -1,0 +1,420 @@
+"""Summaries inside a plan: how many units one takes, what it may cost, what is asked for it, and its final text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+import attrs
+
+from gc_core.collector.tally import Tally
+from gc_core.collector.traces import Traces
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.token_counting import part_tokens
+from gc_core.relevance.name_scan import scan
+from gc_core.values.items import Form, Item, ItemKind, Part, Unit
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import Reference
+from gc_core.values.removals import GCRemovalItem, Summarize
+from gc_core.values.summary import BULLET, SummaryForm, SummaryRequest, entries_of
+from gc_core.window.context import Context, NewSummary
+from gc_core.window.view import WindowView
+
+NO_SUMMARIZER = "no summarizer is configured"
+"""Why a proposal to summarise is refused where the configuration says ``summarizer = "none"``."""
+
+LEAST_BODY = 36
+"""Tokens of text below which a summary would say next to nothing: a trace costs less."""
+
+LEAST_DIGEST = 120
+"""Tokens that the entries of a segment may have at least, however short it was: an outcome and what led to it."""
+
+_SHORT = 160
+"""Tokens of a short summary, its frame and message included."""
+
+_MOST_MORE = 1.5
+"""Times what the target needs that one summary may take, where less would be too short for a text."""
+
+_SEAM = 4
+"""Tokens that joining frame and text may cost beyond the sum of their own counts."""
+
+ReadOriginal = Callable[[Item], str]
+"""The text with which an item arrived, whatever stands in its place now."""
+
+ReadSpan = Callable[[Reference, int], Sequence[Item]]
+"""
+The originals that a reference stands for and that are not in the window, oldest first, as far as they can be read;
+without those up to the item of this number.
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Originals:
+    """How the originals of a summary are read: of one item, and of all that an earlier summary stands for."""
+
+    item: ReadOriginal
+    span: ReadSpan
+
+
+@attrs.frozen(kw_only=True)
+class PlannedSummary:
+    """
+    A summary that a plan holds.
+
+    Attributes:
+        removal: The proposal, cut to the units that it takes.
+        units: What it stands for, oldest first.
+        number: 1, 2, ... of the session.
+        traces: Traces between the units that leave with them.
+        reference: What stands in its last line.
+        body_tokens: Tokens that its text may have.
+        tokens: Tokens with which the plan counts it, its message included.
+        body: Its text without the frame; None until it has been answered.
+
+    """
+
+    removal: GCRemovalItem
+    units: tuple[Unit, ...]
+    number: int
+    traces: tuple[Unit, ...] = ()
+    reference: Reference
+    body_tokens: int
+    tokens: int
+    body: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What budget and window call it."""
+        return f"{'digest' if self.form is SummaryForm.DIGEST else 'summary'} {self.number}"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The same request has the same key, in whichever plan of a collection it is made."""
+        return self.removal.items
+
+    @property
+    def tokens_freed(self) -> int:
+        """Tokens that the request loses by it."""
+        return sum(unit.tokens for unit in (*self.units, *self.traces)) - self.tokens
+
+    @property
+    def stands_at(self) -> str:
+        """The item at whose place the summary stands: the first of the last unit, behind everything that it tells."""
+        return self.units[-1].items[0].id
+
+    def edit(self) -> NewSummary:
+        """The final text."""
+        text = self._text(self.body or "")
+        return NewSummary(number=self.number, text=text, reference=self.reference, form=self.form)
+
+    def answered(self, body: str, counter: TokenCounter) -> PlannedSummary:
+        """With its text, and the tokens that it really has."""
+        whole = attrs.evolve(self, body=body)
+        return attrs.evolve(whole, tokens=summary_tokens(whole._text(body), counter))
+
+    @property
+    def form(self) -> SummaryForm:
+        """What stands there: an account or a digest."""
+        return form_of(self.removal)
+
+    def _text(self, body: str) -> str:
+        return self.reference.summary_text(self.label, body.strip())
+
+
+class Summaries:
+    """
+    The summaries of a plan, in the order in which they were proposed.
+
+    Attributes:
+        preserved: How items are held from now on which a plugin wanted to keep out of a summary, by id.
+
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        tally: Tally,
+        traces: Traces,
+        counter: TokenCounter,
+        *,
+        fills: bool = False,
+    ) -> None:
+        self._fills = fills
+        self.preserved: dict[str, GCPolicy] = {}
+        self._given = context.cursor.summaries
+        self._view = view
+        self._tally = tally
+        self._traces = traces
+        self._counter = counter
+        self._most = view.caps.summaries // 2
+        self._planned: list[PlannedSummary] = []
+
+    @property
+    def all(self) -> tuple[PlannedSummary, ...]:
+        """All of them."""
+        return tuple(self._planned)
+
+    @property
+    def unanswered(self) -> tuple[PlannedSummary, ...]:
+        """Those that still have no text."""
+        return tuple(summary for summary in self._planned if summary.body is None)
+
+    def why_never(self, unit: Unit, form: SummaryForm) -> str:
+        """
+        Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another. In a
+        digest it may be: what it stands for is read from the log.
+        """
+        if unit.number < 0:
+            return "a tool schema is dropped, not summarised"
+        if unit.is_summary and form is not SummaryForm.DIGEST:
+            return f"unit {unit.number} is a summary: it is dropped, digested or stays"
+        return ""
+
+    def of(
+        self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], *, target: int, whole: bool
+    ) -> PlannedSummary | None:
+        """
+        The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
+        of all for a digest. None when it would be too short, also with half as much again: rather a few units leave
+        untold than most of a small window for a few lines.
+        """
+        whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
+        tokens = enough = 0
+        for count, unit in enumerate(units, start=1):
+            tokens += self._tally.tokens_of([unit])
+            allowed = self._allowed(action, tokens)
+            reaches = self._tally.total - tokens + allowed <= target and not whole
+            if reaches or count == len(units):
+                enough = enough or tokens
+                if tokens > _MOST_MORE * enough:
+                    return None
+                ordered = sorted(units[:count], key=lambda each: self._view.position(each.number))
+                found = self._planned_of(removal, action, ordered, tokens)
+                if found is not None:
+                    return found
+        return None
+
+    def _allowed(self, action: Summarize, tokens: int) -> int:
+        """
+        Tokens that a summary of so many may have. Where no room is to be left over, a few units are worth a short one,
+        of half their tokens: else a large part of a small window would leave at once.
+        """
+        allowed = allowed_tokens(action, tokens)
+        if self._fills:
+            allowed = max(allowed, min(tokens // 2, _SHORT))
+        return min(allowed, action.max_tokens, self._most)
+
+    def _planned_of(
+        self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], tokens: int
+    ) -> PlannedSummary | None:
+        """The summary of exactly these units; None when there is no room for a text, or nothing is won by a digest."""
+        is_digest = action.form is SummaryForm.DIGEST
+        traces = self._traces_among(units) if is_digest else ()
+        both = sorted((*units, *traces), key=lambda each: self._view.position(each.number)) if traces else units
+        allowed = digest_tokens(action, units) if is_digest else self._allowed(action, tokens)
+        if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
+            return None
+        reference = self._traces.spanning(both)[0]
+        found = planned(removal, units, reference, self._given + 1, self._counter, allowed=allowed)
+        return None if found is None else attrs.evolve(found, traces=traces)
+
+    def _traces_among(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
+        """
+        Traces that stand before the last of these units, and that no pin holds: the digest tells their range.
+
+        Those of the last pass stay: that pass had none to count on, so what it refused no second one may take.
+        """
+        last = self._view.position(units[-1].number)
+        return tuple(
+            unit
+            for place, unit in enumerate(self._view.units[:last])
+            if unit.is_trace
+            and not (unit.pinned or unit.policy is GCPolicy.LOCKED or self._tally.gone[place])
+            and not self._view.is_fresh(unit)
+        )
+
+    def take(self, summary: PlannedSummary) -> None:
+        """Its units leave for it."""
+        for unit in summary.units:
+            self._tally.take_out(unit)
+        for trace in summary.traces:
+            self._tally.absorb(self._view.position(trace.number))
+        self._tally.vanished.update(self._vanishing(summary))
+        self._tally.add(summary.tokens)
+        self._given += 1
+        self._planned.append(summary)
+
+    def _vanishing(self, summary: PlannedSummary) -> set[int]:
+        """Places at which nothing is left: all but that of the last unit, where the summary stands."""
+        return {self._view.position(unit.number) for unit in (*summary.units[:-1], *summary.traces)}
+
+    def answer(self, summary: PlannedSummary, body: str) -> None:
+        """Its text."""
+        answered = summary.answered(body, self._counter)
+        self._planned[self._planned.index(summary)] = answered
+        self._tally.add(answered.tokens - summary.tokens)
+
+    def withdraw(self, summary: PlannedSummary, keep: Collection[str]) -> tuple[Unit, ...]:
+        """
+        Its units stand there again, those with one of the items to ``keep`` for good: a plugin wants these.
+        Returns the others, which may have a summary of their own.
+        """
+        rest = []
+        for unit in summary.units:
+            kept = not {item.id for item in unit.items}.isdisjoint(keep)
+            self._tally.put_back(unit, keep=kept)
+            if kept:
+                self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
+            else:
+                rest.append(unit)
+        for trace in summary.traces:
+            self._tally.give_back(self._view.position(trace.number))
+        self._tally.vanished.difference_update(self._vanishing(summary))
+        self._tally.add(-summary.tokens)
+        self._planned.remove(summary)
+        return tuple(rest)
+
+    def freed(self, removal: GCRemovalItem) -> int:
+        """Tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
+        return sum(summary.tokens_freed for summary in self._planned if summary.removal is removal)
+
+    def edits(self) -> dict[str, NewSummary]:
+        """The final texts, by the items at whose places they stand."""
+        return {summary.stands_at: summary.edit() for summary in self._planned}
+
+    def ids(self) -> frozenset[str]:
+        """Ids of the items that they stand for."""
+        return frozenset(
+            item.id for summary in self._planned for unit in (*summary.units, *summary.traces) for item in unit.items
+        )
+
+
+def form_of(removal: GCRemovalItem) -> SummaryForm:
+    """The form that a proposal to summarise asks for."""
+    assert isinstance(removal.action, Summarize)  # noqa: S101 - the planner asks for nothing else
+    return removal.action.form
+
+
+def summary_tokens(text: str, counter: TokenCounter) -> int:
+    """Tokens of a summary with this text, its message included."""
+    return part_tokens(Part(kind=ItemKind.SUMMARY, place=(), text=text), counter) + counter.per_message
+
+
+def allowed_tokens(action: Summarize, tokens: int) -> int:
+    """Tokens that a summary of so many tokens may have, its frame and message included."""
+    return min(action.max_tokens, int(action.keep * tokens))
+
+
+def digest_tokens(action: Summarize, units: Sequence[Unit]) -> int:
+    """
+    Tokens that a digest of these units may have, its frame and message included: an older digest among them stays as it
+    is, and every other segment adds its share of what its originals had.
+    """
+    known = sum(unit.tokens for unit in units if unit.is_digest)
+    return min(action.max_tokens, known + _entries_tokens(action, units))
+
+
+def _entries_tokens(action: Summarize, units: Sequence[Unit]) -> int:
+    """Tokens that the entries of what is new in a digest may have."""
+    new = sum(unit.original_tokens for unit in units if not unit.is_digest)
+    return max(LEAST_DIGEST, int(action.keep * new))
+
+
+def planned(
+    removal: GCRemovalItem,
+    units: Sequence[Unit],
+    reference: Reference,
+    number: int,
+    counter: TokenCounter,
+    *,
+    allowed: int,
+) -> PlannedSummary | None:
+    """The summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
+    action = removal.action
+    assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
+    label = f"summary {number}"
+    frame = summary_tokens(reference.summary_text(label, ""), counter) + _SEAM
+    if allowed - frame < LEAST_BODY:
+        return None
+    return PlannedSummary(
+        removal=attrs.evolve(
+            removal,
+            action=attrs.evolve(action, units=tuple(unit.number for unit in units)),
+            items=tuple(item.id for unit in units for item in unit.items),
+        ),
+        units=tuple(units),
+        number=number,
+        reference=reference,
+        body_tokens=allowed - frame,
+        tokens=allowed,
+    )
+
+
+def request_for(
+    summary: PlannedSummary, read: Originals, shown: Collection[str], counter: TokenCounter
+) -> SummaryRequest:
+    """What is asked: originals alone, and the names that nothing else in the window will show."""
+    is_digest = summary.form is SummaryForm.DIGEST
+    behind = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
+    found = [(unit, _originals_of(unit, read, behind)) for unit in summary.units]
+    # Ranges may overlap: what two of them hold is told once.
+    originals = tuple({item.id: item for _, items in found for item in items}.values())
+    unread = [unit.items[0] for unit, items in found if not items and unit.is_summary and not unit.is_digest]
+    names = dict.fromkeys(
+        name for item in originals for span in item.scan.spans for name in span.names if name not in shown
+    )
+    action = summary.removal.action
+    assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
+    room = _entries_tokens(action, summary.units) if is_digest else summary.body_tokens
+    return SummaryRequest(
+        items=originals,
+        max_tokens=min(room, summary.body_tokens),
+        entries=(*entries_in(summary.units), *(line for item in unread for line in _said_in(item))),
+        room=summary.body_tokens if is_digest else 0,
+        names=tuple(names),
+        form=summary.form,
+        count=counter.count,
+    )
+
+
+def entries_in(units: Iterable[Unit]) -> tuple[str, ...]:
+    """The entries of the digests among these units, oldest first."""
+    digests = (unit.items[0].text for unit in units if unit.is_digest)
+    return tuple(entry for text in digests for entry in entries_of(text))
+
+
+def _originals_of(unit: Unit, read: Originals, behind: int) -> Sequence[Item]:
+    """
+    What the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are.
+
+    A summary of units from both sides of a digest, which ends with item ``behind``, has that one's range in its own:
+    only what is behind is read again.
+    """
+    if unit.is_digest:
+        return ()
+    if unit.is_summary:
+        assert unit.items[0].reference is not None  # noqa: S101 - every summary has one
+        first, last = _ends(unit)
+        return read.span(unit.items[0].reference, behind if first <= behind < last else 0)
+    return [_original(item, read.item) for item in unit.items]
+
+
+def _ends(unit: Unit) -> tuple[int, int]:
+    """Numbers of the first and the last item that a summary stands for."""
+    reference = unit.items[0].reference
+    assert reference is not None  # noqa: S101 - every summary has one
+    return int(reference.first[1:]), int(reference.last[1:])
+
+
+def _said_in(summary: Item) -> Iterator[str]:
+    """A summary's lines as entries: where no original can be read any more they are all that is left."""
+    lines = summary.text.splitlines()
+    body = lines[2:-2]
+    return (f"{BULLET}{line.strip().removeprefix(BULLET)}" for line in body if line.strip())
+
+
+def _original(item: Item, read: ReadOriginal) -> Item:
+    if item.form is Form.WHOLE:
+        return item
+    text = read(item)
+    return attrs.evolve(item, text=text, form=Form.WHOLE, tokens=item.original_tokens, reference=None, scan=scan(text))

@@ -1,0 +1,415 @@
+"""Planning a collection: which proposals are accepted, in which order, and when the goal is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+import attrs
+
+from gc_core.collector.bound_thinking import NO_RULE, BoundThinking, ThinkingRule
+from gc_core.collector.permissions import Rights
+from gc_core.collector.planned_drops import Cuts
+from gc_core.collector.planned_stubs import Stubs, is_cuttable
+from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
+from gc_core.collector.tally import Tally
+from gc_core.collector.traces import Traces
+from gc_core.errors import RemovalError
+from gc_core.providers.contract import TokenCounter
+from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile
+from gc_core.values.items import Item, Unit
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import Reference
+from gc_core.values.removals import RENEWED, Drop, GCRemovalItem, Stub, Summarize
+from gc_core.values.results import Goal, Refusal
+from gc_core.values.sources import TASK_STATE
+from gc_core.values.summary import SummaryForm, SummaryRequest
+from gc_core.window.context import Context, Edits, NewText
+from gc_core.window.plan import Plan
+from gc_core.window.view import WindowView, Zone
+
+_WASTE_PERCENT = 5.0
+"""Room below the target, in percent of it, from which a unit is shortened instead of dropped."""
+
+_SEAM = 12
+"""Tokens that a stub may have beyond its share: its reference is not known yet."""
+
+_WHOLE = frozenset({GCPolicy.PRESERVABLE, GCPolicy.LOCKED})
+
+
+class Planner:
+    """
+    Takes proposals one by one, checks each against the protection, and keeps the running total.
+
+    Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
+    proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
+
+    Thinking behind the first change goes in the same pass, as the rule for ``thinking`` says. ``profile`` says what
+    stays first in stubs.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        view: WindowView,
+        goal: Goal,
+        counter: TokenCounter,
+        *,
+        vetoed: Collection[GCRemovalItem] = (),
+        thinking: ThinkingRule = NO_RULE,
+        profile: CompressionProfile = GENERAL_PROFILE,
+    ) -> None:
+        self.goal = goal
+        self.offered: list[tuple[GCRemovalItem, Rights]] = []
+        self._vetoed = vetoed
+        self._view = view
+        self._counter = counter
+        self._units = {unit.number: unit for unit in (*view.units, *view.schemas)}
+        self._removals: list[GCRemovalItem] = []
+        self._refusals: list[Refusal] = []
+        self._later: list[tuple[GCRemovalItem, Rights]] = []
+        self._exact = False
+        traces = Traces(counter, cites=context.cites, recalls=context.recalls)
+        self._tally = Tally(view)
+        self._rights: dict[int, Rights] = {}
+        self._cuts = Cuts(context, view, self._tally, traces, counter, cap=view.caps.notices)
+        self._stubs = Stubs(context, view, self._tally, counter, profile)
+        self._summaries = Summaries(context, view, self._tally, traces, counter, fills=goal.fills)
+        self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
+
+    # -- how far it is -------------------------------------------------------------------------------------------
+
+    @property
+    def total(self) -> int:
+        """Tokens that the request will have at most."""
+        return self._tally.total
+
+    @property
+    def met(self) -> bool:
+        """Whether the goal is reached; with a limit of turns, whether nothing is left of those beyond it."""
+        if self.goal.turns_before:
+            return all(unit.number in self._tally.dropped for unit in self._view.expired)
+        return self.reaches(self.goal.target_tokens)
+
+    def narrowed(self, removal: GCRemovalItem) -> GCRemovalItem | None:
+        """What of a proposal the goal is about: with a limit of turns whole units of those beyond it, nothing else."""
+        if not self.goal.turns_before:
+            return removal
+        if isinstance(removal.action, Stub):
+            return None
+        wanted = set(removal.action.units)
+        units = [unit for unit in self._view.expired if unit.number in wanted]
+        return removal.of(units) if units else None
+
+    def reaches(self, tokens: int) -> bool:
+        """
+        Whether the request will have at most this many tokens.
+
+        Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
+        written and counted: so a goal that is met is really met, and little more is taken than it needs.
+        """
+        if self._tally.total - self._cuts.unsure <= tokens:
+            self._recount()
+        return self._tally.total <= tokens
+
+    def size_of(self, item: Item) -> int:
+        """Tokens that a resident item will have; 0 when its unit is dropped."""
+        return 0 if item.unit in self._tally.dropped else self._tally.size_of(item)
+
+    def _recount(self) -> None:
+        """
+        Count stubs and traces as they will be, instead of at their longest, and no thinking that goes with the change:
+        what is refused then is refused in a second pass too, which begins with exactly these tokens.
+        """
+        if self._exact:
+            return
+        self._exact = True
+        self._stubs.write()
+        self._cuts.recount()
+        self._thinking.recount()  # a trace that leaves for another one may be the first change
+
+    # -- proposals -----------------------------------------------------------------------------------------------
+
+    def offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
+        """
+        Accept or refuse a proposal; True when it was accepted.
+
+        Raises RemovalError when it names what does not exist here: that is the strategy's fault, not the window's.
+        """
+        accepted = self._offer(removal, rights)
+        self.offered.append((removal, rights))
+        return accepted
+
+    def settle(self) -> None:
+        """Offer again what was refused only for the moment, until nothing more is accepted or the goal is met."""
+        self._recount()
+        accepted = True
+        while accepted and not self.met:
+            waiting, self._later = self._later, []
+            accepted = False
+            for place, (removal, rights) in enumerate(waiting):
+                if self.met:
+                    self._later += waiting[place:]
+                    break
+                accepted = self._offer(removal, rights) or accepted
+            self._recount()
+
+    def renew(self, item: str) -> bool:
+        """A block that is told anew behind whatever leaves the window leaves with it, where it may: whether it does."""
+        if not any(isinstance(removal.action, Drop | Summarize) for removal in self._removals):
+            return False
+        for unit in self._view.renewable(item):
+            removal = GCRemovalItem.drop(unit, reason="told anew", phase=RENEWED)
+            removal = attrs.evolve(removal, strategy=unit.items[0].source)
+            if removal not in self._vetoed and self._cuts.gain([unit]) > 0:
+                self._cuts.drop(unit)
+                self._removals.append(removal)
+                self._exact = False
+                return True
+        return False
+
+    def _offer(self, removal: GCRemovalItem, rights: Rights) -> bool:
+        accepted = self._offer_action(removal, rights)
+        if accepted:
+            self._exact = False
+        return accepted
+
+    def _offer_action(self, removal: GCRemovalItem, rights: Rights) -> bool:
+        action = removal.action
+        if isinstance(action, Summarize):
+            return self._offer_summary(removal, action, self._known(removal, action.units), rights)
+        if isinstance(action, Drop):
+            units = self._known(removal, action.units)
+            if removal in self._vetoed:
+                return self._pass_over(units)
+            return self._offer_drop(removal, units, rights)
+        if removal in self._vetoed:
+            return False
+        return self._offer_stub(removal, action, rights)
+
+    def _known(self, removal: GCRemovalItem, numbers: Iterable[int]) -> list[Unit]:
+        """The units that a proposal names, as they are here."""
+        units = []
+        for number in dict.fromkeys(numbers):
+            try:
+                units.append(self._units[number])
+            except KeyError:
+                raise RemovalError(f"{removal.action} names unit {number}, which is not in this window") from None
+        ids = tuple([item.id for unit in units for item in unit.items])
+        if removal.items != ids:
+            raise RemovalError(f"{removal.action} names items {removal.items}; those units hold {ids}")
+        return units
+
+    def _offer_drop(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> bool:
+        fresh = self._fresh(units)
+        if not fresh:
+            return self._refuse(removal, "proposed already")
+        why = next(filter(None, (self._never(unit, rights) for unit in fresh)), "")
+        if why:
+            return self._refuse(removal, why)
+        why = self._waits(fresh, rights, told=False)
+        if why:
+            return self._postpone(removal, rights, why)
+        if self._cuts.gain(fresh) <= 0:
+            for unit in fresh:
+                self._tally.forget(unit)
+            return self._postpone(removal, rights, "smaller than the line that would name it")
+        if self.goal.fills:
+            fresh = self._filling(removal, fresh, rights)
+        for unit in fresh:
+            if unit.number not in self._tally.dropped:
+                self._cuts.drop(unit)
+        if fresh:
+            self._removals.append(removal.of(fresh))
+        return True
+
+    def _filling(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> list[Unit]:
+        """Those of the units that have to leave, one by one; the last is only shortened where that suffices."""
+        gone: list[Unit] = []
+        for unit in units:
+            if (gone and self.met) or self._shortened(removal, unit, rights):
+                break
+            self._cuts.drop(unit)
+            self._exact = False
+            gone.append(unit)
+        return gone
+
+    def _shortened(self, removal: GCRemovalItem, unit: Unit, rights: Rights) -> bool:
+        """
+        Where more room would be left below the target than a unit is worth, it is shortened instead of dropped: whether
+        that suffices.
+        """
+        self._recount()
+        room = self.goal.target_tokens - (self._tally.total - self._tally.tokens_of([unit]))
+        if unit.number < 0 or room < self.goal.target_tokens * _WASTE_PERCENT / 100.0 or unit.policy in _WHOLE:
+            return False
+        taken = [stub for stub in self._cuts_to(unit, room) if not self._stubs.take(stub, rights.cutting())]
+        if not taken or not self.met:
+            return False
+        reason = f"{removal.reason}: as much as there is room for"
+        self._removals += [attrs.evolve(removal, action=stub, items=(stub.item,), reason=reason) for stub in taken]
+        return True
+
+    def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
+        """Stubs with which a unit has at most so many tokens: what is larger than a common size is cut to it."""
+        items = sorted(filter(is_cuttable, unit.items), key=self._tally.size_of)
+        room -= self._tally.tokens_of([unit]) - sum(map(self._tally.size_of, items))
+        for left, item in zip(range(len(items), 0, -1), items, strict=True):
+            share = room // left - _SEAM
+            if self._tally.size_of(item) > share:
+                yield Stub(item.id, max(0.0, share / max(item.tokens, item.original_tokens)))
+            room -= min(self._tally.size_of(item), share)
+
+    def _offer_summary(self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights) -> bool:
+        fresh = self._fresh(units)
+        why = self._not_summarised(fresh, rights, action.form)
+        if why:
+            return self._refuse(removal, why)
+        summary = self._summaries.of(removal, action, fresh, target=self.goal.target_tokens, whole=rights.whole)
+        if summary is None:
+            return self._postpone(removal, rights, "too little for a summary")
+        if summary.removal in self._vetoed:
+            return self._pass_over(summary.units)
+        why = self._waits(_untold(summary.units, action.form), rights, told=True)
+        if why:
+            return self._postpone(removal, rights, why)
+        self._summaries.take(summary)
+        self._rights[summary.number] = rights
+        if len(summary.units) < len(fresh):
+            self._later.append((removal, rights))  # the rest, if this does not suffice after all
+        self._removals.append(summary.removal)
+        return True
+
+    def _offer_stub(self, removal: GCRemovalItem, action: Stub, rights: Rights) -> bool:
+        if not self._stubs.has(action.item):
+            raise RemovalError(f"{action} names item {action.item!r}, which is not in this window")
+        if removal.items != (action.item,):
+            raise RemovalError(f"{action} names items {removal.items}; expected {(action.item,)}")
+        why = self._stubs.take(action, rights)
+        if why:
+            return self._refuse(removal, why)
+        self._removals.append(removal)
+        return True
+
+    def _never(self, unit: Unit, rights: Rights) -> str:
+        """Why a unit may not be taken out, or ""."""
+        if unit.number in self._tally.kept:
+            return f"a plugin keeps unit {unit.number}"
+        return rights.why_never(unit, self._view.zone(unit))
+
+    def _fresh(self, units: Iterable[Unit]) -> list[Unit]:
+        """Those that have not been taken out yet."""
+        return [unit for unit in units if unit.number not in self._tally.dropped]
+
+    def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
+        """Why units that may go are not due yet, or ""."""
+        zones = {self._view.zone(unit) for unit in units}
+        return rights.why_not_yet(zones, self._tally, self.goal.target_tokens, told=told)
+
+    def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
+        """Why these units will never have a summary together, or ""."""
+        if not self._view.can_summarize:
+            return NO_SUMMARIZER
+        # A young collection takes out nothing at all, for all that is old stays as it is.
+        more = rights if rights.stub_only is not None else attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
+        held = (
+            self._never(unit, more if _is_digested(unit, form) else rights) or self._summaries.why_never(unit, form)
+            for unit in units
+        )
+        return next(filter(None, held), "" if units else "proposed already")
+
+    def _pass_over(self, units: Iterable[Unit]) -> bool:
+        """A review said no; it told why, and what goes after them need not wait for them."""
+        for unit in units:
+            self._tally.forget(unit)
+        return False
+
+    def _refuse(self, removal: GCRemovalItem, why: str) -> bool:
+        self._refusals.append(Refusal(removal=removal, why=why))
+        return False
+
+    def _postpone(self, removal: GCRemovalItem, rights: Rights, why: str) -> bool:
+        self._later.append((removal, rights))
+        return self._refuse(removal, why)
+
+    # -- summaries -----------------------------------------------------------------------------------------------
+
+    @property
+    def unanswered(self) -> tuple[PlannedSummary, ...]:
+        """Summaries that still have no text, in the order in which they were proposed."""
+        return self._summaries.unanswered
+
+    @property
+    def summaries(self) -> tuple[PlannedSummary, ...]:
+        """All summaries of the plan."""
+        return self._summaries.all
+
+    def request(self, summary: PlannedSummary, read: Originals) -> SummaryRequest:
+        """What is asked for a summary."""
+        self._stubs.write()
+        stated = any(item.source == TASK_STATE.name for unit in self._view.units for item in unit.items)
+        request = request_for(summary, read, self._stubs.shown(), self._counter)
+        return attrs.evolve(request, focus=self.goal.focus, stated=stated)
+
+    def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
+        """
+        The text of a summary. When it tells of an item to ``keep``, that unit stays where it is, and of the others a
+        summary may be asked for anew, which ``settle`` offers.
+        """
+        self._exact = False
+        if not {item.id for unit in summary.units for item in unit.items}.isdisjoint(keep):
+            self._removals = [each for each in self._removals if each is not summary.removal]
+            rest = self._summaries.withdraw(summary, keep)
+            if rest:
+                self._later.append((summary.removal.of(rest), self._rights[summary.number]))
+            return
+        self._summaries.answer(summary, body)
+
+    # -- the plan ------------------------------------------------------------------------------------------------
+
+    def finish(self) -> Plan:
+        """Write the texts, newest first, and the traces."""
+        self._recount()
+        texts = self._stubs.smaller()
+        traces, named = self._cuts.told(self.goal.target_tokens - self._tally.total, self._stubs.shown)
+        unclaimed = dict(texts)
+        removals = (attrs.evolve(each, tokens_freed=self._freed(each, unclaimed)) for each in self._removals)
+        return Plan(
+            goal=self.goal,
+            removals=tuple(removal for removal in removals if removal.tokens_freed > 0),
+            refusals=tuple(self._refusals),
+            edits=self._edits(texts, traces),
+            tokens=self._tally.total + named,
+        )
+
+    def _edits(self, texts: dict[str, NewText], traces: dict[str, Reference]) -> Edits:
+        cut = (item.id for item in self._cuts.left())
+        schemas = (unit for unit in self._view.schemas if unit.number in self._tally.dropped)
+        return Edits(
+            dropped=frozenset(cut).union(self._summaries.ids(), self._thinking.ids()),
+            texts=texts,
+            traces=traces,
+            summaries=self._summaries.edits(),
+            policies={**self._view.policies, **self._summaries.preserved},
+            schemas=frozenset(unit.items[0].id for unit in schemas),
+        )
+
+    def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, NewText]) -> int:
+        """Tokens that the request loses by an accepted proposal."""
+        action = removal.action
+        if isinstance(action, Summarize):
+            return self._summaries.freed(removal)
+        if isinstance(action, Drop):
+            return sum(self._units[number].tokens for number in action.units)
+        key = removal.items[0]
+        text = unclaimed.pop(key, None)  # a second stub of the same item in one pass frees nothing more
+        return self._stubs.item(key).tokens - text.tokens if text else 0
+
+
+def _is_digested(unit: Unit, form: SummaryForm) -> bool:
+    """Whether a summary goes into a digest: what it tells goes on to be told, so no pressure is needed for that."""
+    return unit.is_summary and form is SummaryForm.DIGEST
+
+
+def _untold(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
+    """Those of which less is told than a summary does."""
+    return [unit for unit in units if not _is_digested(unit, form)]

@@ -1,0 +1,262 @@
+"""
+Exact counts of whole requests: the vendors' counting endpoints, or whatever a host has in their place.
+
+Items are counted offline (``gc_core.providers.token_counting``); a request as a whole is what an endpoint can count. A
+session asks where the answer may decide something, and puts its own counts right by it; see ``GCSession``'s ``request_counter``. No
+vendor's package is imported: a client is known by the method that counts.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
+
+import attrs
+
+from gc_core.errors import ConfigError, PluginError
+from gc_core.values.messages import MOST_TOKENS, Request, digest_of, without_marks
+
+REMEMBERED: Final = 256
+"""Counts that a counter remembers, the latest used."""
+
+SECONDS: Final = 5.0
+"""Seconds that a session waits for one count. Endpoints answer in a fraction of one; without an answer the call that
+is about to be made goes out on the session's own counts."""
+
+_CLIENTS: Final = "an Anthropic, OpenAI or google-genai client, or a function of request and model"
+
+
+class CountsRequests(Protocol):
+    """A host's own function: tokens of a request for a model (None: the session was given none); sync or async."""
+
+    def __call__(self, request: Request, model: str | None) -> int | Awaitable[int]:
+        """All its input tokens."""
+
+
+@attrs.frozen(kw_only=True)
+class CountQuestion:
+    """
+    What is to be counted.
+
+    Attributes:
+        request: As it would be sent, cache marks apart.
+        model: For which model, or None.
+
+    """
+
+    request: Request
+    model: str | None
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for what counts the same; a cache key and cache marks count nothing."""
+        request = self.request
+        payloads = [[*map(without_marks, each)] for each in (request.system, request.tools, request.messages)]
+        options = {key: value for key, value in request.options.items() if key.startswith("extra_")}
+        return digest_of([self.model, request.format, payloads, options])
+
+
+class _Endpoint(Protocol):
+    """How one vendor's client is asked."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def format(self) -> str:
+        """The format whose requests it counts; "" for any."""
+
+    def method(self, *, beside: bool) -> Callable[..., Any]:
+        """What to call; ``beside`` an event loop the awaitable one, where the client has both."""
+
+    def arguments(self, question: CountQuestion) -> dict[str, Any]:
+        """What it is called with."""
+
+    def tokens(self, answer: Any) -> object:
+        """The count in its answer."""
+
+
+@attrs.frozen
+class _Anthropic:
+    client: Any
+    name = "Anthropic's count_tokens"
+    format = "anthropic"
+
+    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - a client is of one kind
+        return self.client.messages.count_tokens  # type: ignore[no-any-return]  # the vendor's own
+
+    def arguments(self, question: CountQuestion) -> dict[str, Any]:
+        return {"model": question.model, **question.request.kwargs()}
+
+    def tokens(self, answer: Any) -> object:
+        return answer.input_tokens
+
+
+@attrs.frozen
+class _OpenAI:
+    client: Any
+    name = "OpenAI's input_tokens"
+    format = "responses"
+
+    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - a client is of one kind
+        return self.client.responses.input_tokens.count  # type: ignore[no-any-return]  # the vendor's own
+
+    def arguments(self, question: CountQuestion) -> dict[str, Any]:
+        """Without the session's options: the endpoint refuses a cache key."""
+        return {"model": question.model, **attrs.evolve(question.request, options={}).kwargs()}
+
+    def tokens(self, answer: Any) -> object:
+        return answer.input_tokens
+
+
+@attrs.frozen
+class _Gemini:
+    client: Any
+    name = "Gemini's countTokens"
+    format = "gemini"
+
+    def method(self, *, beside: bool) -> Callable[..., Any]:
+        client = self.client.aio if beside else self.client
+        return client.models.count_tokens  # type: ignore[no-any-return]  # the vendor's own
+
+    def arguments(self, question: CountQuestion) -> dict[str, Any]:
+        """
+        Beside the contents, the system text and the tools: the client hands them on to Vertex AI alone; the Gemini API
+        takes a whole request in another field of the body (reference of models.countTokens, November 2026).
+        """
+        told = question.request.kwargs()
+        before = told.pop("config", {})
+        if before and not getattr(self.client, "vertexai", False):
+            whole = {"model": f"models/{str(question.model).removeprefix('models/')}", **before, **told}
+            before = {"http_options": {"extra_body": {"generateContentRequest": whole}}}
+        return {"model": question.model, "contents": told["contents"], "config": before or None}
+
+    def tokens(self, answer: Any) -> object:
+        return answer.total_tokens
+
+
+@attrs.frozen
+class _Function:
+    function: Any
+    format = ""
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - it is of one kind
+        return self.function  # type: ignore[no-any-return]  # the host's own
+
+    def arguments(self, question: CountQuestion) -> dict[str, Any]:
+        return {"request": question.request, "model": question.model}
+
+    def tokens(self, answer: Any) -> object:
+        return answer
+
+
+class RequestCounter:
+    """
+    Counts whole requests by a vendor's endpoint, and remembers what it has counted.
+
+    What ``GCSession(request_counter=...)`` makes of a client; make it yourself to share it, and what it remembers,
+    between sessions. Any number of threads may use it.
+
+    Args:
+        source: A client of Anthropic (``client.messages.count_tokens``, format "anthropic"), of OpenAI
+            (``client.responses.input_tokens.count``, format "responses") or of google-genai
+            (``client.models.count_tokens``, format "gemini"), sync or async; or a function
+            ``(request, model) -> int`` for any format, sync or async.
+
+    Raises:
+        ConfigError: It is none of these.
+
+    """
+
+    def __init__(self, source: object) -> None:
+        self._endpoint = _endpoint_of(source)
+        self._known: OrderedDict[bytes, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self._endpoint.name
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it can only be awaited."""
+        return _is_async(self._endpoint.method(beside=False))
+
+    def check(self, format: str, model: str | None) -> None:  # noqa: A002 - the session's own word
+        """Raise ConfigError when it cannot count what a session of this format sends to this model."""
+        wanted = self._endpoint.format
+        if wanted and wanted != format:
+            raise ConfigError(
+                f"request_counter: {self.name} counts requests of the format {wanted!r}, and the session's is"
+                f" {format!r}; expected a function of request and model"
+            )
+        if wanted and model is None:
+            raise ConfigError(f"request_counter: {self.name} has to be told the model; pass model= to the session")
+
+    def known(self, question: CountQuestion) -> int | None:
+        """What it has counted before, or None."""
+        key = question.digest
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def count(self, question: CountQuestion) -> int:
+        """Ask. Raises whatever the client raises, and PluginError for an answer that is no number of tokens."""
+        return self._counted(question, self._endpoint.method(beside=False)(**self._endpoint.arguments(question)))
+
+    def awaitable(self) -> bool:
+        """Whether it can be awaited, beside an event loop."""
+        return _is_async(self._endpoint.method(beside=True))
+
+    async def count_async(self, question: CountQuestion) -> int:
+        """The same, awaited."""
+        return self._counted(question, await self._endpoint.method(beside=True)(**self._endpoint.arguments(question)))
+
+    def _counted(self, question: CountQuestion, answer: object) -> int:
+        tokens = self._endpoint.tokens(answer)
+        if type(tokens) is not int or not 0 < tokens < MOST_TOKENS:
+            raise PluginError(f"{self.name} answered {tokens!r:.100}; expected a number of tokens above 0")
+        key = question.digest
+        with self._lock:
+            self._known[key] = tokens
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return tokens
+
+
+def request_counter_of(given: object) -> RequestCounter | None:
+    """The counter that a host gave, or made of what it gave. Raises ConfigError for what cannot count."""
+    return given if given is None or isinstance(given, RequestCounter) else RequestCounter(given)
+
+
+def _endpoint_of(source: object) -> _Endpoint:
+    for path, make in (
+        ("messages.count_tokens", _Anthropic),
+        ("responses.input_tokens.count", _OpenAI),
+        ("models.count_tokens", _Gemini),
+    ):
+        if callable(_reached(source, path)):
+            return make(source)
+    if callable(source) and not isinstance(source, type):
+        return _Function(source)
+    raise ConfigError(f"request_counter = {source!r:.200}: expected {_CLIENTS}")
+
+
+def _reached(value: object, path: str) -> object:
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value
+
+
+def _is_async(method: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(method) or inspect.iscoroutinefunction(getattr(method, "__call__", None))  # noqa: B004 - of an object

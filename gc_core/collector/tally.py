@@ -1,0 +1,108 @@
+"""What a window has while a plan takes things out of it: in all, by unit, and what of each zone could still go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gc_core.values.items import Item, Unit
+from gc_core.window.view import WindowView, Zone
+
+_OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
+"""Zones of which it is known what could still be taken: others wait for them, or they are taken only to some end."""
+
+
+class Tally:
+    """
+    The running totals of a plan. Every change costs O(1).
+
+    Attributes:
+        total: Tokens that the request will have at most; changed by the methods alone.
+        dropped: Numbers of the units, schemas too, that were taken out on a proposal.
+        gone: By place, whether the unit leaves: on a proposal, or as a trace that another takes up.
+        vanished: Places that leave for a summary which stands elsewhere: nothing is left between their neighbours.
+        kept: Numbers of the units that were put back: nothing more happens to them.
+        changes: How often a unit was taken out or put back; what was written for the others may be stale then.
+
+    """
+
+    def __init__(self, view: WindowView) -> None:
+        self.total = view.tokens
+        self.dropped: set[int] = set()
+        self.gone = [False] * len(view.units)
+        self.vanished: set[int] = set()
+        self.kept: set[int] = set()
+        self.changes = 0
+        self._view = view
+        self._now = {unit.number: unit.tokens for unit in (*view.units, *view.schemas)}
+        self._sizes: dict[str, int] = {}
+        self._open = {zone: sum(unit.tokens for unit in view.in_zone(zone)) for zone in _OPEN_ZONES}
+        self._forgotten: set[int] = set()
+
+    def add(self, tokens: int) -> None:
+        """What stands for units that left costs so much more."""
+        self.total += tokens
+
+    def tokens_of(self, units: Iterable[Unit]) -> int:
+        """Tokens that these units have now."""
+        return sum(self._now[unit.number] for unit in units)
+
+    def size_of(self, item: Item) -> int:
+        """Tokens that a resident item has now, wherever its unit is."""
+        return self._sizes.get(item.id, item.tokens)
+
+    def open_in(self, zone: Zone) -> int:
+        """Tokens of a zone that could still be taken."""
+        return self._open[zone]
+
+    def resize(self, item: Item, unit: Unit, size: int) -> None:
+        """An item has another size from now on."""
+        gain = self.size_of(item) - size
+        self._sizes[item.id] = size
+        self.total -= gain
+        self._now[unit.number] -= gain
+        zone = self._view.zone(unit)
+        if zone in self._open and unit.number not in self._forgotten:
+            self._open[zone] -= gain
+
+    def take_out(self, unit: Unit) -> None:
+        """A unit leaves on a proposal."""
+        number = unit.number
+        self.forget(unit)
+        self.dropped.add(number)
+        self.changes += 1
+        self.total -= self._now[number]
+        self._now[number] = 0
+        if number > 0:
+            self.gone[self._view.position(number)] = True
+
+    def put_back(self, unit: Unit, *, keep: bool) -> None:
+        """A unit that was taken out stands there again; with ``keep`` it stays."""
+        number, zone = unit.number, self._view.zone(unit)
+        self.gone[self._view.position(number)] = False
+        self.dropped.discard(number)
+        self.changes += 1
+        tokens = unit.tokens - sum(item.tokens - self.size_of(item) for item in unit.items)
+        self._now[number] = tokens
+        self.total += tokens
+        if keep:
+            self.kept.add(number)
+        elif zone in self._open:
+            self._forgotten.discard(number)
+            self._open[zone] += tokens
+
+    def absorb(self, place: int) -> None:
+        """A trace leaves, for another one stands for it as well."""
+        self.gone[place] = True
+        self.total -= self._view.units[place].tokens
+
+    def give_back(self, place: int) -> None:
+        """A trace that had left stands there again."""
+        self.gone[place] = False
+        self.total += self._view.units[place].tokens
+
+    def forget(self, unit: Unit) -> None:
+        """A unit that is dropped, or cannot be with profit, no longer stands before those that go after it."""
+        zone = self._view.zone(unit)
+        if zone in self._open and unit.number not in self._forgotten:
+            self._forgotten.add(unit.number)
+            self._open[zone] -= self._now[unit.number]

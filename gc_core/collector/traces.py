@@ -1,0 +1,176 @@
+"""What the traces at the cuts say, and what they cost: exactly, or at their longest while that is still open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+import attrs
+
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.token_counting import part_tokens
+from gc_core.relevance.demands import Strength, demands_in, strongest
+from gc_core.values.items import ItemKind, Part, Unit
+from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.window.stubs import reference_over
+
+LEAST_TIMES = 4
+"""What a trace stands for has at least so many times the trace's tokens; else nothing is written."""
+
+_LONGEST_TRACE = Reference(
+    tokens=10**7,
+    first="i1000000",
+    last="i1000001",
+    first_turn=10**5,
+    last_turn=10**5 + 1,
+    calls=(("read_the_file", 100), ("run_command", 100), ("another", 100)),
+    preview="how some text of this very length begins",
+)
+_LONGEST_PLACE = ByteRange(10**9, 10**9 + 1)
+
+_ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_TEXT})
+_LONGEST_NAME = 60
+"""Characters of a name beyond which it would cost too many tokens."""
+
+_LONGEST_SAID = 160
+"""Characters of a sentence beyond which quoting it would cost too many tokens."""
+
+_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")", "\n": " "})
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """
+    A trace that a plan writes.
+
+    Attributes:
+        units: What it stands for, oldest first; traces that it takes up are among them.
+        stands_at: The item at whose place it stands: the first that left there.
+        reference: What it says.
+        tokens: What it costs, its message included.
+
+    """
+
+    units: tuple[Unit, ...]
+    stands_at: str
+    reference: Reference
+    tokens: int
+
+
+class Traces:
+    """
+    Writes references for runs of units, and counts the traces that they make.
+
+    ``cites``: they say which bytes of the log hold what they stand for; without ``recalls`` they name no ids.
+    """
+
+    def __init__(self, counter: TokenCounter, *, cites: bool, recalls: bool = True) -> None:
+        self._counter = counter
+        self._cites = cites
+        self._recalls = recalls
+        self._demands: dict[str, tuple[str, ...]] = {}
+        self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
+        self._longest_plain = self._longest(HINTED_FROM - 1)
+        self._longest_hinted = self._longest(10**7)
+
+    def spanning(self, units: Sequence[Unit]) -> tuple[Reference, int]:
+        """The reference for a run of units and its tokens; asked for again whenever the traces are counted."""
+        run = tuple([unit.number for unit in units])
+        known = self._known.get(run)
+        if known is None:
+            items = [item for unit in units for item in unit.items]
+            reference = reference_over(items, cites=self._cites, recalls=self._recalls)
+            known = self._known[run] = reference, self.tokens(reference)
+        return known
+
+    def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
+        """The reference with as much of what it hands on as so many tokens allow; and its tokens."""
+        tokens = self.tokens(reference)
+        while tokens > most and (reference.said or reference.names):
+            said, names = reference.said, reference.names
+            if names:
+                reference = attrs.evolve(reference, names=names[(len(names) + 1) // 2 :])
+            else:
+                reference = attrs.evolve(reference, said=strongest(said, len(said) // 2))
+            tokens = self.tokens(reference)
+        if tokens > most and reference.preview:
+            reference = attrs.evolve(reference, preview="")
+            tokens = self.tokens(reference)
+        return reference, tokens
+
+    def most(self, left_out: int) -> int:
+        """Tokens that a trace for so many that are left out has at most: little ones have no hint."""
+        if left_out < LEAST_TIMES * 8:
+            return 0
+        return self._longest_hinted if left_out >= HINTED_FROM else self._longest_plain
+
+    def carried_cost(self, reference: Reference | None) -> int:
+        """Tokens of what a trace hands on; the longest trace is reckoned without any."""
+        if reference is None or not (reference.names or reference.said):
+            return 0
+        return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
+
+    def quoting(self, run: Sequence[Unit], reference: Reference, room: int) -> tuple[Reference, int]:
+        """The reference with what users demanded there, those sentences first that bind most; and its tokens."""
+        tokens = self.tokens(reference)
+        said = tuple(dict.fromkeys((*reference.said, *self._demanded(run))))
+        if said == reference.said:
+            return reference, tokens
+        for most in range(min(MOST_SAID, len(said)), 0, -1):
+            longer = attrs.evolve(reference, said=strongest(said, most))
+            if self.tokens(longer) - tokens <= room:
+                return longer, self.tokens(longer)
+        return reference, tokens
+
+    def _demanded(self, run: Sequence[Unit]) -> Iterator[str]:
+        """What users clearly demanded there, in short sentences, in their order; each item is looked at once."""
+        for unit in run:
+            for item in unit.items:
+                if item.kind is ItemKind.USER_TEXT and not item.synthetic:
+                    if item.id not in self._demands:
+                        self._demands[item.id] = tuple(_sentences(item.text))
+                    yield from self._demands[item.id]
+
+    def telling(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
+        """
+        What a notice says, with names that the window would lose, as many as there is room for; and what these cost.
+        They are ``shown`` from then on.
+        """
+        run, reference, tokens = notice.units, notice.reference, notice.tokens
+        more = _telling(run, shown)[: MOST_NAMES - len(reference.names)]
+        while more:
+            longer = attrs.evolve(reference, names=(*reference.names, *more))
+            cost = self.tokens(longer) - tokens
+            if cost <= room:
+                shown.update(more)
+                return longer, cost
+            more = more[: len(more) // 2]
+        return reference, self.tokens(reference) - tokens
+
+    def tokens(self, reference: Reference) -> int:
+        """Tokens of the trace for a reference, its message included."""
+        part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
+        return part_tokens(part, self._counter) + self._counter.per_message
+
+    def _longest(self, tokens: int) -> int:
+        place = _LONGEST_PLACE if self._cites else None
+        return self.tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for demand in demands_in(text):
+        if demand.strength is Strength.CLEAR and len(demand.text) <= _LONGEST_SAID:
+            yield " ".join(demand.text.split()).translate(_PLAIN)
+
+
+def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
+    """Names in what was asked and done there that nothing shows any more, the most often named first."""
+    counts: Counter[str] = Counter()
+    for unit in run:
+        for item in unit.items:
+            if item.kind in _ASKED:
+                # In their order, for a set has another one in every process.
+                names = dict.fromkeys(name for span in item.scan.spans for name in span.names)
+                counts.update(name for name in names if name not in shown)
+    return [name for name, _ in counts.most_common(MOST_NAMES) if len(name) <= _LONGEST_NAME]

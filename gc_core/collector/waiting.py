@@ -1,0 +1,61 @@
+"""Waiting, for so many seconds at most, for code that is not ours: in a thread, or beside a host's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from concurrent.futures import wait
+
+from gc_core.errors import PluginError
+from gc_core.isolation import started
+
+Late = Callable[[float], Exception]
+"""Makes the error of an answer that did not come in so many seconds."""
+
+
+def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
+    """What a call returns that runs in a thread of its own; what it raises is raised here."""
+    coming = started(call)
+    wait({coming}, timeout=seconds)
+    if not coming.done():
+        raise late(seconds)
+    return coming.result()
+
+
+async def in_time_beside(call: Callable[[], object], seconds: float, late: Late) -> object:
+    """The same, while the event loop goes on."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is nobody's
+            loop.call_soon_threadsafe(done.set)
+
+    coming = started(call)
+    coming.add_done_callback(tell)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(done.wait(), seconds)
+    if not coming.done():
+        raise late(seconds)
+    return coming.result()
+
+
+async def awaited_in_time(call: Callable[[], Awaitable[object]], seconds: float, late: Late) -> object:
+    """What a coroutine returns, in a task of its own: what it does to its task, it does not do to the host's."""
+    task = asyncio.ensure_future(_contained(call))
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise late(seconds)
+        if task.cancelled():
+            raise PluginError("it was cancelled from inside")
+        return task.result()
+    finally:
+        task.cancel()
+
+
+async def _contained(call: Callable[[], Awaitable[object]]) -> object:
+    try:
+        return await call()
+    except (SystemExit, GeneratorExit) as error:
+        raise PluginError(f"it raised {type(error).__name__}") from error

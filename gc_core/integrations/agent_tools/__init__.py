@@ -1,0 +1,302 @@
+"""Tools by which the model itself looks back, keeps and frees: schemas and handlers for an agent's loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
+from gc_core.providers import format_named
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.excerpts import excerpt_end
+from gc_core.relevance.name_scan import scan
+from gc_core.session.core import SessionBase
+from gc_core.session.session import GCSession
+from gc_core.storage.contents import Passage
+from gc_core.storage.search import Hit
+from gc_core.values.agent_tool_schemas import TOOL_NAMES, TOOLS, Tool, checked
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.messages import Payload
+from gc_core.values.policy import GCPolicy
+from gc_core.values.results import GCResult
+from gc_core.values.sources import CONVERSATION, InstructionSource
+
+NOTES: Final = InstructionSource(name="notes", policy=GCPolicy.LOCKED, layer=80)
+"""
+Holds the model's own notes. LOCKED, for they are bounded and the only copy that the model looks at; an older version
+may go as soon as a newer one stands. The tool keeps the bound itself, so that it may differ when a session is opened.
+"""
+
+RECALL_TOKENS: Final = 2_000
+"""Tokens that one recall brings back at most, and never more than a quarter of the window."""
+
+_SHARE = 4  # parts of the window of which a recall may fill one, and pins together one
+_LETTERS = 4  # characters of a token, roughly: what is told is counted
+_OWN_HITS = 40  # hits that are asked for beside those wanted: calls of these tools are left out of what is found
+_QUERY_CHARS = 1_000
+_REFERENCE_CHARS = 300
+_NAMED = 5  # items that context_status names of each sort
+
+_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
+
+
+class AgentTools:
+    """
+    The tools of one session, for the model that it serves.
+
+    Give ``schemas()`` to ``GCSession.tools`` together with your own. After ``post_turn(reply)``, append what
+    ``answer(reply)`` returns, beside the results of your own tools. Results are ordinary tool results: EPHEMERAL unless
+    ``GCConfig.tools`` says otherwise. How often ``collect`` was used, and what ``pin`` may release, is remembered by
+    this object alone; the notes are the session's.
+
+    Args:
+        session: What the tools act on.
+        names: Which tools there are, by default all that the session has; leave out what the model is not to have. An
+            ``AsyncGCSession`` has no ``collect``, for nobody could await it here.
+        collects_a_turn: Collections that the model may ask for in one turn.
+        note_tokens: Tokens that the notes may hold.
+
+    Raises:
+        ConfigError: An unknown name, one that the session does not have, or a number below 1.
+
+    """
+
+    def __init__(
+        self,
+        session: SessionBase,
+        *,
+        names: Iterable[str] | None = None,
+        collects_a_turn: int = 1,
+        note_tokens: int = 1_000,
+    ) -> None:
+        self._bounds = {"collect": collects_a_turn, "note": note_tokens}
+        for option, bound in (("collects_a_turn", collects_a_turn), ("note_tokens", note_tokens)):
+            if type(bound) is not int or bound < 1:
+                raise ConfigError(f"{option} = {bound!r}: expected a whole number of at least 1")
+        waits = isinstance(session, GCSession)
+        chosen = _chosen(TOOL_NAMES - (set() if waits else {"collect"}) if names is None else names)
+        if "collect" in chosen and not waits:
+            raise ConfigError("names: the tool 'collect' needs a GCSession; await collect_now() of this one yourself")
+        self._session = session
+        self._tools = {tool.name: tool for tool in TOOLS if tool.name in chosen}
+        self._collects = (0, 0)
+        self._pins: set[str] = set()
+        self._handlers: Mapping[str, Callable[..., str]] = {
+            "recall": self._recall,
+            "search_history": self._search,
+            "context_status": self._status,
+            "collect": self._collect,
+            "pin": self._pin,
+            "note": self._note,
+        }
+
+    def schemas(self) -> list[Payload]:
+        """The tools' schemas in the session's format."""
+        return [self._schema(tool) for tool in self._tools.values()]
+
+    def handles(self, name: str) -> bool:
+        """Whether a call of this name is one for ``call``."""
+        return name in self._tools
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
+        """
+        Do what the model asks for, and what to answer it.
+
+        Arguments are an object, its JSON text, or nothing. Whatever the model got wrong, and whatever the session could
+        not do, comes back as a text that says so. Raises ConfigError for a name that ``handles`` denies, and
+        SessionClosedError.
+        """
+        if name not in self._tools:
+            raise ConfigError(f"no tool {name!r} here; there are {[*self._tools]}")
+        try:
+            return self._handlers[name](**checked(arguments, self._tools[name]))
+        except (MessageError, SourceError, LogError, PluginError, RuleError) as error:
+            return f"{name} failed, nothing was changed: {error}"
+
+    def answer(self, reply: object) -> tuple[Payload, ...]:
+        """
+        The messages that answer those calls of a reply that are ours, in the session's format; none for none.
+
+        Append them in any order with the results of the other calls: the session puts together what the provider wants
+        in one message. Raises MessageError when the reply is malformed.
+        """
+        form = format_named(self._session.format)
+        parts = form.read(form.reply(reply))
+        calls = [part for part in parts if part.kind is ItemKind.TOOL_CALL and self.handles(part.name)]
+        return form.results([(part.call_id, self.call(part.name, part.text)) for part in calls])
+
+    # -- looking back --------------------------------------------------------------------------------------------
+
+    def _recall(self, reference: str, offset: int = 0) -> str:
+        asked = _asked(reference)
+        most = min(RECALL_TOKENS, self._a_share)
+        passages = self._session.contents(asked)
+        characters = sum(passage.characters for passage in passages)
+        if len(passages) > 1 and not offset and characters > _LETTERS * most:
+            return _table(asked, passages, characters, most, self._session._counter)
+        text = self._session.recall(asked)
+        if not text or (offset and offset >= len(text)):
+            return f"{asked} has {len(text):,} characters of text"
+        end = excerpt_end(text, offset, most, self._session._counter)
+        told = [text[offset:end]]
+        if end < len(text):
+            told.append(f"[{end:,} of {len(text):,} characters; go on with reference={asked}, offset={end}]")
+        return "\n".join(told)
+
+    def _search(self, query: str, tool: str | None = None, role: str | None = None, limit: int = 10) -> str:
+        found = self._session.search(query[:_QUERY_CHARS], tool=tool, role=role, limit=limit + _OWN_HITS)
+        hits = [hit for hit in found if hit.tool not in TOOL_NAMES or hit.tool == tool][:limit]
+        return "\n".join(map(_hit_line, hits)) or "nothing found; try fewer or other words, without tool and role"
+
+    def _status(self) -> str:
+        session = self._session
+        items = session.items()
+        held = [f"{entry['key']} {entry['tokens']:,}" for entry in session.snapshot()["sources"] if entry["tokens"]]
+        large = sorted(
+            (item for item in items if item.source == CONVERSATION.name), key=lambda item: item.tokens, reverse=True
+        )[:_NAMED]
+        left_out = [item.reference for item in items if item.reference is not None]
+        lines = [
+            session.explain().partition("\n")[0],
+            f"held by: {', '.join(held)}",
+            f"largest: {', '.join(f'{item.id} {_what(item)} {item.tokens:,}' for item in large)}",
+            f"left out: {sum(each.tokens for each in left_out):,} tokens in {len(left_out)} places",
+        ]
+        if left_out:
+            newest = (each.first if each.first == each.last else f"{each.first}-{each.last}" for each in left_out)
+            lines.append(f"newest of them to recall: {', '.join([*newest][-_NAMED:])}")
+        return "\n".join(lines)
+
+    # -- keeping and freeing -------------------------------------------------------------------------------------
+
+    def _collect(self, focus: str) -> str:
+        session, most = self._session, self._bounds["collect"]
+        assert isinstance(session, GCSession)  # noqa: S101 - no other one has this tool
+        turn = max((item.turn for item in session.items()), default=0)
+        done = self._collects[1] if self._collects[0] == turn else 0
+        if done >= most:
+            return f"refused: collect was used {done} of {most} times in this turn; go on working"
+        self._collects = (turn, done + 1)
+        names = scan(focus).names
+        held = [item for item in session.items() if _can_be_held(item) and not names.isdisjoint(item.scan.names)]
+        try:
+            for item in held:
+                session.pin(item=item.id)
+            result = session.collect_now(focus=focus)
+        finally:
+            for item in held:
+                session.unpin(item=item.id)
+        return f"{_came_of(result)}; {_told_focus(held, names)}"
+
+    def _pin(self, item: str, pinned: bool = True) -> str:
+        if not pinned:
+            return self._unpin(item)
+        session = self._session
+        units = session.view().units
+        unit = next((unit for unit in units if any(each.id == item for each in unit.items)), None)
+        if unit is not None and not unit.pinned:
+            held = sum(each.tokens for each in units if each.pinned) + unit.tokens
+            if held > self._a_share:
+                return f"refused: pinned would hold {held:,} tokens of at most {self._a_share:,}; release another first"
+        if not any(each.id == item and each.pinned for each in session.items()):
+            session.pin(item=item)
+            self._pins.add(item)
+        return f"{item} is pinned"
+
+    def _unpin(self, item: str) -> str:
+        if item not in self._pins:
+            return f"refused: {item} was not pinned by this tool; it releases {sorted(self._pins) or 'nothing'} alone"
+        self._session.unpin(item=item)
+        self._pins.discard(item)
+        return f"{item} is released"
+
+    def _note(self, text: str, mode: str) -> str:
+        if not text.strip():
+            return "refused: the text is empty; to forget something, replace the notes by what still holds"
+        session, most = self._session, self._bounds["note"]
+        old = self._notes() if mode == "append" else ""
+        notes = f"{old}\n{text}" if old else text
+        tokens = session._counter.count(notes)
+        if tokens > most:
+            return f"refused: the notes would hold {tokens:,} of {most:,} tokens; replace them by a shorter text"
+        session.register_source(NOTES)
+        session.memory(NOTES.name, notes=notes)
+        return f"noted: {tokens:,} of {most:,} tokens"
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    @property
+    def _a_share(self) -> int:
+        """Tokens that one thing of the model's own wish may fill."""
+        return max(1, self._session.config.usable // _SHARE)
+
+    def _notes(self) -> str:
+        """The newest text of the notes: one that waits for the next request, else the one in the window."""
+        blocks = self._session._state.blocks
+        for block in blocks.waiting:
+            if (block.source, block.name) == (NOTES.name, "notes"):
+                return block.text
+        newest = blocks.newest.get((NOTES.name, "notes"))
+        return "" if newest is None else self._session.recall(newest)
+
+    def _schema(self, tool: Tool) -> Payload:
+        description = tool.description.format(n=self._bounds.get(tool.name))
+        if self._session.format == "anthropic":
+            return {"name": tool.name, "description": description, "input_schema": tool.parameters}
+        if self._session.format == "gemini":  # its own schemas are another dialect; this field takes JSON's
+            return {"name": tool.name, "description": description, "parametersJsonSchema": tool.parameters}
+        function = {"name": tool.name, "description": description, "parameters": tool.parameters}
+        if self._session.format == "responses":
+            return {"type": "function", **function}
+        return {"type": "function", "function": function}
+
+
+def _chosen(names: Iterable[str]) -> frozenset[str]:
+    chosen = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in chosen if name not in TOOL_NAMES]
+    if unknown:
+        raise ConfigError(f"names: there is no tool {unknown[0]!r}; there are {sorted(TOOL_NAMES)}")
+    return frozenset(chosen)
+
+
+def _asked(reference: str) -> str:
+    """The reference in what the model gave, which may be a whole stub; an id stands before bytes that hold it."""
+    told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
+    named = _ID.search(told)
+    return told if named is None else named.group()
+
+
+def _table(asked: str, passages: Sequence[Passage], characters: int, most: int, counter: TokenCounter) -> str:
+    """A table of contents of a stretch that is too long to be told, as far as it fits."""
+    head = f"{asked} has {characters:,} characters; recall the part that you need:"
+    lines = "\n".join([head, *(passage.line() for passage in passages)])
+    end = excerpt_end(lines, 0, most, counter)
+    return lines if end == len(lines) else f"{lines[:end].rstrip()}\n[{lines[end:].count(chr(10)) + 1} more parts]"
+
+
+def _hit_line(hit: Hit) -> str:
+    return f"{hit.item} turn {hit.turn} {hit.tool or hit.role} {hit.kind.replace('_', ' ')}: {hit.preview}"
+
+
+def _what(item: Item) -> str:
+    return f"{item.name} {item.kind.value}".strip().replace("_", " ")
+
+
+def _can_be_held(item: Item) -> bool:
+    """Whether a pin would change something: not what the host holds already, and nothing outside the conversation."""
+    free = not item.pinned and item.policy is not GCPolicy.LOCKED
+    return free and item.source == CONVERSATION.name and item.kind is not ItemKind.TRACE
+
+
+def _came_of(result: GCResult) -> str:
+    if not result.changed:
+        return f"nothing was freed: {result.note or 'nothing old may go'}"
+    after = f"{result.tokens_before:,} to {result.tokens_after:,} tokens"
+    return f"freed {result.tokens_freed:,} tokens ({after}) by {len(result.removals)} removals"
+
+
+def _told_focus(held: list[Item], names: frozenset[str]) -> str:
+    if not names:
+        return "the focus names no path, symbol or number, so nothing was held for it"
+    return f"held for the focus: {len(held)} items, {sum(item.tokens for item in held):,} tokens"

@@ -1,0 +1,123 @@
+"""
+Anthropic's memory tool (``memory_20250818``) over a session, for the tool runner of its package: extra ``anthropic``.
+
+``files`` carries the commands out; here they meet the package's own base classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio.to_thread
+from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+
+from gc_core.errors import MemoryFileError
+from gc_core.integrations.anthropic_memory.files import MemoryFiles
+from gc_core.plugins.contract import MemoryBackend
+from gc_core.session.core import SessionBase
+from gc_core.storage.facts import FactStore
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """
+    The memory tool for ``client.beta.messages.tool_runner(tools=[...])``, or for a loop of your own through ``call``.
+
+    Raises the package's ToolError, whose text is for the model, where a command cannot be carried out; ``call`` raises
+    it too.
+
+    Args:
+        session: Whose model it is.
+        backend: Where the files are kept; see ``MemoryFiles``.
+        facts: Facts that are files too, or None.
+
+    """
+
+    def __init__(self, session: SessionBase, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
+        super().__init__()
+        self._files = MemoryFiles(session, backend, facts)
+
+    def view(self, command: Any) -> str:
+        """A file with its line numbers, or what is in a directory."""
+        return self._run(command)
+
+    def create(self, command: Any) -> str:
+        """A new file."""
+        return self._run(command)
+
+    def str_replace(self, command: Any) -> str:
+        """Another text in place of one that stands in the file once."""
+        return self._run(command)
+
+    def insert(self, command: Any) -> str:
+        """A text behind a line; 0 is the beginning."""
+        return self._run(command)
+
+    def delete(self, command: Any) -> str:
+        """A file, or a directory with all that is in it, is no more."""
+        return self._run(command)
+
+    def rename(self, command: Any) -> str:
+        """A file or directory has another name."""
+        return self._run(command)
+
+    def clear_all_memory(self) -> str:
+        """Forget all files; facts stay."""
+        self._files.clear()
+        return "All memory cleared"
+
+    def _run(self, command: Any) -> str:
+        return _told(lambda: self._files.run(**_arguments(command)))
+
+
+class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+    """``MemoryTool`` for an async client; files are read and written in a thread."""
+
+    def __init__(self, session: SessionBase, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
+        super().__init__()
+        self._files = MemoryFiles(session, backend, facts)
+
+    async def view(self, command: Any) -> str:
+        """A file with its line numbers, or what is in a directory."""
+        return await self._run(command)
+
+    async def create(self, command: Any) -> str:
+        """A new file."""
+        return await self._run(command)
+
+    async def str_replace(self, command: Any) -> str:
+        """Another text in place of one that stands in the file once."""
+        return await self._run(command)
+
+    async def insert(self, command: Any) -> str:
+        """A text behind a line; 0 is the beginning."""
+        return await self._run(command)
+
+    async def delete(self, command: Any) -> str:
+        """A file, or a directory with all that is in it, is no more."""
+        return await self._run(command)
+
+    async def rename(self, command: Any) -> str:
+        """A file or directory has another name."""
+        return await self._run(command)
+
+    async def clear_all_memory(self) -> str:
+        """Forget all files; facts stay."""
+        await anyio.to_thread.run_sync(self._files.clear)
+        return "All memory cleared"
+
+    async def _run(self, command: Any) -> str:
+        return await anyio.to_thread.run_sync(lambda: _told(lambda: self._files.run(**_arguments(command))))
+
+
+def _arguments(command: Any) -> dict[str, Any]:
+    """What the model gave; the package does not check it."""
+    given: dict[str, Any] = command.model_dump(exclude_unset=True, warnings=False)
+    return given
+
+
+def _told(run: Callable[[], str]) -> str:
+    try:
+        return run()
+    except MemoryFileError as error:
+        raise ToolError(str(error)) from error

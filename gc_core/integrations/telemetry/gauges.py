@@ -1,0 +1,107 @@
+"""
+What is asked of sessions when somebody reads the metrics, each session by its id.
+
+A meter gives an instrument of one name once, with the callbacks of whoever asked first: so there is one set of gauges
+for each meter provider, and it asks all sessions.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from opentelemetry import metrics
+from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation
+
+from gc_core.integrations.telemetry.genai import CONVERSATION, Attributes
+from gc_core.integrations.telemetry.snapshot import Reading
+
+Told = Iterator[tuple[float, Attributes]]
+
+
+class Watched(Protocol):
+    """A session that can be read."""
+
+    def reading(self) -> Reading | None:
+        """How it is now, or was when it was asked last; None when there is nothing to tell."""
+
+
+class Gauges:
+    """The gauges of one meter provider. A session is held weakly: who forgets it is asked no more."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._sessions: weakref.WeakSet[Watched] = weakref.WeakSet()
+        self._lock = threading.Lock()  # whoever reads the metrics does so in a thread of its own
+        gauge = meter.create_observable_gauge
+        gauge("gc.window.utilisation", [self._asking(_utilisation)], "%", "Of the usable window, by source and policy")
+        gauge("gc.level.tokens", [self._asking(_levels)], "{token}", "Tokens of the conversation by level")
+        gauge("gc.tier.tokens", [self._asking(_tiers)], "{token}", "Tokens by tier")
+        gauge("gc.level.ratio", [self._asking(_ratios)], "1", "Tokens as they arrived over tokens now, by level")
+        gauge("gc.session.cost", [self._asking(_cost)], "{USD}", "What the session has cost, where prices are known")
+
+    def watch(self, session: Watched) -> None:
+        """Ask this one too."""
+        with self._lock:
+            self._sessions.add(session)
+
+    def forget(self, session: Watched) -> None:
+        """Ask it no more."""
+        with self._lock:
+            self._sessions.discard(session)
+
+    def _asking(self, tell: Callable[[Reading], Told]) -> Callable[[CallbackOptions], Iterable[Observation]]:
+        def observe(_options: CallbackOptions) -> Iterable[Observation]:
+            with self._lock:
+                sessions = tuple(self._sessions)
+            readings = filter(None, (session.reading() for session in sessions))
+            return [
+                Observation(value, {CONVERSATION: reading.session, **attributes})
+                for reading in readings
+                for value, attributes in tell(reading)
+            ]
+
+        return observe
+
+
+_OF_PROVIDERS: weakref.WeakKeyDictionary[MeterProvider, Gauges] = weakref.WeakKeyDictionary()
+
+
+_OF_PROCESS: list[Gauges] = []
+"""Those of the process's own provider, at most one: OpenTelemetry hands them on from the stand-in to the one that the
+process sets later, where they could not be made a second time."""
+_LOCK = threading.Lock()
+
+
+def gauges_of(provider: MeterProvider, meter: Meter) -> Gauges:
+    """The gauges of a provider, made with the first session."""
+    with _LOCK:
+        if provider not in _OF_PROVIDERS:
+            known = _OF_PROCESS if provider is metrics.get_meter_provider() else []
+            if not known:
+                known.append(Gauges(meter))
+            _OF_PROVIDERS[provider] = known[0]
+        return _OF_PROVIDERS[provider]
+
+
+def _utilisation(reading: Reading) -> Told:
+    for (source, policy), percent in reading.utilisation.items():
+        yield percent, {"gc.source": source, **({"gc.policy": policy} if policy else {})}
+
+
+def _levels(reading: Reading) -> Told:
+    return ((tokens, {"gc.level": level}) for level, tokens in reading.levels.items())
+
+
+def _tiers(reading: Reading) -> Told:
+    return ((tokens, {"gc.tier": tier}) for tier, tokens in reading.tiers.items())
+
+
+def _ratios(reading: Reading) -> Told:
+    return ((ratio, {"gc.level": level}) for level, ratio in reading.ratios.items())
+
+
+def _cost(reading: Reading) -> Told:
+    if reading.cost is not None:
+        yield reading.cost, {}

@@ -1,0 +1,90 @@
+"""
+Names of the generative-AI conventions, as far as gc-core uses them.
+
+OpenTelemetry's repository ``semantic-conventions-genai``, built on semantic conventions 1.42.0, in development; read in
+November 2026. They are written out here, for the package that holds them as constants marks them as moved away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+from opentelemetry.util.types import AttributeValue
+
+from gc_core.values.messages import Usage
+
+CONVERSATION: Final = "gen_ai.conversation.id"
+OPERATION: Final = "gen_ai.operation.name"
+PROVIDER: Final = "gen_ai.provider.name"
+MODEL: Final = "gen_ai.request.model"
+MAX_TOKENS: Final = "gen_ai.request.max_tokens"
+INPUT: Final = "gen_ai.usage.input_tokens"
+OUTPUT: Final = "gen_ai.usage.output_tokens"
+CACHE_READ: Final = "gen_ai.usage.cache_read.input_tokens"
+CACHE_WRITE: Final = "gen_ai.usage.cache_creation.input_tokens"
+TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 - of tokens that are counted
+ERROR: Final = "error.type"
+
+CHAT: Final = "chat"
+
+TOKEN_BUCKETS: Final[Sequence[float]] = tuple(float(4**power) for power in range(14))
+SECOND_BUCKETS: Final[Sequence[float]] = tuple(0.01 * 2**power for power in range(14))
+
+Attributes = dict[str, AttributeValue]
+"""Of a span or a measurement, as OpenTelemetry takes them."""
+
+_BY_FORMAT: Final = {"anthropic": "anthropic", "openai": "openai", "responses": "openai", "gemini": "gcp.gemini"}
+_BY_PREFIX: Final = {
+    "anthropic": "anthropic",
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "cohere": "cohere",
+    "deepseek": "deepseek",
+    "gemini": "gcp.gemini",
+    "groq": "groq",
+    "mistral": "mistral_ai",
+    "openai": "openai",
+    "perplexity": "perplexity",
+    "vertex_ai": "gcp.vertex_ai",
+    "xai": "x_ai",
+}
+
+
+@attrs.frozen(kw_only=True)
+class Callee:
+    """
+    Who is asked.
+
+    Attributes:
+        format: Name of the session's format.
+        model: The model's name; a prefix ``anthropic/`` and the like says whose it is. None where nobody knows.
+
+    """
+
+    format: str
+    model: str | None
+
+    @property
+    def span_name(self) -> str:
+        """What a span of a call is called."""
+        return f"{CHAT} {self.model}" if self.model else CHAT
+
+    @property
+    def attributes(self) -> Attributes:
+        """What every span and every measurement of a call says."""
+        prefix = (self.model or "").partition("/")[0]
+        provider = _BY_PREFIX.get(prefix) or _BY_FORMAT.get(self.format, self.format)
+        named: Attributes = {MODEL: self.model} if self.model else {}
+        return {OPERATION: CHAT, PROVIDER: provider, **named}
+
+
+def of_usage(usage: Usage) -> Attributes:
+    """What a span says of the tokens that a call took."""
+    return {
+        INPUT: usage.input_tokens,
+        OUTPUT: usage.output_tokens,
+        CACHE_READ: usage.cache_read_tokens,
+        CACHE_WRITE: usage.cache_write_tokens,
+    }

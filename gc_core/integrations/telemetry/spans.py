@@ -1,0 +1,183 @@
+"""Spans: which one is open, and the call of a model that ends in another call of the session than it began in."""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar
+
+import attrs
+from opentelemetry import context, trace
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+
+from gc_core.integrations.telemetry.genai import CONVERSATION, ERROR, Attributes, Callee, of_usage
+from gc_core.integrations.telemetry.meters import Meters
+from gc_core.values.loggers import CURRENT, SpanIds
+from gc_core.values.messages import Usage
+from gc_core.values.removals import action_of
+from gc_core.values.results import GCResult, Goal
+
+_NANOSECONDS = 1_000_000_000
+
+
+class OpenSpan:
+    """A span of a session that is current, for OpenTelemetry, ledger and log, until it is left where it was entered."""
+
+    def __init__(self, span: Span, session: str) -> None:
+        self.span = span
+        ids = span.get_span_context()
+        known = SpanIds(
+            session=session, trace=trace.format_trace_id(ids.trace_id), span=trace.format_span_id(ids.span_id)
+        )
+        self._attached = context.attach(trace.set_span_in_context(span))
+        self._told = CURRENT.set(known if ids.is_valid else None)
+
+    def leave(self, error: BaseException | None = None) -> None:
+        """End it; of an error the type alone is told, for its text may hold anything."""
+        try:
+            context.detach(self._attached)
+            CURRENT.reset(self._told)  # raises where a task was given up and is cleared away elsewhere
+        finally:
+            if error is not None:
+                failed(self.span, type(error).__name__)
+            self.span.end()
+
+
+@attrs.define(kw_only=True, eq=False)
+class OpenCollection:
+    """
+    A collection that goes on.
+
+    Attributes:
+        current: Its span.
+        kinds: What the resident items are, by id: those that leave cannot be asked later.
+
+    """
+
+    current: OpenSpan
+    kinds: dict[str, str]
+
+
+@attrs.define(kw_only=True, eq=False)
+class OpenCall:
+    """
+    A public call of the session that goes on.
+
+    Attributes:
+        of: Whose it is.
+        name: What is called.
+        current: Its span; None for a call that writes nothing.
+        outer: The call that it was made in.
+        collection: The collection that goes on in it.
+
+    """
+
+    of: object
+    name: str
+    current: OpenSpan | None
+    outer: OpenCall | None
+    collection: OpenCollection | None = None
+
+
+CALL: ContextVar[OpenCall | None] = ContextVar("gc_core_call", default=None)
+"""The innermost call that goes on here: tasks and threads have their own."""
+
+
+def call_of(owner: object) -> OpenCall | None:
+    """The innermost call of a session that goes on here."""
+    found = CALL.get()
+    while found is not None and found.of is not owner:
+        found = found.outer
+    return found
+
+
+@attrs.define(kw_only=True, eq=False)
+class ModelCall:
+    """
+    The call of the model, from the moment at which its request was handed out until the host comes back.
+
+    Attributes:
+        span: Its span.
+        callee: Who is asked.
+        meters: Where it is counted.
+
+    """
+
+    span: Span
+    callee: Callee
+    meters: Meters
+    _began: int = attrs.field(factory=time.time_ns)
+    _ended: int = 0
+
+    @classmethod
+    def begin(cls, tracer: Tracer, meters: Meters, callee: Callee, session: str, tokens: int) -> ModelCall:
+        """A request of so many tokens, by the session's own count, goes out; the host's span is its parent."""
+        attributes: Attributes = {**callee.attributes, CONVERSATION: session, "gc.request.tokens": tokens}
+        span = tracer.start_span(callee.span_name, kind=SpanKind.CLIENT, attributes=attributes)
+        return cls(span=span, callee=callee, meters=meters)
+
+    def came_back(self) -> None:
+        """The host has come back; what the call took is told later."""
+        self._ended = self._ended or time.time_ns()
+
+    def used(self, usage: Usage) -> None:
+        """The provider told what it took."""
+        self.span.set_attributes(of_usage(usage))
+        self.meters.used(self.callee, usage.input_tokens, usage.output_tokens)
+
+    def end(self, error: str = "") -> None:
+        """Nothing more is to be told of it; ``error`` is what it ended with, in a word."""
+        self.came_back()
+        more: Attributes = {ERROR: error} if error else {}
+        self.meters.answered(self.callee, max(0, self._ended - self._began) / _NANOSECONDS, more)
+        if error:
+            failed(self.span, error)
+        self.span.end(end_time=self._ended)
+
+
+@attrs.define(eq=False)
+class Spent:
+    """Takes what a summarizer tells of its calls of a model: the sums are its span's. Any thread."""
+
+    span: Span
+    callee: Callee
+    meters: Meters
+    _input: int = 0
+    _output: int = 0
+
+    def told(self, input_tokens: int, output_tokens: int) -> None:
+        """One call of a model took so many tokens."""
+        self._input += input_tokens
+        self._output += output_tokens
+        self.span.set_attributes(of_usage(Usage(input_tokens=self._input, output_tokens=self._output)))
+        self.meters.used(self.callee, input_tokens, output_tokens)
+
+
+def failed(span: Span, error: str) -> None:
+    """It ended with an error of that name."""
+    span.set_attribute(ERROR, error)
+    span.set_status(Status(StatusCode.ERROR))
+
+
+def of_goal(goal: Goal) -> Attributes:
+    """What the span of a collection says when it begins."""
+    return {"gc.reason": goal.reason.value, "gc.tokens.target": goal.target_tokens, "gc.pressure": goal.pressure}
+
+
+def of_result(result: GCResult) -> Attributes:
+    """What it says of what was done."""
+    phases: dict[str, int] = {}
+    for removal in result.removals:
+        phase = f"gc.removals.{removal.phase or action_of(removal)}"
+        phases[phase] = phases.get(phase, 0) + 1
+    return {
+        "gc.tokens.before": result.tokens_before,
+        "gc.tokens.after": result.tokens_after,
+        "gc.tokens.freed": result.tokens_freed,
+        "gc.tokens.shortfall": result.shortfall,
+        "gc.strategies": tuple(dict.fromkeys(removal.strategy for removal in result.removals if removal.strategy)),
+        "gc.removals": len(result.removals),
+        "gc.refusals": len(result.refusals),
+        "gc.summaries": len(result.summaries),
+        "gc.seconds": result.seconds,
+        **phases,
+    }

@@ -1,0 +1,116 @@
+"""The notes of a worker: what a cheap summarizer says of a long result, before the result is in the window."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import attrs
+
+from gc_core.collector.summarizing import EXTRACTIVE, Answering, driven_async
+from gc_core.integrations.tool_worker.calls import Outcome
+from gc_core.relevance.name_scan import scan
+from gc_core.session.core import SessionBase
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.messages import Usage
+from gc_core.values.policy import GCPolicy
+from gc_core.values.protocols import AsyncSummarizer, Summarizer
+from gc_core.values.sources import CONVERSATION
+from gc_core.values.summary import SummaryRequest
+from gc_core.window.intake import OpenCall
+
+WORKER: Final = "worker"
+"""What the tokens of notes are booked as, where the summarizer tells them, and where it does not by an estimate."""
+
+_HEAD: Final = "Note on the result, not its text:"
+
+
+@attrs.frozen(kw_only=True)
+class Awaited:
+    """
+    A result that the window waits for.
+
+    Attributes:
+        call: The call as the session knows it.
+        item: Id that the result will have if nothing comes between; ``named`` mends a note that tells another.
+        room: Tokens that its note may have.
+
+    """
+
+    call: OpenCall
+    item: str
+    room: int
+
+
+@attrs.frozen(kw_only=True)
+class Notes:
+    """
+    Writes notes on long results.
+
+    Attributes:
+        session: Whose window they are for.
+        answering: Who is asked; None: nobody.
+        above: Tokens above which a result is long.
+
+    """
+
+    session: SessionBase
+    answering: Answering | None
+    above: int
+
+    @classmethod
+    def of(
+        cls, session: SessionBase, summarizer: Summarizer | AsyncSummarizer | None, *, above: int, seconds: float
+    ) -> Notes:
+        """Notes by this summarizer, checked as the session checks summaries."""
+        own = session._answering
+        answering = attrs.evolve(own, name=type(summarizer).__name__, summarizer=summarizer, seconds=seconds)
+        return cls(session=session, answering=None if summarizer is None else answering, above=above)
+
+    def are_for(self, outcome: Outcome, tool: str) -> bool:
+        """Whether a result is long, and its tool is not one whose results the configuration holds."""
+        policy = self.session.config.tool_policies().get(tool, GCPolicy.EPHEMERAL)
+        return policy is GCPolicy.EPHEMERAL and self.session._counter.count(outcome.text) > self.above
+
+    async def note(self, outcome: Outcome, awaited: Awaited) -> str | None:
+        """The note; None when nobody is asked, or what they wrote is not acceptable."""
+        if self.answering is None:
+            return None
+        request = self._request(outcome, awaited)
+        told: list[Usage] = []
+        answering = attrs.evolve(
+            self.answering, spent=lambda read, wrote: told.append(Usage(input_tokens=read, output_tokens=wrote))
+        )
+        try:
+            written = await driven_async(answering.steps(request), answering.ask_async)
+        finally:  # what a note took that comes too late is booked as well
+            for usage in told:
+                self.session.book(WORKER, usage, model=answering.model)
+        if written.attempts and not told:
+            tokens = sum(item.original_tokens for item in request.items), request.count(written.text)
+            usage = Usage(input_tokens=tokens[0] * written.attempts, output_tokens=tokens[1] * written.attempts)
+            self.session.book(WORKER, usage, model=answering.model, estimated=True)
+        return None if written.by == EXTRACTIVE else f"{_HEAD}\n{written.text}"
+
+    def _request(self, outcome: Outcome, awaited: Awaited) -> SummaryRequest:
+        session, call = self.session, awaited.call
+        tokens = session._counter.count(outcome.text)
+        result = Item(
+            id=awaited.item, kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL,
+            tokens=tokens, original_tokens=tokens, text=outcome.text, unit=call.unit, turn=call.turn, step=call.step,
+            name=call.name, call=call.item, is_error=outcome.is_error, scan=scan(outcome.text),
+        )  # fmt: skip
+        asked = session._context.find(call.item)
+        items = (result,) if asked is None else (asked, result)
+        shown = {name for item in session.items() for name in item.scan.names}
+        names = dict.fromkeys(name for span in result.scan.spans for name in span.names if name not in shown)
+        room = awaited.room - session._counter.count(_HEAD) - 1
+        return SummaryRequest(items=items, max_tokens=room, names=tuple(names), count=session._counter.count)
+
+
+def named(note: str, ids: dict[str, str]) -> str:
+    """The note with these ids in the place of others: what it said of a result before that had its id."""
+    if all(old == new for old, new in ids.items()):
+        return note
+    told = re.compile(rf"\b(?:{'|'.join(map(re.escape, ids))})\b")
+    return told.sub(lambda found: ids[found[0]], note)

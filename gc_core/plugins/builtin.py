@@ -1,0 +1,70 @@
+"""What gc-core offers itself, through the same door as every plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER, FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.plugins.contract import RegisterMemoryBackend
+from gc_core.plugins.hookspecs import hookimpl
+from gc_core.plugins.nogc import NoGC
+from gc_core.relevance.contract import RegisterProfile, RegisterScorer
+from gc_core.relevance.importance import CompositeScorer
+from gc_core.relevance.profiles import BUILT_IN_PROFILES
+from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
+from gc_core.task.contract import RegisterExtractor
+from gc_core.task.extractor import DeterministicExtractor
+from gc_core.values.config import FILES, MEMORY, SQLITE
+from gc_core.values.protocols import RegisterStrategy, RegisterSummarizer
+
+
+@hookimpl
+def gc_register_strategies(register: RegisterStrategy) -> None:
+    """Offer NoGC as ``none``."""
+    register("none", NoGC)
+
+
+@hookimpl
+def gc_register_summarizers(register: RegisterSummarizer) -> None:
+    """Offer the extract, which needs no model, and the summarizers that ask one."""
+    register("extractive", ExtractiveSummarizer)
+    register("llm", LLMSummarizer)
+    register("llm_async", AsyncLLMSummarizer)
+
+
+@hookimpl
+def gc_register_scorers(register: RegisterScorer) -> None:
+    """Offer the composite; a session makes it with the weights and the half-life of its configuration."""
+    register("composite", CompositeScorer)
+
+
+@hookimpl
+def gc_register_profiles(register: RegisterProfile) -> None:
+    """Offer the general profile, and those for coding, research and operations."""
+    for profile in BUILT_IN_PROFILES:
+        register(profile)
+
+
+@hookimpl
+def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
+    """Offer a file for each checkpoint, one SQLite file for all, and the memory of the process."""
+    register(FILES, _files)
+    register(SQLITE, _sqlite)
+    register(MEMORY, InMemoryBackend)
+
+
+def _files(directory: Path) -> FileBackend:
+    """A file for each checkpoint, in a folder of their own."""
+    return FileBackend(directory / FOLDER)
+
+
+def _sqlite(directory: Path) -> SQLiteBackend:
+    """All checkpoints in one SQLite file."""
+    return SQLiteBackend(directory / DATABASE)
+
+
+@hookimpl
+def gc_register_extractors(register: RegisterExtractor) -> None:
+    """Offer the extractor that asks no model."""
+    register("deterministic", DeterministicExtractor)

@@ -1,0 +1,233 @@
+"""
+Memory backends: where a session keeps its checkpoints, as bytes by key.
+
+All three work without anything else installed. What they hold can be lost: log and ledger tell the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from gc_core.errors import LogError
+from gc_core.values.folders import private
+
+FOLDER, DATABASE = "checkpoints", "checkpoints.db"
+"""In a session's directory: what ``files`` and what ``sqlite`` keeps checkpoints in."""
+
+
+_KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
+_UNFINISHED = ".new"
+_BUSY_SECONDS = 5.0
+
+
+def check_key(key: str) -> str:
+    """A key that every backend takes. Raises LogError for another one: it could name what is not the backend's."""
+    if not isinstance(key, str) or _KEY.fullmatch(key) is None or key.endswith(_UNFINISHED):
+        said = "up to 200 letters, digits, '.', '_' and '-', no '.' first"
+        raise LogError(f"key = {key!r:.300}: expected {said}, and no {_UNFINISHED} at the end")
+    return key
+
+
+@attrs.frozen
+class InMemoryBackend:
+    """
+    Keeps bytes as long as the process lives: for development and tests.
+
+    Args:
+        directory: The session's; not used.
+
+    """
+
+    directory: Path | None = None
+    _kept: dict[str, bytes] = attrs.field(factory=dict, init=False, repr=False, eq=False)
+
+    def write(self, key: str, data: bytes) -> None:
+        """Keep the bytes under a key."""
+        self._kept[check_key(key)] = bytes(data)
+
+    def read(self, key: str) -> bytes | None:
+        """The bytes of a key, or None."""
+        return self._kept.get(check_key(key))
+
+    def delete(self, key: str) -> None:
+        """Forget a key; one that is not there is no error."""
+        self._kept.pop(check_key(key), None)
+
+    def keys(self, prefix: str = "") -> tuple[str, ...]:
+        """The keys that begin so, sorted."""
+        return tuple(sorted(key for key in list(self._kept) if key.startswith(prefix)))
+
+
+@attrs.frozen
+class FileBackend:
+    """
+    Keeps a file for each key, mode 0600, in a folder of mode 0700; one writer at a time, readers whenever they like.
+
+    A file is written beside its place and then put there, so that a reader finds the old bytes or the new ones. Raises
+    LogError, naming the file, when it cannot be written, read or deleted.
+
+    Args:
+        directory: The folder; made with the first key.
+
+    """
+
+    directory: Path = attrs.field(converter=Path)
+    _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
+
+    def write(self, key: str, data: bytes) -> None:
+        """Keep the bytes under a key: wholly, or not at all."""
+        path = self.directory / check_key(key)
+        new = self.directory / f"unfinished{_UNFINISHED}"
+        with self._writing:
+            private(self.directory)
+            try:
+                new.unlink(missing_ok=True)  # of a writer that was killed; a link is not followed
+                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                    file.write(data)
+                new.replace(path)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    new.unlink()
+                raise LogError(f"{path} cannot be written: {error}") from error
+
+    def read(self, key: str) -> bytes | None:
+        """The bytes of a key, or None."""
+        path = self.directory / check_key(key)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LogError(f"{path} cannot be read: {error}") from error
+
+    def delete(self, key: str) -> None:
+        """Forget a key; one that is not there is no error."""
+        path = self.directory / check_key(key)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise LogError(f"{path} cannot be deleted: {error}") from error
+
+    def keys(self, prefix: str = "") -> tuple[str, ...]:
+        """The keys that begin so, sorted."""
+        try:
+            names = [entry.name for entry in os.scandir(self.directory) if entry.is_file()]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise LogError(f"{self.directory} cannot be read: {error}") from error
+        return tuple(sorted(name for name in names if name.startswith(prefix) and _is_key(name)))
+
+
+@attrs.frozen
+class SQLiteBackend:
+    """
+    Keeps all keys in one SQLite file, mode 0600; several processes may read while one writes.
+
+    Each call opens the file anew and leaves nothing open, so it may be used from any thread. SQLite's rollback journal,
+    not its WAL: between two writes there is one file, which can be read where nothing may be written. What a writer
+    left that was killed in the middle of a write is taken back by the next one that may write; a file that is no
+    database any more is made anew with the next key. Raises LogError, naming the file, when it cannot be written or
+    read, and when another process has held it for five seconds.
+
+    Args:
+        path: The file; made with the first key.
+        writable: Whether it may be changed at all, be it to take back what was left half done.
+
+    """
+
+    path: Path = attrs.field(converter=Path)
+    writable: bool = attrs.field(default=True, kw_only=True)
+
+    def write(self, key: str, data: bytes) -> None:
+        """Keep the bytes under a key: wholly, or not at all."""
+        check_key(key)
+        try:
+            self._write(key, data)
+        except LogError as error:
+            if not _is_damage(error.__cause__):
+                raise
+            with self._told("made anew"):
+                for path in (self.path, self._journal):
+                    path.unlink(missing_ok=True)
+            self._write(key, data)
+
+    def _write(self, key: str, data: bytes) -> None:
+        with self._told("written"):
+            if self.path.is_symlink():  # it would lead to a file that is not the session's
+                self.path.unlink()
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            with self._opened("rw") as db:
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
+                db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, bytes(data)))
+
+    def read(self, key: str) -> bytes | None:
+        """The bytes of a key, or None."""
+        check_key(key)
+        found = self._rows("SELECT data FROM kept WHERE key = ?", (key,))
+        return bytes(found[0][0]) if found else None
+
+    def delete(self, key: str) -> None:
+        """Forget a key; one that is not there is no error."""
+        check_key(key)
+        if self._rows("SELECT 1 FROM kept WHERE key = ?", (key,)):
+            with self._told("written"), self._opened("rw") as db:
+                db.execute("DELETE FROM kept WHERE key = ?", (key,))
+
+    def keys(self, prefix: str = "") -> tuple[str, ...]:
+        """The keys that begin so, sorted."""
+        rows = self._rows("SELECT key FROM kept WHERE substr(key, 1, ?) = ? ORDER BY key", (len(prefix), prefix))
+        return tuple(str(key) for (key,) in rows)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _rows(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        rows = list[tuple[Any, ...]]()
+        with self._told("read"):
+            if self.path.is_file() and self.path.stat().st_size:  # a reader makes no file
+                with self._opened("rw" if self.writable and self._journal.exists() else "ro") as db:
+                    # Whoever was killed before the first key was kept has left a file without it.
+                    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'kept'").fetchone():
+                        rows = db.execute(query, values).fetchall()
+        return rows
+
+    @property
+    def _journal(self) -> Path:
+        """What a transaction has beside the file; left behind, it has to be rolled back before anybody reads."""
+        return self.path.with_name(f"{self.path.name}-journal")
+
+    @contextlib.contextmanager
+    def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
+        """The file for one transaction."""
+        where = f"{self.path.absolute().as_uri()}?mode={mode}"
+        with contextlib.closing(sqlite3.connect(where, timeout=_BUSY_SECONDS, uri=True)) as db, db:
+            db.execute("PRAGMA synchronous = NORMAL")
+            yield db
+
+    @contextlib.contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            why = str(error)
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK:
+                why = "a writer was killed in the middle of a write, which the next GCSession.open takes back"
+            raise LogError(f"{self.path} cannot be {what}: {why}") from error
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def _is_key(name: str) -> bool:
+    return _KEY.fullmatch(name) is not None and not name.endswith(_UNFINISHED)

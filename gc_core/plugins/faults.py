@@ -1,0 +1,73 @@
+"""What plugins did wrong: kept, told in the log, and counted, so that who fails again and again is asked no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.values.loggers import logger
+
+_log = logger("gc_core.plugins")
+
+QUARANTINE_AFTER: Final = 3
+"""Failures in a row after which a strategy, a summarizer, a scorer or a hook's implementation is no longer asked."""
+
+FAILED: Final = object()
+"""Instead of an answer: the call failed."""
+
+MOST_FAILURES: Final = 100
+"""Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
+
+
+class Faults:
+    """
+    What plugins did wrong, and which of them failed so often in a row that they are no longer asked.
+
+    Attributes:
+        failures: Oldest first; of very many, the first and the newest.
+
+    """
+
+    def __init__(self) -> None:
+        self.failures: list[PluginFailure] = []
+        self._in_a_row: dict[tuple[str, str], int] = {}
+
+    @contextmanager
+    def guarded(self, plugin: str, doing: str, distribution: str = "") -> Iterator[Attempt]:
+        """Run a plugin's code: what it raises is kept and goes no further."""
+        with border() as attempt:
+            yield attempt
+        if attempt.error is not None:
+            attempt.failure = self._keep(plugin, doing, attempt.error, distribution)
+
+    def attempted(self, plugin: str, doing: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``guarded`` for a call of a hook: its answer, or FAILED."""
+        with self.guarded(plugin, doing):
+            return call(*args, **kwargs)
+        if self.is_quarantined(plugin, doing):
+            _log.warning("plugin quarantined", plugin=plugin, doing=doing, failures=QUARANTINE_AFTER)
+        return FAILED
+
+    def forgive(self, plugin: str, doing: str) -> None:
+        """It went well: failures before that are no repeated ones any more."""
+        self._in_a_row.pop((plugin, doing), None)
+
+    def forget(self, plugin: str) -> None:
+        """A plugin left: whoever comes under its name begins anew."""
+        for key in [key for key in self._in_a_row if key[0] == plugin]:
+            del self._in_a_row[key]
+
+    def is_quarantined(self, plugin: str, doing: str) -> bool:
+        """Whether it failed so often in a row that it is no longer asked."""
+        return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
+
+    def _keep(self, plugin: str, doing: str, error: BaseException, distribution: str) -> PluginFailure:
+        failure = PluginFailure(plugin=plugin, doing=doing, error=error, distribution=distribution)
+        self.failures.append(failure)
+        if len(self.failures) > MOST_FAILURES:
+            del self.failures[MOST_FAILURES // 2]
+        self._in_a_row[plugin, doing] = self._in_a_row.get((plugin, doing), 0) + 1
+        _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(failure))
+        return failure

@@ -1,0 +1,370 @@
+"""
+Calls of hooks: pluggy's own manager, in which every implementation of a hook of gc-core fails alone.
+
+An implementation is isolated when it is registered: what pluggy calls is put into a frame that keeps what it raises,
+reads its answer, and no longer asks it once it is in quarantine. Order, wrappers, blocking and history stay pluggy's.
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
+
+import attrs
+import pluggy
+
+from gc_core.errors import PluginError
+from gc_core.plugins import hookspecs
+from gc_core.plugins.faults import FAILED, Faults
+from gc_core.plugins.hookspecs import PROJECT
+from gc_core.values.policy import GCPolicy
+from gc_core.values.results import ColdItem, Inconsistency, Refusal
+from gc_core.values.sources import InstructionSource
+
+A = TypeVar("A")
+
+MASKED: Final = "[masked: a plugin that looks for secrets failed]"
+"""Stands for a text that could not be looked through."""
+
+Running = Generator[None, Any, Any]
+"""A wrapper between its two halves."""
+
+
+# -- what an implementation may answer -----------------------------------------------------------------------------
+
+
+def _one(kind: type[A]) -> Callable[[Any], A]:
+    def read(answer: Any) -> A:
+        if not isinstance(answer, kind):
+            raise PluginError(f"answered {answer!r:.200}; expected a {kind.__name__} or None")
+        return answer
+
+    return read
+
+
+def _all_of(kind: type[A]) -> Callable[[Any], tuple[A, ...]]:
+    def read(answer: Iterable[Any]) -> tuple[A, ...]:
+        answers = tuple(answer)
+        for each in answers:
+            if not isinstance(each, kind):
+                raise PluginError(f"answered {each!r:.200}; expected a {kind.__name__}")
+        return answers
+
+    return read
+
+
+def _ignored(_answer: Any) -> None:
+    """Observers return nothing; what they return all the same changes nothing."""
+
+
+_text: Final = _one(str)
+
+_READS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "gc_classify": _one(GCPolicy),
+    "gc_register_sources": _all_of(InstructionSource),
+    "gc_promote": _all_of(ColdItem),
+    "gc_review_plan": _all_of(Refusal),
+    "gc_summary_written": _all_of(str),
+    "gc_validate_reply": _one(Inconsistency),
+    "gc_collection_started": _ignored,
+    "gc_collection_finished": _ignored,
+    "gc_collection_failed": _ignored,
+    "gc_budget_updated": _ignored,
+    "gc_request_rendered": _ignored,
+}
+"""How one answer of a hook is read."""
+
+_CHAINS: Final[Mapping[str, Any]] = {"gc_process_message": None, "gc_redact": MASKED}
+"""Hooks whose implementations each see what the one before left, with what stands where one of them fails."""
+
+_ISOLATED: Final = frozenset({*_READS, *_CHAINS})
+"""Hooks of which each implementation fails alone: all of gc-core's, but those that register. There, nothing is left."""
+
+
+# -- chains --------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Chain:
+    """
+    One call of a hook whose implementations each see what the one before left.
+
+    Attributes:
+        hook: The hook.
+        value: What the implementations so far have left.
+        accepted: Reads what a plugin made of a value: its name, the value, its answer. Raises for what is refused.
+        failed: Whether any of them failed.
+
+    """
+
+    hook: str
+    value: Any
+    accepted: Callable[[str, Any, Any], Any]
+    failed: bool = False
+
+    def called(self, hook: pluggy.HookCaller, **arguments: Any) -> list[Any]:
+        """Call the hook: its implementations are links of this chain."""
+        token = _CURRENT.set(self)
+        try:
+            return hook(**arguments)  # type: ignore[no-any-return]  # not of a hook that takes the first result
+        finally:
+            _CURRENT.reset(token)
+
+    def copied(self, _given: Any = None) -> Any:
+        """What the implementations so far have left, for the next one to do with as it likes."""
+        return copy.deepcopy(self.value)
+
+
+_CURRENT: Final[ContextVar[Chain | None]] = ContextVar("gc_core_chain", default=None)
+
+
+def read_text(_plugin: str, _before: str, answer: Any) -> str:
+    """What a plugin made of a text. Raises PluginError for what is none."""
+    return _text(answer)
+
+
+# -- isolation -----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Isolated(abc.ABC):
+    """An implementation of a hook, as pluggy calls it: as a function, or as a wrapper of either style."""
+
+    implementation: Callable[..., Any]
+    plugin: str
+    hook: str
+    faults: Faults
+
+    def function(self, *args: Any, **kwargs: Any) -> Any:
+        """Ask it; None where it fails or is no longer asked."""
+        if self.faults.is_quarantined(self.plugin, self.hook):
+            return None
+        answer = self._attempted(self._asked, args, kwargs)
+        if answer is FAILED:
+            return self._after_failure()
+        self.faults.forgive(self.plugin, self.hook)
+        return answer
+
+    def wrapper(self, *args: Any, **kwargs: Any) -> Running:
+        """Run a wrapper of the new style; where it fails, what it wraps stands as it was."""
+        running = self._begun(args, kwargs)
+        if running is None:
+            return (yield)
+        try:
+            answers = yield
+        except BaseException:
+            self._attempted(running.close)
+            raise
+        found = self._ended(running, lambda: self._sent(running, self._own(answers)))
+        return answers if found is FAILED else found
+
+    def old_wrapper(self, *args: Any, **kwargs: Any) -> Generator[None, pluggy.Result[Any], None]:
+        """Run a wrapper of the old style; where it fails, what it wraps stands as it was."""
+        running = self._begun(args, kwargs)
+        if running is None:
+            yield
+            return
+        outcome = None
+        try:
+            outcome = yield
+            answers = outcome.get_result()
+        except BaseException:
+            self._attempted(running.close)
+            if outcome is None:
+                raise
+            return  # pluggy raises what the outcome holds
+        outcome.force_result(self._own(answers))
+        found = self._ended(running, lambda: self._forced(running, outcome))
+        outcome.force_result(answers if found is FAILED else found)
+
+    def _attempted(self, call: Callable[..., Any], *args: Any) -> Any:
+        return self.faults.attempted(self.plugin, self.hook, call, *args)
+
+    @abc.abstractmethod
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What it answers, once that is read."""
+
+    @abc.abstractmethod
+    def _all_read(self, answers: Any) -> Any:
+        """What a wrapper leaves of the answers, each read as an implementation's own would be."""
+
+    def _after_failure(self) -> Any:
+        """What stands for the answer of one that failed."""
+        return None
+
+    # -- the two halves of a wrapper
+
+    def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running | None:
+        """A wrapper that has come to its yield; None where it fails before that, or is no longer asked."""
+        if self.faults.is_quarantined(self.plugin, self.hook):
+            return None
+        running: Any = self._attempted(self._first_half, args, kwargs)
+        if running is FAILED:
+            self._after_failure()
+            return None
+        return running  # type: ignore[no-any-return]  # pluggy has checked that it is a generator
+
+    def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
+        running: Running = self.implementation(*args, **kwargs)
+        if next(running, FAILED) is FAILED:
+            raise PluginError("did not yield; expected a wrapper to yield once")
+        return running
+
+    def _ended(self, running: Running, second_half: Callable[[], Any]) -> Any:
+        """What a wrapper leaves of the answers, or FAILED."""
+        found = self._attempted(second_half)
+        if found is FAILED:
+            self._attempted(running.close)
+            self._after_failure()
+        else:
+            self.faults.forgive(self.plugin, self.hook)
+        return found
+
+    def _sent(self, running: Running, answers: Any) -> Any:
+        try:
+            running.send(answers)
+        except StopIteration as stop:
+            return self._all_read(stop.value)
+        raise PluginError("yielded twice; expected a wrapper to yield once")
+
+    def _forced(self, running: Running, outcome: pluggy.Result[Any]) -> Any:
+        try:
+            running.send(outcome)
+        except StopIteration:
+            return self._all_read(outcome.get_result())
+        raise PluginError("yielded twice; expected a wrapper to yield once")
+
+    def _own(self, answers: Any) -> Any:
+        """A list of the wrapper's own, so that what others answered is still there when it fails."""
+        return list(answers)
+
+
+@attrs.frozen
+class _Answers(_Isolated):
+    """One whose answer is read by itself."""
+
+    read: Callable[[Any], Any]
+
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        answer = self.implementation(*args, **kwargs)
+        return None if answer is None else self.read(answer)
+
+    def _all_read(self, answers: Any) -> Any:
+        return [] if self.read is _ignored else [self.read(answer) for answer in _listed(answers)]
+
+
+@attrs.frozen
+class _Link(_Isolated):
+    """One that sees what those before it left. Where it fails it leaves ``stand_in``, or, where None, what it found."""
+
+    stand_in: Any
+
+    def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        chain = self._chain(args, kwargs)
+        answer = self.implementation(*map(chain.copied, args), **{key: chain.copied() for key in kwargs})
+        if answer is not None:
+            answer = chain.value = chain.accepted(self.plugin, chain.value, answer)
+        return answer
+
+    def _after_failure(self) -> Any:
+        chain = self._chain((), {})
+        chain.failed = True
+        if self.stand_in is not None:
+            chain.value = self.stand_in
+            self.faults.forgive(self.plugin, self.hook)  # in quarantine, it would mask every text for good
+        return self.stand_in
+
+    def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
+        return super()._first_half(copy.deepcopy(args), copy.deepcopy(kwargs))
+
+    def _own(self, answers: Any) -> Any:
+        return copy.deepcopy(list(answers))
+
+    def _all_read(self, answers: Any) -> Any:
+        found = _listed(answers)
+        if found:
+            chain = self._chain((), {})
+            found[-1] = chain.value = chain.accepted(self.plugin, chain.value, found[-1])
+        return found
+
+    def _chain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Chain:
+        """The chain that this is a link of: one of its own where somebody calls the hook without ``chained``."""
+        chain = _CURRENT.get()
+        if chain is not None and chain.hook == self.hook:
+            return chain
+        return Chain(self.hook, next(iter((*args, *kwargs.values())), None), _unread)
+
+
+def _unread(_plugin: str, _before: Any, answer: Any) -> Any:
+    return answer
+
+
+def _listed(answers: Any) -> list[Any]:
+    if not isinstance(answers, list | tuple):
+        raise PluginError(f"left {answers!r:.200}; expected the answers as a list, as its yield gave them")
+    return [answer for answer in answers if answer is not None]
+
+
+# -- the manager ---------------------------------------------------------------------------------------------------
+
+
+class HookManager(pluggy.PluginManager):
+    """
+    pluggy's manager with gc-core's hooks, isolated; the hooks of others, added with ``add_hookspecs``, are left alone.
+
+    Args:
+        faults: Keeps what implementations do wrong.
+        left: Told the name of a plugin that was unregistered or blocked.
+
+    Attributes:
+        registering: The name of the plugin that is being registered; None between registrations.
+
+    """
+
+    def __init__(self, faults: Faults, left: Callable[[str], None]) -> None:
+        super().__init__(PROJECT)
+        self.add_hookspecs(hookspecs)
+        self.registering: str | None = None
+        self._faults = faults
+        self._left = left
+
+    def get_canonical_name(self, plugin: object) -> str:
+        """The name of a plugin that is registered without one: a module's or class's own, else what ``repr`` gives."""
+        return getattr(plugin, "__name__", None) or repr(plugin)
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        """Register a plugin, as pluggy does; what it implements fails alone from then on."""
+        before, self.registering = self.registering, name or self.get_canonical_name(plugin)
+        try:
+            registered = super().register(plugin, self.registering)
+        finally:
+            self.registering = before
+        for caller in self.get_hookcallers(plugin) or ():
+            for implementation in caller.get_hookimpls():
+                if implementation.plugin is plugin and caller.name in _ISOLATED:
+                    self._isolate(implementation, caller.name)
+        return registered
+
+    def unregister(self, plugin: object | None = None, name: str | None = None) -> Any | None:
+        """Unregister a plugin, as pluggy does, with what it has offered."""
+        known = name or self.get_name(plugin)
+        gone = super().unregister(plugin, name)
+        if gone is not None and known is not None:
+            self._left(known)
+        return gone
+
+    def _isolate(self, implementation: pluggy.HookImpl, hook: str) -> None:
+        """
+        Put what pluggy calls into a frame that keeps its failures.
+
+        ``HookImpl.function`` is the one place through which pluggy calls an implementation in the version range that
+        gc-core allows; ``tests/test_pluggy_hooks.py`` says so. A plugin that was wrapped before it is registered would
+        be another object for everybody who asks the manager for it.
+        """
+        own = implementation.function, implementation.plugin_name, hook, self._faults
+        isolated = _Link(*own, _CHAINS[hook]) if hook in _CHAINS else _Answers(*own, _READS[hook])
+        style = "old_wrapper" if implementation.hookwrapper else "wrapper" if implementation.wrapper else "function"
+        implementation.function = getattr(isolated, style)  # type: ignore[misc]  # pluggy says that it is final

@@ -1,0 +1,411 @@
+"""Plugins: found through entry points, called in isolation, and what they did wrong is kept."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
+from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.plugins import builtin
+from gc_core.plugins.contract import MemoryBackend
+from gc_core.plugins.entry_points import distribution_of, installed_entries
+from gc_core.plugins.faults import Faults
+from gc_core.plugins.hook_calls import MASKED, Chain, HookManager, read_text
+from gc_core.plugins.profile_offers import ProfileOffers
+from gc_core.plugins.registry import OWN, Registry, StrategyInfo, bears, options_of, short
+from gc_core.relevance.contract import ImportanceScorer
+from gc_core.relevance.profiles import AUTO, CompressionProfile
+from gc_core.task.contract import StateExtractor
+from gc_core.values.items import Item
+from gc_core.values.messages import Payload, Request
+from gc_core.values.option_secrets import without_option_secrets
+from gc_core.values.policy import GCPolicy
+from gc_core.values.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
+from gc_core.values.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
+from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
+from gc_core.values.summary import SummaryRequest
+from gc_core.window.budget import InstructionBudget
+from gc_core.window.plan import Plan
+
+LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
+COUNT = "count"
+"""What a plugin may be doing when it fails; hooks have their own names."""
+
+
+class Plugins:
+    """
+    The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only what
+    gc-core brings itself.
+
+    Attributes:
+        manager: pluggy's plugin manager, for whatever pluggy documents: names, blocking, tracing, hooks of your own.
+        failures: What plugins did wrong so far, oldest first; of very many, the first and the newest.
+
+    """
+
+    def __init__(self) -> None:
+        self._faults = Faults()
+        self.failures: list[PluginFailure] = self._faults.failures
+        self._came_with: dict[str, str] = {}
+        self._strategies = Registry("strategy", "collect")
+        self._summarizers = Registry("summarizer", "summarize")
+        self._scorers = Registry("scorer", "score")
+        self._backends = Registry("memory backend", "write")
+        self._extractors = Registry("state extractor", "extract")
+        self._profiles = ProfileOffers()
+        self._offered: dict[str, Registry | ProfileOffers] = {
+            "gc_register_strategies": self._strategies,
+            "gc_register_summarizers": self._summarizers,
+            "gc_register_scorers": self._scorers,
+            "gc_register_extractors": self._extractors,
+            "gc_register_profiles": self._profiles,
+            "gc_register_memory_backends": self._backends,
+        }
+        self._hooks = HookManager(self._faults, self._left)
+        self.manager: pluggy.PluginManager = self._hooks
+        for hook, registry in self._offered.items():
+            offer = functools.partial(self._offer, registry)
+            getattr(self.manager.hook, hook).call_historic(kwargs={"register": offer})
+        self.register(builtin, name="gc_core")
+
+    @classmethod
+    def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
+        """
+        Load every entry point of the group, each on its own: one that fails is kept in ``failures``.
+
+        A name belongs to the distribution that bears it, ``gc-x`` or ``x`` for the strategy ``x``; else to whoever has
+        it first. The names of gc-core's own strategies belong to no other distribution. Whoever takes another's name
+        is not registered, and stands in ``failures`` with its distribution.
+
+        What is blocked is neither imported nor registered, as with pluggy's ``set_blocked``; a name is that of the
+        entry point. Hooks are asked in the order of these names.
+        """
+        if isinstance(blocked, str):
+            raise ConfigError(f"blocked = {blocked!r}: expected several names, [{blocked!r}]")
+        plugins = cls()
+        for name in blocked:
+            plugins.manager.set_blocked(name)
+        for entry in reversed(installed_entries()):  # pluggy asks the newest first
+            if not plugins.manager.is_blocked(entry.name):
+                plugins._load(entry)
+        return plugins
+
+    def register(self, module: ModuleType | object, *, name: str | None = None) -> str | None:
+        """
+        Take part with a module or object that has ``@hookimpl`` functions, at any time; gives its name, or None where
+        that is blocked. Without a name, a module has its own.
+
+        Raises PluginError when it or its name is registered already, implements an unknown hook, offers a strategy name
+        that is taken, or fails in doing so; nothing of it is registered then.
+        """
+        key = name or self.manager.get_canonical_name(module)
+        if self.manager.is_registered(module) or self.manager.has_plugin(key):
+            raise PluginError(f"plugin {key!r} is registered already")
+        registered = None
+        with border() as attempt:
+            registered = self.manager.register(module, key)
+            self.manager.check_pending()
+        if attempt.error is not None:
+            self.manager.unregister(name=key)
+            raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error
+        return registered
+
+    def unregister(self, name: str) -> None:
+        """
+        Take a plugin out, with what it has offered; what sessions have of it already, a strategy say, they keep.
+
+        Raises PluginError for a name that is not registered, naming those that are.
+        """
+        if self.manager.unregister(name=name) is None:
+            known = sorted(name for name, plugin in self.manager.list_name_plugin() if plugin is not None)
+            raise PluginError(f"no plugin {name!r} is registered; there are {known}")
+
+    # -- strategies ----------------------------------------------------------------------------------------------
+
+    def strategy(self, name: str, options: Mapping[str, Any] | None = None) -> GCStrategy:
+        """
+        A strategy by name (``"gc_truncate"`` or ``"truncate"``) with its own options.
+
+        Raises UnknownStrategyError, naming what is installed and what failed to load, and ConfigError for an unknown or
+        bad option.
+        """
+        cls = self._strategies.find(name)
+        if cls is None:
+            raise UnknownStrategyError(
+                f"no strategy {name!r}; installed: {self._strategies.names}, failed to load: {self._not_loaded}"
+                f"{self._strategies.meant(name)}"
+            )
+        built: GCStrategy = self._built(self._strategies, name, cls, options or {})
+        return built
+
+    def check_options(self, options: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise ConfigError, with the nearest name, for options of a strategy that nothing offers."""
+        for name in options:
+            if self._strategies.find(name) is None:
+                known = f"installed: {self._strategies.names}{self._strategies.meant(name)}"
+                raise ConfigError(f"strategies.{name}: no such strategy; {known}")
+
+    def strategies(self) -> tuple[StrategyInfo, ...]:
+        """What is installed, by name."""
+        return self._strategies.infos()
+
+    def summarizer(self, name: str, options: Mapping[str, Any] | None = None) -> Summarizer | AsyncSummarizer:
+        """
+        A summarizer by name with its own options.
+
+        Raises ConfigError for a name that nothing offers, naming what is installed, and for an unknown or bad option.
+        """
+        cls = self._summarizers.find(name)
+        if cls is None:
+            known = [*self._summarizers.names, "none"]
+            raise ConfigError(f"no summarizer {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: Summarizer | AsyncSummarizer = self._built(self._summarizers, name, cls, options or {})
+        return built
+
+    def scorer(self, name: str) -> ImportanceScorer:
+        """A scorer by name. Raises ConfigError for a name that nothing offers, naming what is installed."""
+        cls = self._scorers.find(name)
+        if cls is None:
+            raise ConfigError(
+                f"no scorer {name!r}; installed: {self._scorers.names}, failed to load: {self._not_loaded}"
+            )
+        built: ImportanceScorer = self._built(self._scorers, name, cls, {})
+        return built
+
+    def extractor(self, name: str) -> StateExtractor:
+        """An extractor of states by name. Raises ConfigError for a name that nothing offers, naming what is there."""
+        cls = self._extractors.find(name)
+        if cls is None:
+            known = self._extractors.names
+            raise ConfigError(f"no state extractor {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: StateExtractor = self._built(self._extractors, name, cls, {})
+        return built
+
+    def profile(self, name: str) -> CompressionProfile:
+        """A compression profile by name. Raises ConfigError for a name that nothing offers, naming what is known."""
+        found = self._profiles.find(name)
+        if found is None:
+            known = [*self._profiles.names, AUTO]
+            raise ConfigError(f"no compression profile {name!r}; known: {known}, failed to load: {self._not_loaded}")
+        return found
+
+    def memory_backend(self, name: str, directory: Path) -> MemoryBackend:
+        """
+        A memory backend by name, for the session in this directory.
+
+        Raises ConfigError for a name that nothing offers, naming what is installed, and where it cannot be made.
+        """
+        cls = self._backends.find(name)
+        if cls is None:
+            known = self._backends.names
+            raise ConfigError(f"no memory backend {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        built: Any = None
+        with self.guarded(name, "its constructor") as attempt:
+            built = cls(directory)
+        if not isinstance(built, MemoryBackend):
+            why = attempt.failure or f"{built!r:.200} lacks write, read, delete or keys"
+            raise ConfigError(f"memory backend {name!r} cannot be made: {why}") from attempt.error
+        return built
+
+    # -- the border ----------------------------------------------------------------------------------------------
+
+    def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
+        """Whether a strategy, a summarizer, a scorer or a plugin in a hook failed so often that it is not asked now."""
+        return self._faults.is_quarantined(name, doing)
+
+    def forgive(self, name: str, doing: str) -> None:
+        """It went well: failures before that are no repeated ones any more. Ends a quarantine too."""
+        self._faults.forgive(name, doing)
+
+    def guarded(self, plugin: str, doing: str) -> AbstractContextManager[Attempt]:
+        """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
+        return self._faults.guarded(plugin, doing)
+
+    # -- hooks ---------------------------------------------------------------------------------------------------
+
+    @property
+    def classifies(self) -> bool:
+        """Whether any plugin classifies items."""
+        return bool(self.manager.hook.gc_classify.get_hookimpls())
+
+    def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
+        """The strongest answer of all plugins, or None."""
+        answers = self.manager.hook.gc_classify(item=item, age=age, reuse=reuse)
+        return max(answers, key=lambda policy: policy.strength, default=None)
+
+    def sources(self) -> tuple[InstructionSource, ...]:
+        """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""
+        offered = dict.fromkeys(chain.from_iterable(self.manager.hook.gc_register_sources()))
+        taken = []
+        for source in sorted(offered, key=lambda source: (source.layer, source.name)):
+            with self.guarded(source.name, "gc_register_sources"):
+                others = [other for other in (*RESERVED_SOURCES, *offered) if other.name == source.name]
+                if any(other != source for other in others):
+                    raise SourceError(f"source {source.name!r} is offered in several ways: {others}")
+                taken.append(source)
+        return tuple(taken)
+
+    def promote(self, context: ContextView, goal: Goal) -> list[ColdItem]:
+        """Items that plugins want back in the window."""
+        return list(chain.from_iterable(self.manager.hook.gc_promote(context=context, goal=goal)))
+
+    def review(self, plan: Plan) -> tuple[Refusal, ...]:
+        """Removals that plugins refuse."""
+        return tuple(chain.from_iterable(self.manager.hook.gc_review_plan(plan=plan)))
+
+    def preserve(self, request: SummaryRequest, text: str) -> frozenset[str]:
+        """Items that plugins want to keep in the window though a summary tells of them."""
+        return frozenset(chain.from_iterable(self.manager.hook.gc_summary_written(request=request, text=text)))
+
+    def validate(
+        self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] | None = None
+    ) -> tuple[Inconsistency, ...]:
+        """What plugins find wrong with a reply; ``recall`` gives them originals, and raises SourceError where None."""
+        recall = recall or _nothing_to_recall
+        return tuple(self.manager.hook.gc_validate_reply(reply=reply, context=context, recall=recall))
+
+    @property
+    def processes(self) -> bool:
+        """Whether any plugin looks at messages before they are logged."""
+        return bool(self.manager.hook.gc_process_message.get_hookimpls())
+
+    def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
+        """
+        The message as all plugins leave it, each with a copy of what the one before left. ``accepted`` reads what one
+        of them answered, and raises what is kept of it where that cannot be taken.
+        """
+        middleware = Chain("gc_process_message", message, accepted)
+        answers: list[Payload] = middleware.called(self.manager.hook.gc_process_message, message=message)
+        return answers[-1] if answers else message
+
+    @property
+    def redacts(self) -> bool:
+        """Whether any plugin masks secrets."""
+        return bool(self.manager.hook.gc_redact.get_hookimpls())
+
+    def redact(self, text: str) -> str:
+        """
+        The text as all plugins leave it, each with what the one before left. Where one of them fails, the whole text is
+        masked, whatever others make of it: what might be a secret is not written.
+        """
+        redaction = Chain("gc_redact", text, read_text)
+        answers: list[str] = redaction.called(self.manager.hook.gc_redact, text=text)
+        if redaction.failed:
+            return MASKED
+        return answers[-1] if answers else text
+
+    def collection_started(self, goal: Goal) -> None:
+        """Tell observers that a collection begins."""
+        self.manager.hook.gc_collection_started(goal=goal)
+
+    def collection_finished(self, result: GCResult) -> None:
+        """Tell observers what a collection did."""
+        self.manager.hook.gc_collection_finished(result=result)
+
+    def collection_failed(self, goal: Goal, error: BaseException) -> None:
+        """Tell observers that a collection failed."""
+        self.manager.hook.gc_collection_failed(goal=goal, error=error)
+
+    def budget_updated(self, budget: InstructionBudget) -> None:
+        """Tell observers that the budget changed."""
+        self.manager.hook.gc_budget_updated(budget=budget)
+
+    def request_rendered(self, request: Request) -> None:
+        """Tell observers what is about to be sent."""
+        self.manager.hook.gc_request_rendered(request=request)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _load(self, entry: importlib.metadata.EntryPoint) -> None:
+        distribution = distribution_of(entry)
+        with self._faults.guarded(entry.name, LOADING, distribution):
+            if self.manager.has_plugin(entry.name):
+                raise PluginError(f"plugin {entry.name!r} is registered already, of {self._came_with.get(entry.name)}")
+            self._came_with[entry.name] = distribution
+            self.register(_loaded(entry), name=entry.name)
+
+    def _offer(self, registry: Registry | ProfileOffers, *offer: Any, **named: Any) -> None:
+        """What plugins are given as ``register``."""
+        plugin = self._hooks.registering
+        if plugin is None:
+            raise PluginError(f"{offer or named} offered when no plugin is being registered")
+        name = next(iter(offer), named.get("name"))
+        if isinstance(registry, Registry) and isinstance(name, str) and plugin in self._came_with:
+            self._check_name(registry, plugin, name)
+        registry.offer(plugin, *offer, **named)
+
+    def _check_name(self, registry: Registry, plugin: str, name: str) -> None:
+        """Raise PluginError for a name of gc-core's own; who has one that this distribution bears has to leave."""
+        distribution = self._came_with[plugin]
+        if not bears(distribution, name):
+            if registry is self._strategies and short(name) in OWN:
+                raise PluginError(f"{registry.what} {name!r} is a name of gc-core's own, and not {distribution}'s")
+            return
+        holder = registry.holder(name)
+        theirs = self._came_with.get(holder)
+        if theirs is not None and not bears(theirs, name):
+            with self._faults.guarded(holder, LOADING, theirs):
+                raise PluginError(f"{registry.what} {name!r} belongs to {distribution}, which bears the name")
+            self.manager.unregister(name=holder)
+
+    def _left(self, plugin: str) -> None:
+        """A plugin was unregistered."""
+        for registry in self._offered.values():
+            registry.withdraw(plugin)
+        self._came_with.pop(plugin, None)
+        self._faults.forget(plugin)
+
+    def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
+        registry.check_options(name, cls, options)
+        built: Any = None
+        with self.guarded(name, "its constructor") as attempt:
+            built = registry.checked(cls(**options))
+        if built is None:
+            failure = attempt.failure
+            shown = without_option_secrets({name: options})[name]
+            raise ConfigError(f"{registry.what} {name!r} refused its options {shown}: {failure}") from (
+                failure.error if failure else None
+            )
+        return built
+
+    @property
+    def _not_loaded(self) -> list[str]:
+        blocked = [f"{name} is blocked" for name, plugin in self.manager.list_name_plugin() if plugin is None]
+        return [*(str(failure) for failure in self.failures if failure.doing == LOADING), *blocked]
+
+
+def _loaded(entry: importlib.metadata.EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except SystemExit as error:
+        raise PluginError(f"it ended the process when it was imported: SystemExit({error})") from error
+
+
+def _nothing_to_recall(item: str) -> str:
+    raise SourceError(f"{item!r:.200} cannot be recalled: Plugins.validate was called without recall")
+
+
+Named = tuple[str, GCStrategy]
+"""A strategy with the name under which reports speak of it."""
+
+
+def named(
+    strategies: Sequence[GCStrategy | str], plugins: Plugins, options: Mapping[str, Mapping[str, Any]]
+) -> tuple[Named, ...]:
+    """Strategies by name or as objects, in order, each with its name and its own options."""
+    found = []
+    for strategy in strategies:
+        if isinstance(strategy, str):
+            found.append((strategy, plugins.strategy(strategy, options_of(strategy, options))))
+        else:
+            found.append((type(strategy).__name__, strategy))
+    return tuple(found)

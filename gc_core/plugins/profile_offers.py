@@ -1,0 +1,40 @@
+"""The profiles that plugins offer, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gc_core.errors import PluginError
+from gc_core.relevance.profiles.choice import AUTO
+from gc_core.relevance.profiles.profile import CompressionProfile
+
+
+class ProfileOffers:
+    """What is on offer, by the profiles' own names."""
+
+    def __init__(self) -> None:
+        self._offers: dict[str, tuple[str, Any]] = {}
+
+    def offer(self, plugin: str, profile: object) -> None:
+        """Take an offer. Raises PluginError for a name that is taken, and for what is no profile."""
+        if not isinstance(profile, CompressionProfile):
+            raise PluginError(f"offered {profile!r:.200}; expected a CompressionProfile")
+        if profile.name == AUTO:
+            raise PluginError(f"profile {AUTO!r} is the word for detection; expected another name")
+        if profile.name in self._offers:
+            raise PluginError(f"profile {profile.name!r} is offered already by {self._offers[profile.name][0]!r}")
+        self._offers[profile.name] = (plugin, profile)
+
+    def withdraw(self, plugin: str) -> None:
+        """Take back whatever a plugin has offered."""
+        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
+
+    @property
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._offers)
+
+    def find(self, name: str) -> CompressionProfile | None:
+        """The profile of a name, or None."""
+        found: CompressionProfile | None = self._offers.get(name, ("", None))[1]
+        return found

@@ -1,0 +1,472 @@
+"""
+Anthropic's Messages.
+
+The shapes are those of ``anthropic.types.*_block_param``; blocks that are not known here are kept as they are.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from gc_core.providers import fields
+from gc_core.providers.content_text import (
+    EACH,
+    OTHERS,
+    Binary,
+    json_text,
+    readable_block,
+    readable_result,
+    sendable_result,
+)
+from gc_core.providers.context_length_errors import refused_size
+from gc_core.providers.replies import plain
+from gc_core.providers.server_edits import ServerEdits
+from gc_core.values.items import ItemKind, Part, Place
+from gc_core.values.json_values import read_json
+from gc_core.values.messages import MARKED_LEVELS, Payload, Request, Role, Usage
+
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+_TEXT_KINDS = {
+    Role.SYSTEM: ItemKind.SYSTEM_TEXT,
+    Role.USER: ItemKind.USER_TEXT,
+    Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
+}
+_CONTENT: Place = ("content",)
+_MARK = "cache_control"
+_PATH = re.compile(r"messages\.(\d{1,9})\.content\.(\d{1,9})", re.ASCII)
+_SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+_TOOL_CHANGES = frozenset({"tool_addition", "tool_removal"})
+_ATTACHMENTS = frozenset({"image", "document", "search_result", "container_upload"})
+_FETCHED = ("content", "content", "source")
+_BINARIES = {
+    "document": (Binary(("source", "data"), within="base64"), Binary(("source", "content", EACH))),
+    "web_fetch_tool_result": (Binary((*_FETCHED, "data"), within="base64"), Binary((*_FETCHED, "content", EACH))),
+    "web_search_tool_result": (Binary(("content", EACH, "encrypted_content")),),
+    "code_execution_tool_result": (Binary(("content", "encrypted_stdout")),),
+    "advisor_tool_result": (Binary(("content", "encrypted_content")),),
+    "compaction": (Binary(("encrypted_content",)), Binary(("signature",))),
+    OTHERS: (Binary(("source", "data"), within="base64", unsure=True),),  # as every block of bytes so far
+}
+# Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
+_SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
+# What the SDK adds for its user and the API does not take back.
+_SDK_ONLY = frozenset({"parsed_output"})
+
+
+class AnthropicFormat:
+    """Messages: content is blocks, all results of a batch stand first in the next user message, system is apart."""
+
+    name = "anthropic"
+    most_marks = 4
+    alternates = False
+    replies_in_pieces = False
+    takes_last_thinking = False
+
+    def role(self, payload: Payload) -> Role:
+        """
+        Who speaks; TOOL when a user message holds results and nothing else.
+
+        Raises MessageError naming ``role`` and the roles there are.
+        """
+        role = fields.mapping(payload, "message").get("role", fields.MISSING)
+        if not isinstance(role, str) or role not in _ROLES:
+            raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}")
+        blocks = payload.get("content")
+        if role == "user" and isinstance(blocks, list) and blocks and all(map(_is_result, blocks)):
+            return Role.TOOL
+        return _ROLES[role]
+
+    def read(self, payload: Payload) -> tuple[Part, ...]:
+        """
+        The parts of one message, one a block; none when there is nothing to read.
+
+        Raises MessageError naming the field and what was expected.
+        """
+        self.role(payload)
+        role = _ROLES[payload["role"]]
+        content = payload.get("content", fields.MISSING)
+        if isinstance(content, str):
+            return (Part(kind=_TEXT_KINDS[role], place=_CONTENT, text=content),) if content else ()
+        if not isinstance(content, list | tuple):
+            raise fields.FieldError("content", content, "a string or a list of blocks")
+        parts = tuple(_part(block, at, role) for at, block in fields.blocks(content, "content"))
+        apart = _apart(content)
+        if not apart:
+            return parts
+        return tuple(attrs.evolve(part, held=True) if part.place[1] in apart else part for part in parts)
+
+    def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
+        """
+        A copy with other texts at these places, or (None) without them; None when nothing is left.
+
+        An attachment, an opaque block and thinking become a text block: a signature holds for no other text.
+        Raises MessageError for a place without a part, and for arguments that are no JSON object.
+        """
+        if not texts:
+            return payload
+        fields.check_places(texts, _places(payload["content"]))
+        if isinstance(payload["content"], str):
+            text = texts[_CONTENT]
+            return None if text is None else {**payload, "content": text}
+        blocks = (_edited(block, texts, (*_CONTENT, at)) for at, block in enumerate(payload["content"]))
+        kept = [block for block in blocks if block is not None]
+        return {**payload, "content": kept} if kept else None
+
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
+        """A copy in which the calls and results at these places have other ids."""
+        if not ids:
+            return payload
+        keys = {"tool_use": "id", "tool_result": "tool_use_id"}
+        blocks = [
+            {**block, keys[block["type"]]: ids[*_CONTENT, at]} if (*_CONTENT, at) in ids else block
+            for at, block in enumerate(payload["content"])
+        ]
+        return {**payload, "content": blocks}
+
+    def normalise(self, payload: Payload) -> Payload:
+        """
+        The payload itself, or a copy: of a user message with its results before everything else, none of them null or
+        with an empty text; of a reply from its last compaction on, which stands for what is before it (rule N6).
+        """
+        blocks = payload.get("content")
+        if not isinstance(blocks, list):
+            return payload
+        if payload.get("role") != "user":
+            start = _last_compaction(blocks)
+            return {**payload, "content": blocks[start:]} if start else payload
+        ordered = _results_first([_sendable_result(block) for block in blocks])
+        return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
+
+    def join(self, first: Payload, second: Payload) -> Payload | None:
+        """One user message, results first, where the second holds results; one of two system texts; else None."""
+        if first.get("role") == second.get("role") == "system":
+            return {**second, **first, "content": [*_blocks(first), *_blocks(second)]}
+        if first.get("role") != "user" or second.get("role") != "user":
+            return None
+        late = _blocks(second)
+        if not any(map(_is_result, late)):
+            return None
+        return {**second, **first, "content": _results_first([*_blocks(first), *late])}
+
+    def replaces(self, payload: Payload) -> bool:
+        """Whether it begins with a compaction that stands for everything before it; one that failed does not (N6)."""
+        blocks = _blocks(payload)
+        return payload.get("role") == "assistant" and bool(blocks) and _is_compaction(blocks[0])
+
+    def marks(self, payload: Payload) -> int:
+        """How many cache marks a message or tool schema carries, those inside of results counted."""
+        return _marks(payload)
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:
+        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        over = self.marks(payload) - keep
+        if over <= 0:
+            return payload
+        return _without_oldest_marks(payload, over)[0]
+
+    def user(self, text: str) -> Payload:
+        """A user message of one text."""
+        return {"role": "user", "content": text}
+
+    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+        """One user message with a result for each answer; none for no answers."""
+        blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": text} for call_id, text in answers]
+        return ({"role": "user", "content": blocks},) if blocks else ()
+
+    def reply(self, reply: object) -> Payload:
+        """
+        The assistant message of a Message object, of its dict, or as it is; role and content only, fit to be sent back.
+
+        Thinking and compaction blocks stay verbatim; from the others null fields are left out.
+        Raises MessageError when there is no assistant message in it.
+        """
+        message = fields.mapping(plain(reply), "reply")
+        content = message.get("content", fields.MISSING)
+        if message.get("role", "assistant") != "assistant":
+            raise fields.FieldError("role", message["role"], "'assistant'")
+        blocks = content if not isinstance(content, list) else [_sendable(block) for block in content]
+        sendable = {"role": "assistant", "content": blocks}
+        self.read(sendable)
+        return sendable
+
+    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
+        """None: every request holds the whole history, and no reply says so."""
+        return None
+
+    def usage(self, usage: object) -> Usage:
+        """
+        The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
+
+        A ``message_delta`` of a stream may name output tokens alone: its input tokens are 0. Raises MessageError when
+        counts lack. Passes that compacted are apart: they are billed, and in none of the other counts.
+        """
+        report = fields.mapping(plain(usage), "usage")
+        least = None if report.get("output_tokens") is None else 0
+        whole = _usage(report, "usage", least=least)
+        passes = (
+            _usage(fields.mapping(each, f"usage.iterations[{at}]"), f"usage.iterations[{at}]", least=0)
+            for at, each in enumerate(report.get("iterations") or ())
+            if isinstance(each, Mapping) and each.get("type") == "compaction"
+        )
+        return attrs.evolve(whole, iterations=tuple(passes))
+
+    def served(self, reply: object) -> ServerEdits | None:
+        """
+        What ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is no
+        whole one. Raises MessageError for a report that cannot be read.
+        """
+        message = fields.mapping(plain(reply), "reply")
+        told = message.get("context_management")
+        changed = message.get("input_transformations")
+        if told is None and changed is None and "usage" not in message and "stop_reason" not in message:
+            return None
+        told = fields.mapping(told or {}, "context_management")
+        edits = list(fields.blocks(told.get("applied_edits") or (), "context_management.applied_edits"))
+        return ServerEdits(
+            tool_uses=_sum("cleared_tool_uses", edits),
+            thinking_turns=_sum("cleared_thinking_turns", edits),
+            tokens=_sum("cleared_input_tokens", edits),
+            dropped=tuple(_dropped(changed or ())),
+        )
+
+    def schema_name(self, schema: Payload) -> str:
+        """
+        The name in a tool schema; for a toolset, which has none, its MCP server's name or its type.
+
+        Raises MessageError when there is none.
+        """
+        schema = fields.mapping(schema, "tool")
+        kind = schema.get("type")
+        if "name" not in schema and isinstance(kind, str) and "toolset" in kind:
+            return fields.name(schema, "mcp_server_name" if "mcp_server_name" in schema else "type", "tool")
+        return fields.name(schema, "name", "tool")
+
+    def needs_user_first(self) -> bool:
+        """Whether a user has to speak first: yes."""
+        return True
+
+    def request(
+        self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
+    ) -> Request:
+        """The request; each system text is a block of its own, apart from the messages."""
+        blocks = tuple({"type": "text", "text": text} for text in system if text)
+        return Request(format=self.name, messages=tuple(messages), system=blocks, tools=tuple(tools), tokens=tokens)
+
+    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
+        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
+        return refused_size(error)
+
+
+def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:
+    """One pass's counts; those for an hour are told in a breakdown of what was written."""
+    read = fields.number(report, "cache_read_input_tokens", field, default=0)
+    written = fields.number(report, "cache_creation_input_tokens", field, default=0)
+    lives = fields.mapping(report.get("cache_creation") or {}, f"{field}.cache_creation")
+    hour = fields.number(lives, "ephemeral_1h_input_tokens", f"{field}.cache_creation", default=0)
+    return Usage(
+        input_tokens=fields.number(report, "input_tokens", field, default=least) + read + written,
+        output_tokens=fields.number(report, "output_tokens", field, default=0),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        cache_write_1h_tokens=min(hour, written),
+    )
+
+
+def _sum(key: str, edits: Sequence[tuple[int, Mapping[str, Any]]]) -> int:
+    where = "context_management.applied_edits"
+    return sum(fields.number(edit, key, f"{where}[{at}]", default=0) for at, edit in edits)
+
+
+def _dropped(changed: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Places of thinking that failed a binding check; entries of other types leave the request as it was."""
+    for _, entry in fields.blocks(changed, "input_transformations"):
+        if entry["type"] == "thinking_dropped":
+            found = _PATH.fullmatch(str(entry.get("path")))
+            if found is None:
+                raise fields.FieldError("input_transformations.path", entry.get("path"), "'messages.i.content.j'")
+            yield int(found.group(1)), int(found.group(2))
+
+
+def _is_compaction(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "compaction" and block.get("content") is not None
+
+
+def _last_compaction(blocks: Sequence[object]) -> int:
+    places = (at for at in range(len(blocks) - 1, -1, -1) if _is_compaction(blocks[at]))
+    return next(places, 0)
+
+
+def _apart(blocks: Sequence[Mapping[str, Any]]) -> set[int]:
+    """
+    Places of blocks that have to stay where they are (N8): changes of tools; server tools' calls and results whose
+    other half stands in another message, for the reply paused, or ran a client's tool meanwhile.
+    """
+    calls = {block.get("id"): at for at, block in enumerate(blocks) if block["type"] in _SERVER_CALLS}
+    found = set(calls.values())
+    for at, block in enumerate(blocks):
+        answers = block.get("tool_use_id")
+        if block["type"] != "tool_result" and block["type"].endswith("_tool_result") and answers is not None:
+            if answers in calls:
+                found.discard(calls[answers])
+            else:
+                found.add(at)
+    paired = {at for at in found if blocks[at].get("id") is not None or blocks[at].get("tool_use_id") is not None}
+    return paired | {at for at, block in enumerate(blocks) if block["type"] in _TOOL_CHANGES}
+
+
+def _check_compaction(block: Mapping[str, Any], field: str) -> None:
+    content = block.get("content")
+    if content is not None and not (isinstance(content, str) and content):
+        raise fields.FieldError(f"{field}.content", content, "a text that is not empty, or null")
+
+
+def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
+    place, field = (*_CONTENT, at), f"content[{at}]"
+    match block["type"]:
+        case "text":
+            return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", field))
+        case "tool_use":
+            return _call(block, place, _spoken(Role.ASSISTANT, role, block, field))
+        case "tool_result":
+            return _result(block, place, _spoken(Role.USER, role, block, field))
+        case "thinking" | "redacted_thinking" if role is Role.ASSISTANT:
+            return _thinking(block, place, field)
+        case "compaction":
+            _check_compaction(block, field)
+    attached = role is Role.USER and block["type"] in _ATTACHMENTS
+    return _other(block, place, ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE)
+
+
+def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
+    """The field, once it is sure that the right one speaks: a call of the user could not be paired."""
+    if by is not role:
+        raise fields.FieldError(f"{field}.type", block["type"], f"this block in a message of role {by.value!r} only")
+    return field
+
+
+def _thinking(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    if block["type"] == "redacted_thinking":
+        return Part(kind=ItemKind.THINKING, place=place, sealed_bytes=len(fields.text(block, "data", field)))
+    signature = block.get("signature")
+    return Part(
+        kind=ItemKind.THINKING,
+        place=place,
+        text=fields.text(block, "thinking", field),
+        sealed_bytes=len(signature) if isinstance(signature, str) else 0,
+    )
+
+
+def _call(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    return Part(
+        kind=ItemKind.TOOL_CALL,
+        place=place,
+        text=json_text(fields.mapping(block.get("input", fields.MISSING), f"{field}.input")),
+        name=fields.name(block, "name", field),
+        call_id=fields.name(block, "id", field),
+    )
+
+
+def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
+    call_id = fields.name(block, "tool_use_id", field)
+    read = readable_result(block.get("content"), f"{field}.content", _BINARIES)
+    return Part(
+        kind=ItemKind.TOOL_RESULT,
+        place=place,
+        text=read.text,
+        call_id=call_id,
+        is_error=block.get("is_error") is True,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+    )
+
+
+def _other(block: Mapping[str, Any], place: Place, kind: ItemKind) -> Part:
+    read = readable_block(block, _BINARIES)
+    return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+
+
+def _places(content: str | Sequence[object]) -> list[Place]:
+    """Where the parts of a message that was read before stand: reading it again would be most of an edit's time."""
+    return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
+
+
+def _edited(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
+    text = texts.get(place, fields.MISSING)
+    if text is fields.MISSING:
+        return block
+    return None if text is None else _rewritten(block, str(text), place)
+
+
+def _rewritten(block: Payload, text: str, place: Place) -> Payload:
+    match block["type"]:
+        case "text":
+            return {**block, "text": text}
+        case "tool_result":
+            return {**block, "content": text}
+        case "tool_use":
+            return {**block, "input": _arguments(text, f"content[{place[1]}].input")}
+    marks = {key: block[key] for key in ("cache_control",) if key in block}
+    return {"type": "text", "text": text, **marks}
+
+
+def _arguments(text: str, field: str) -> Mapping[str, Any]:
+    try:
+        arguments = read_json(text)
+    except ValueError as error:
+        raise fields.FieldError(field, text, "a JSON object as text") from error
+    return fields.mapping(arguments, field)
+
+
+def _marks(payload: Mapping[str, Any], levels: int = MARKED_LEVELS) -> int:
+    content = payload.get("content") if levels else None
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else ()
+    return bool(payload.get(_MARK)) + sum(_marks(part, levels - 1) for part in parts)
+
+
+def _without_oldest_marks(payload: Payload, over: int, levels: int = MARKED_LEVELS) -> tuple[Payload, int]:
+    """A copy without so many marks, the first of them, and how many are still too many."""
+    content = payload.get("content") if levels else None
+    if isinstance(content, list) and over:
+        parts = []
+        for part in content:
+            is_block = isinstance(part, Mapping)
+            bare, over = _without_oldest_marks(part, over, levels - 1) if is_block else (part, over)
+            parts.append(bare)
+        payload = {**payload, "content": parts}
+    if over and payload.get(_MARK):
+        return {key: value for key, value in payload.items() if key != _MARK}, over - 1
+    return payload, over
+
+
+def _is_result(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "tool_result"
+
+
+def _blocks(message: Payload) -> list[Any]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content or ())
+
+
+def _sendable_result(block: Any) -> Any:
+    """The block itself, or a copy of a result that the API would refuse; it takes one without content, or with []."""
+    if not _is_result(block) or block.get("content", []) == []:
+        return block
+    content = sendable_result(block["content"])
+    return block if content is block["content"] else {**block, "content": content}
+
+
+def _results_first(blocks: Sequence[Any]) -> list[Any]:
+    return sorted(blocks, key=lambda block: not _is_result(block))
+
+
+def _sendable(block: Any) -> Any:
+    if not isinstance(block, Mapping) or block.get("type") in _SEALED:
+        return block
+    return {key: value for key, value in block.items() if value is not None and key not in _SDK_ONLY}

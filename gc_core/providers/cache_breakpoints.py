@@ -1,0 +1,107 @@
+"""How each provider writes a breakpoint, and which blocks may carry one: shapes alone, nothing here decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from gc_core.values.config import FIVE_MINUTES
+from gc_core.values.messages import NESTED, Payload
+
+# The blocks whose ``*_block_param`` types in the anthropic package (2.12, November 2026) have ``cache_control``.
+_ANTHROPIC_KINDS = frozenset(
+    {
+        *("text", "image", "document", "search_result", "container_upload", "tool_use", "tool_result"),
+        *("server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
+        *("bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"),
+    }
+)
+# ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026), in parts of Chat Completions and Responses.
+_CHAT_KINDS = frozenset({"text", "image_url", "input_audio", "file"})
+_RESPONSES_KINDS = frozenset({"input_text", "input_image", "input_file"})
+
+
+@attrs.frozen(kw_only=True)
+class MarkShape:
+    """
+    How one provider writes a breakpoint.
+
+    Attributes:
+        field: The field that makes a block a mark.
+        kinds: Types of the blocks that may carry one.
+        text: Type of the block that a string becomes.
+        on_head: Whether tool schemas and system blocks may carry one.
+        on_replies: Whether an assistant message may.
+        ours: How many of the provider's marks are ours to set: OpenAI sets one of its four itself.
+
+    """
+
+    field: str
+    kinds: frozenset[str]
+    text: str = "text"
+    on_head: bool = False
+    on_replies: bool = False
+    ours: int
+
+    def value(self, ttl: str) -> dict[str, str]:
+        """What the field holds; ``ttl`` is said where it is not the default."""
+        if self.field != "cache_control":
+            return {"mode": "explicit"}
+        return {"type": "ephemeral"} if ttl == FIVE_MINUTES else {"type": "ephemeral", "ttl": ttl}
+
+    def life(self, marked: Payload) -> str:
+        """The life that a mark asks for."""
+        mark = marked[self.field]
+        ttl = mark.get("ttl") if isinstance(mark, Mapping) else None
+        return ttl if isinstance(ttl, str) else FIVE_MINUTES
+
+    def may_carry(self, payload: Payload, block: Payload) -> bool:
+        """Whether a block of a message may carry a mark: none on thinking, on empty text, on what is not known."""
+        if payload.get("role") == "assistant" and not self.on_replies:
+            return False
+        kind = block.get("type")
+        return kind in self.kinds and (kind != self.text or bool(block.get("text")))
+
+    def marked(self, payload: Payload, at: int, ttl: str) -> Payload:
+        """A copy with a mark at this block of a message; -1 marks the payload itself."""
+        if at < 0:
+            return {**payload, self.field: self.value(ttl)}
+        field = field_of(payload)
+        blocks = list(self.blocks(payload))
+        blocks[at] = {**blocks[at], self.field: self.value(ttl)}
+        return {**payload, field: blocks}
+
+    def blocks(self, payload: Payload) -> Sequence[Any]:
+        """The blocks of a message; a string is one text block, an item without content none."""
+        content = payload.get(field_of(payload))
+        if isinstance(content, str):
+            # A result of Responses as a string has no block that could be marked, and is not made one.
+            return [{"type": self.text, "text": content}] if content and "role" in payload else []
+        return content if isinstance(content, list | tuple) else ()
+
+
+def field_of(payload: Payload) -> str:
+    """Where a message holds its blocks."""
+    return next((field for field in NESTED if field in payload), NESTED[0])
+
+
+def shape_of(format_name: str, explicit_marks: str) -> MarkShape | None:
+    """The shape for a format and the terms' own word for marks; None where there are none to set."""
+    return _SHAPES.get((format_name, explicit_marks))
+
+
+_SHAPES = {
+    ("anthropic", "cache_control"): MarkShape(
+        field="cache_control", kinds=_ANTHROPIC_KINDS, on_head=True, on_replies=True, ours=4
+    ),
+    # Claude behind a gateway that speaks OpenAI's format: guides of LiteLLM and OpenRouter to prompt caching (2026).
+    ("openai", "cache_control"): MarkShape(
+        field="cache_control", kinds=frozenset({"text", "image_url"}), on_replies=True, ours=4
+    ),
+    ("openai", "prompt_cache_breakpoint"): MarkShape(field="prompt_cache_breakpoint", kinds=_CHAT_KINDS, ours=3),
+    ("responses", "prompt_cache_breakpoint"): MarkShape(
+        field="prompt_cache_breakpoint", kinds=_RESPONSES_KINDS, text="input_text", ours=3
+    ),
+}

@@ -1,0 +1,83 @@
+"""Fields of a provider's payload, read with errors that name their path."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from gc_core.errors import MessageError
+from gc_core.values.items import Place
+from gc_core.values.messages import MOST_TOKENS
+
+MISSING: Final = object()
+
+
+class FieldError(MessageError):
+    """
+    A field of a message is missing or of the wrong kind.
+
+    Attributes:
+        field: Its path, for instance ``content[2].tool_use_id``.
+        expected: What would be right.
+
+    """
+
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        self.field = field
+        self.expected = expected
+        found = "missing" if value is MISSING else reprlib.repr(value)
+        super().__init__(f"{field}: {found}, expected {expected}")
+
+
+def mapping(value: object, field: str) -> Mapping[str, Any]:
+    """The value, when it is an object; raises FieldError else."""
+    if isinstance(value, Mapping):
+        return value
+    raise FieldError(field, value, "an object")
+
+
+def text(owner: Mapping[str, Any], key: str, field: str = "") -> str:
+    """The string under a key of the object at ``field``; raises FieldError when it is none."""
+    value = owner.get(key, MISSING)
+    if isinstance(value, str):
+        return value
+    raise FieldError(below(field, key), value, "a string")
+
+
+def name(owner: Mapping[str, Any], key: str, field: str = "") -> str:
+    """The string under a key, which may not be empty; raises FieldError else."""
+    value = owner.get(key, MISSING)
+    if isinstance(value, str) and value:
+        return value
+    raise FieldError(below(field, key), value, "a string that is not empty")
+
+
+def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int | None = None) -> int:
+    """The count under a key, or the default where it is absent or null; raises FieldError else."""
+    value = owner.get(key, MISSING)
+    if default is not None and (value is MISSING or value is None):
+        return default
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_TOKENS:
+        return value
+    raise FieldError(below(field, key), value, "a number of tokens")
+
+
+def blocks(values: Iterable[object], field: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The content blocks with their positions; raises FieldError for one that is no object with a type."""
+    for position, value in enumerate(values):
+        at = f"{field}[{position}]"
+        name(mapping(value, at), "type", at)
+        yield position, mapping(value, at)
+
+
+def below(field: str, key: str) -> str:
+    """The path of a key of the object at a path."""
+    return f"{field}.{key}" if field else key
+
+
+def check_places(named: Iterable[Place], known: Collection[Place]) -> None:
+    """Raise MessageError for a place at which the message has no part."""
+    for place in named:
+        if place not in known:
+            raise MessageError(f"no part at {place!r}; the message has parts at {sorted(known, key=str)}")

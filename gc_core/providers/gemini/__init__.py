@@ -1,0 +1,1 @@
+"""Gemini's contents: its message shape and its rules."""

@@ -1,0 +1,335 @@
+"""
+Gemini's contents.
+
+The shapes are those of the REST reference (``Content``, ``Part``; 2026), whose keys are in camelCase; the Python SDK
+takes them in snake_case too, and both stay as they came. Parts that are not known here are kept as they are. A part
+that carries a ``thoughtSignature`` is fixed: it has to come back to the model as it came from there, or not at all.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from gc_core.errors import MessageError
+from gc_core.providers import fields
+from gc_core.providers.content_text import Readable, json_text
+from gc_core.providers.context_length_errors import refused_size
+from gc_core.providers.gemini.function_responses import answer_of, read_media, with_answer
+from gc_core.providers.gemini.parts import (
+    RESPONSE,
+    TEXT,
+    args_of,
+    call_key,
+    data_of,
+    is_result,
+    name_and_id,
+    signature_of,
+    unsigned,
+)
+from gc_core.providers.replies import plain
+from gc_core.providers.server_edits import ServerEdits
+from gc_core.values.items import ItemKind, Part, Place
+from gc_core.values.json_values import read_json
+from gc_core.values.messages import Payload, Request, Role, Usage
+
+_ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
+_HINTS = {"assistant": "; the model's own role is 'model'", "function": "; results stand in a content of role 'user'"}
+_TEXT_KINDS = {Role.USER: ItemKind.USER_TEXT, Role.ASSISTANT: ItemKind.ASSISTANT_TEXT}
+_PARTS = "parts"
+
+
+class GeminiFormat:
+    """Contents: messages are parts, results stand alone behind their calls, the system text and tools are apart."""
+
+    name = "gemini"
+    most_marks = 0
+    alternates = True
+    replies_in_pieces = False
+    takes_last_thinking = True
+
+    def role(self, payload: Payload) -> Role:
+        """
+        Who speaks; TOOL when a user content holds results and nothing else.
+
+        Raises MessageError naming ``role`` and the roles there are.
+        """
+        role = fields.mapping(payload, "message").get("role", fields.MISSING)
+        if not isinstance(role, str) or role not in _ROLES:
+            raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}{_HINTS.get(str(role), '')}")
+        parts = payload.get(_PARTS)
+        if role == "user" and isinstance(parts, list) and parts and all(map(is_result, parts)):
+            return Role.TOOL
+        return _ROLES[role]
+
+    def read(self, payload: Payload) -> tuple[Part, ...]:
+        """
+        The parts of one content, one for each; none when there is nothing to read.
+
+        Raises MessageError naming the field and what was expected.
+        """
+        self.role(payload)
+        role = _ROLES[payload["role"]]
+        parts = payload.get(_PARTS, fields.MISSING)
+        if not isinstance(parts, list | tuple):
+            raise fields.FieldError(_PARTS, parts, "a list of parts")
+        return tuple(_part(fields.mapping(part, f"{_PARTS}[{at}]"), at, role) for at, part in enumerate(parts))
+
+    def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
+        """
+        A copy with other texts at these places, or (None) without them; None when nothing is left.
+
+        An attachment and an opaque part become a text. Raises MessageError for a place without a part, for another
+        text of a fixed part, and for arguments that are no JSON object.
+        """
+        if not texts:
+            return payload
+        fields.check_places(texts, [(_PARTS, at) for at in range(len(payload[_PARTS]))])
+        edited = (_edited(part, texts, (_PARTS, at)) for at, part in enumerate(payload[_PARTS]))
+        kept = [part for part in edited if part is not None]
+        return {**payload, _PARTS: kept} if kept else None
+
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself: ids may repeat."""
+        return payload
+
+    def normalise(self, payload: Payload) -> Payload:
+        """The payload itself, or a copy in which a result whose response is null, or missing, has an empty one."""
+        parts = payload.get(_PARTS)
+        if payload.get("role") != "user" or not isinstance(parts, list | tuple):
+            return payload
+        answered = [_answered(part) for part in parts]
+        return payload if all(map(operator.is_, answered, parts)) else {**payload, _PARTS: answered}
+
+    def join(self, first: Payload, second: Payload) -> Payload | None:
+        """One user content for two of which both hold results alone; else None."""
+        if self.role(first) is not Role.TOOL or self.role(second) is not Role.TOOL:
+            return None
+        return {**second, **first, _PARTS: [*first[_PARTS], *second[_PARTS]]}
+
+    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
+        """No: a message stands for itself."""
+        return False
+
+    def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
+        """How many cache marks the content carries: Gemini has none."""
+        return 0
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself."""
+        return payload
+
+    def user(self, text: str) -> Payload:
+        """A user content of one text."""
+        return {"role": "user", _PARTS: [{TEXT: text}]}
+
+    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+        """One user content with a functionResponse for each answer; none for no answers."""
+        parts = [{RESPONSE: {**name_and_id(key), "response": {"output": text}}} for key, text in answers]
+        return ({"role": "user", _PARTS: parts},) if parts else ()
+
+    def reply(self, reply: object) -> Payload:
+        """
+        The model's content in a GenerateContentResponse, its dict, a candidate or a content; fit to be sent back.
+
+        Null fields are left out; a content without parts (a reply that was blocked or cut off) has none.
+        Raises MessageError when there is no model content in it.
+        """
+        content = _content_of(fields.mapping(plain(reply), "reply"))
+        if content.get("role") not in (None, "model"):
+            raise fields.FieldError("role", content["role"], "'model'")
+        parts = content.get(_PARTS)
+        sendable = {**content, "role": "model", _PARTS: [] if parts is None else parts}
+        if isinstance(parts, list):
+            sendable[_PARTS] = [_sendable(part) for part in parts]
+        self.read(sendable)
+        return sendable
+
+    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
+        """None: every request holds the whole history, and no reply says so."""
+        return None
+
+    def usage(self, usage: object) -> Usage:
+        """
+        The ``usage_metadata`` of a reply; prompt tokens include cached ones, thoughts are output.
+
+        Raises MessageError when the prompt's count lacks.
+        """
+        report = fields.mapping(plain(usage), "usage")
+        return Usage(
+            input_tokens=_count(report, "promptTokenCount", "prompt_token_count"),
+            output_tokens=_count(report, "candidatesTokenCount", "candidates_token_count", default=0)
+            + _count(report, "thoughtsTokenCount", "thoughts_token_count", default=0),
+            cache_read_tokens=_count(report, "cachedContentTokenCount", "cached_content_token_count", default=0),
+        )
+
+    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
+        """Nothing: this provider leaves nothing out by itself."""
+        return None
+
+    def schema_name(self, schema: Payload) -> str:
+        """
+        The name in a function declaration; of a built-in tool (``{"google_search": {}}``) its one key.
+
+        Raises MessageError when there is none, and for a list of declarations: each is given by itself.
+        """
+        schema = fields.mapping(schema, "tool")
+        listed = next((key for key in schema if key in {"functionDeclarations", "function_declarations"}), None)
+        if listed is not None:
+            raise fields.FieldError(f"tool.{listed}", schema[listed], "the declarations themselves, each as one tool")
+        if "name" not in schema and len(schema) == 1:
+            return str(next(iter(schema)))
+        return fields.name(schema, "name", "tool")
+
+    def needs_user_first(self) -> bool:
+        """Whether a user has to speak first: yes."""
+        return True
+
+    def request(
+        self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
+    ) -> Request:
+        """The request; each system text is a part of its own, apart from the contents."""
+        parts = tuple({TEXT: text} for text in system if text)
+        return Request(format=self.name, messages=tuple(messages), system=parts, tools=tuple(tools), tokens=tokens)
+
+    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
+        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
+        return refused_size(error)
+
+
+def _part(part: Mapping[str, Any], at: int, role: Role) -> Part:
+    """The part as it is read; what carries a signature is fixed, and its signature is no text."""
+    read = _unsigned_part(part, at, role)
+    signature = signature_of(part)
+    if signature is None:
+        return read
+    # An empty text may carry the signature of a reply: as a text it would be taken for one that says nothing.
+    silent = read.kind in _TEXT_KINDS.values() and not read.text.strip()
+    kind = ItemKind.OPAQUE if silent else read.kind
+    return attrs.evolve(read, kind=kind, fixed=True, sealed_bytes=read.sealed_bytes + len(signature))
+
+
+def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
+    place, field = (_PARTS, at), f"{_PARTS}[{at}]"
+    key, kind = data_of(part)
+    match kind:
+        case "" | "text":
+            text = fields.text(part, TEXT, field) if key else ""
+            # A thought without a text is refused like any other empty part.
+            thought = role is Role.ASSISTANT and part.get("thought") is True and bool(text.strip())
+            return Part(kind=ItemKind.THINKING if thought else _TEXT_KINDS[role], place=place, text=text)
+        case "functionCall":
+            return _call(part[key], place, _spoken(Role.ASSISTANT, role, key, field))
+        case "functionResponse":
+            return _result(part[key], place, _spoken(Role.USER, role, key, field))
+        case "inlineData" | "fileData":
+            attached = ItemKind.ATTACHMENT if role is Role.USER else ItemKind.OPAQUE
+            return _other(read_media(part, key), attached, place)
+    return _other(Readable(text=json_text(unsigned(part))), ItemKind.OPAQUE, place)
+
+
+def _other(read: Readable, kind: ItemKind, place: Place) -> Part:
+    return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+
+
+def _spoken(by: Role, role: Role, key: str, field: str) -> str:
+    """The field of the call or result, once it is sure that the right one speaks."""
+    if by is not role:
+        wanted = next(name for name, known in _ROLES.items() if known is by)
+        raise fields.FieldError(f"{field}.{key}", role.value, f"this part in a content of role {wanted!r} only")
+    return f"{field}.{key}"
+
+
+def _call(value: object, place: Place, field: str) -> Part:
+    call = fields.mapping(value, field)
+    name = fields.name(call, "name", field)
+    return Part(
+        kind=ItemKind.TOOL_CALL,
+        place=place,
+        text=json_text(fields.mapping(args_of(call), f"{field}.args")),
+        name=name,
+        call_id=call_key(call),
+    )
+
+
+def _result(value: object, place: Place, field: str) -> Part:
+    result = fields.mapping(value, field)
+    name = fields.name(result, "name", field)
+    read = answer_of(result, field)
+    return Part(
+        kind=ItemKind.TOOL_RESULT,
+        place=place,
+        text=read.text,
+        name=name,
+        call_id=call_key(result),
+        is_error=read.is_error,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+    )
+
+
+def _answered(part: Any) -> Any:
+    if not is_result(part):
+        return part
+    key, _ = data_of(part)
+    result = part[key]
+    if not isinstance(result, Mapping) or result.get("response") is not None:
+        return part
+    return {**part, key: {**result, "response": {"output": ""}}}
+
+
+def _edited(part: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
+    text = texts.get(place, fields.MISSING)
+    if text is fields.MISSING:
+        return part
+    if text is None:
+        return None
+    if signature_of(part) is not None:
+        raise MessageError(f"{_PARTS}[{place[1]}]: it carries a signature, so it may leave but not have another text")
+    return _rewritten(part, str(text), f"{_PARTS}[{place[1]}]")
+
+
+def _rewritten(part: Payload, text: str, field: str) -> Payload:
+    key, kind = data_of(part)
+    match kind:
+        case "text":
+            return {**part, key: text}
+        case "functionCall":
+            return {**part, key: {**part[key], "args": _arguments(text, f"{field}.{key}.args")}}
+        case "functionResponse":
+            return {**part, key: with_answer(part[key], text)}
+    return {TEXT: text}
+
+
+def _arguments(text: str, field: str) -> Mapping[str, Any]:
+    try:
+        arguments = read_json(text)
+    except ValueError as error:
+        raise fields.FieldError(field, text, "a JSON object as text") from error
+    return fields.mapping(arguments, field)
+
+
+def _content_of(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "candidates" in reply:
+        candidates = reply["candidates"]
+        if not isinstance(candidates, list) or not candidates:
+            raise fields.FieldError("candidates", candidates, "a list with a candidate")
+        reply = fields.mapping(candidates[0], "candidates[0]")
+        return fields.mapping(reply.get("content", fields.MISSING), "candidates[0].content")
+    if _PARTS in reply or "role" in reply:
+        return reply
+    return fields.mapping(reply.get("content", fields.MISSING), "content")
+
+
+def _sendable(part: Any) -> Any:
+    """Without the nulls of an SDK object; the part itself where it has none."""
+    if not isinstance(part, Mapping) or None not in part.values():
+        return part
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def _count(report: Mapping[str, Any], camel: str, snake: str, *, default: int | None = None) -> int:
+    return fields.number(report, snake if snake in report else camel, "usage", default=default)

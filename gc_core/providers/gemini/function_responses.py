@@ -1,0 +1,102 @@
+"""What a Gemini functionResponse answers: its text and its media."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.providers import fields
+from gc_core.providers.content_text import Readable, joined, json_text, readable_bytes
+from gc_core.providers.gemini.parts import data_fields, data_of
+from gc_core.providers.images import image_size
+from gc_core.values.items import Image
+
+# Where the text of a result stands: google-genai's types.FunctionResponse (2026) names the first two, Google's guide to
+# function calling writes the third.
+_OUTPUTS = ("output", "error", "result")
+
+_IMAGE_FIELDS = frozenset({"mimeType", "mime_type", "fileUri", "file_uri"})
+"""What is said of an image and is none of the model's to read."""
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What is read of a result: see ``Readable``; and whether the tool said that it failed."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+    sealed_bytes: int = 0
+    is_error: bool = False
+
+
+def answer_of(result: Mapping[str, Any], field: str) -> Answer:
+    """
+    What is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
+
+    Media stand in ``parts`` alone: the model reads all of ``response`` as text, base64 too.
+    """
+    response = result.get("response")
+    response = fields.mapping({} if response is None else response, f"{field}.response")
+    media = [read_media(part, data_of(part)[0]) for part in _media(result)]
+    read = joined((Readable(text=_spoken(response)), *media))
+    return Answer(
+        text=read.text,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+        is_error="error" in response and "output" not in response,
+    )
+
+
+def with_answer(result: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The functionResponse with this text alone, under the key that it had; its media are gone."""
+    response = result.get("response") or {}
+    key = _text_key(response) or ("error" if "error" in response and "output" not in response else _OUTPUTS[0])
+    return {**{name: value for name, value in result.items() if name != "parts"}, "response": {key: text}}
+
+
+def read_media(part: Mapping[str, Any], key: str) -> Readable:
+    """An image by its size, a file of text by its text, other bytes by their number; and what is said beside them."""
+    media = part.get(key)
+    if not isinstance(media, Mapping):
+        return Readable(text=json_text(part))
+    kind = str(media.get("mimeType") or media.get("mime_type") or "").lower()
+    data = media.get("data")
+    is_image = kind.startswith("image/")
+    left_out = {"data"} if isinstance(data, str) else set()
+    left_out |= _IMAGE_FIELDS if is_image else set()
+    told = {name: value for name, value in media.items() if name not in left_out}
+    return joined((Readable(text=json_text(told) if told else ""), _bytes(data, kind), _beside(part, key)))
+
+
+def _bytes(data: object, kind: str) -> Readable:
+    if kind.startswith("image/"):
+        width, height = image_size(data) if isinstance(data, str) else (0, 0)
+        return Readable(images=(Image(width=width, height=height),))
+    return readable_bytes(data, kind) if isinstance(data, str) else Readable()
+
+
+def _beside(part: Mapping[str, Any], key: str) -> Readable:
+    """What a part says beside its media, as the transcription of a recording."""
+    beside = {name: value for name, value in data_fields(part).items() if name != key}
+    return Readable(text=json_text(beside) if beside else "")
+
+
+def _spoken(response: Mapping[str, Any]) -> str:
+    key = _text_key(response)
+    if key:
+        return str(response[key])
+    return json_text(response) if response else ""
+
+
+def _text_key(response: Mapping[str, Any]) -> str:
+    """The key of the response's text when it holds a text and nothing else, or ""."""
+    (key, *others) = response or ("",)
+    return key if key in _OUTPUTS and not others and isinstance(response[key], str) else ""
+
+
+def _media(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Media parts that a result of Gemini 3 may hold beside its response."""
+    parts = result.get("parts")
+    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []

@@ -1,0 +1,395 @@
+"""
+OpenAI's Chat Completions messages.
+
+The shapes are those of ``openai.types.chat.*_param``; fields that other servers of this format add survive untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gc_core.providers import fields
+from gc_core.providers.content_text import Binary, json_text, readable_block, readable_result, sendable_result
+from gc_core.providers.context_length_errors import refused_size
+from gc_core.providers.replies import plain
+from gc_core.providers.server_edits import ServerEdits
+from gc_core.values.items import ItemKind, Part, Place
+from gc_core.values.messages import Payload, Request, Role, Usage
+
+_ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+}
+_TEXT_KINDS = {
+    Role.SYSTEM: ItemKind.SYSTEM_TEXT,
+    Role.USER: ItemKind.USER_TEXT,
+    Role.ASSISTANT: ItemKind.ASSISTANT_TEXT,
+}
+_CONTENT: Place = ("content",)
+_OTHER_VENDORS = frozenset({"tool_use", "tool_result"})
+"""Blocks that Chat Completions never has: passed through unread, calls and results would not be kept together."""
+_ATTACHMENTS = frozenset({"image_url", "input_audio", "file"})
+# The last two are not OpenAI's own, but other servers of its format take them (vLLM, OpenRouter).
+_BINARIES = {
+    "input_audio": (Binary(("input_audio", "data")),),
+    "file": (Binary(("file", "file_data")),),
+    "audio_url": (Binary(("audio_url", "url"), unsure=True),),
+    "video_url": (Binary(("video_url", "url"), unsure=True),),
+}
+# Not OpenAI's own, but what its format's other servers call thinking, and want back (DeepSeek; vLLM, OpenRouter).
+_THINKING_FIELDS = ("reasoning_content", "reasoning")
+# What the model said in other words than content: one opaque part, wherever the message carries it.
+_ASIDE: Place = ("aside",)
+_ASIDE_FIELDS = ("refusal", "audio", "function_call")
+# Where the text of a call stands, by the call's type.
+_ARGUMENTS = {"function": "arguments", "custom": "input"}
+# What the SDK adds for its user and the API does not take back.
+_SDK_ONLY = frozenset({"parsed", "parsed_arguments", "index"})
+
+
+class OpenAIFormat:
+    """Chat Completions: results are messages of their own, arguments are JSON strings, the system text leads."""
+
+    name = "openai"
+    most_marks = 0
+    alternates = False
+    replies_in_pieces = False
+    takes_last_thinking = False
+
+    def role(self, payload: Payload) -> Role:
+        """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
+        role = fields.mapping(payload, "message").get("role", fields.MISSING)
+        if isinstance(role, str) and role in _ROLES:
+            return _ROLES[role]
+        hint = " ('function' is the legacy word for 'tool')" if role == "function" else ""
+        raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}{hint}")
+
+    def read(self, payload: Payload) -> tuple[Part, ...]:
+        """
+        The parts of one message; none when there is nothing to read. A result is one part whatever its content.
+
+        Raises MessageError naming the field and what was expected.
+        """
+        role = self.role(payload)
+        if role is Role.TOOL:
+            return (_result(payload),)
+        if role is not Role.ASSISTANT:
+            return tuple(_content(payload, role))
+        return (*_thinking(payload), *_content(payload, role), *_aside(payload), *_calls(payload))
+
+    def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
+        """
+        A copy with other texts at these places, or (None) without them; None when nothing is left.
+
+        An attachment or opaque part becomes a text block. Raises MessageError for a place without a part.
+        """
+        if not texts:
+            return payload
+        fields.check_places(texts, [part.place for part in self.read(payload)])
+        if payload["role"] == "tool":
+            text = texts[_CONTENT]
+            return None if text is None else {**payload, "content": text}
+        edited = _without_empty(_edited_aside(_edited_fields(payload, texts), texts))
+        return edited if _says_something(edited) else None
+
+    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
+        """A copy in which the calls at these places, or the result that the message is, have other ids."""
+        if not ids:
+            return payload
+        if payload["role"] == "tool":
+            return {**payload, "tool_call_id": ids[_CONTENT]}
+        calls = [
+            {**call, "id": ids.get(("tool_calls", at), call["id"])} for at, call in enumerate(payload["tool_calls"])
+        ]
+        return {**payload, "tool_calls": calls}
+
+    def normalise(self, payload: Payload) -> Payload:
+        """
+        The payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply of
+        calls alone has null; arguments that came as objects are the JSON string that they have to be.
+        """
+        role = self.role(payload)
+        if role is Role.TOOL:
+            content = sendable_result(payload.get("content"))
+            return payload if content is payload.get("content") else {**payload, "content": content}
+        if role is not Role.ASSISTANT:
+            return payload
+        if payload.get("content") == [] and payload.get("tool_calls"):
+            payload = {**payload, "content": None}
+        texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}
+        return _edited_calls(payload, texts)
+
+    def join(self, first: Payload, second: Payload) -> Payload | None:  # noqa: ARG002  # the contract's parameters
+        """None: each result is a message of its own."""
+        return None
+
+    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
+        """No: a message stands for itself."""
+        return False
+
+    def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
+        """How many cache marks the message carries: Chat Completions has none."""
+        return 0
+
+    def unmarked(self, payload: Payload, keep: int) -> Payload:  # noqa: ARG002 - the protocol
+        """The payload itself."""
+        return payload
+
+    def user(self, text: str) -> Payload:
+        """A user message of one text."""
+        return {"role": "user", "content": text}
+
+    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+        """A tool message for each answer."""
+        return tuple({"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in answers)
+
+    def reply(self, reply: object) -> Payload:
+        """
+        The assistant message of a ChatCompletion, of its dict, or as it is; fit to be sent back.
+
+        Left out are fields that say nothing (null or empty) and what the API does not take back.
+        Raises MessageError when there is no assistant message in it.
+        """
+        message = _message_of(fields.mapping(plain(reply), "reply"))
+        if self.role(message) is not Role.ASSISTANT:
+            raise fields.FieldError("role", message["role"], "'assistant'")
+        sendable = _sendable(message)
+        self.read(sendable)
+        return sendable
+
+    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
+        """None: every request holds the whole history, and no reply says so."""
+        return None
+
+    def usage(self, usage: object) -> Usage:
+        """The usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError when counts lack."""
+        report = fields.mapping(plain(usage), "usage")
+        details = fields.mapping(report.get("prompt_tokens_details") or {}, "usage.prompt_tokens_details")
+        return Usage(
+            input_tokens=fields.number(report, "prompt_tokens", "usage"),
+            output_tokens=fields.number(report, "completion_tokens", "usage", default=0),
+            cache_read_tokens=fields.number(details, "cached_tokens", "usage.prompt_tokens_details", default=0),
+            cache_write_tokens=fields.number(details, "cache_write_tokens", "usage.prompt_tokens_details", default=0),
+        )
+
+    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
+        """Nothing: this provider leaves nothing out by itself."""
+        return None
+
+    def schema_name(self, schema: Payload) -> str:
+        """The name in a function or custom tool schema; raises MessageError when there is none."""
+        kind = "custom" if "custom" in fields.mapping(schema, "tool") else "function"
+        inner = fields.mapping(schema.get(kind, fields.MISSING), f"tool.{kind}")
+        return fields.name(inner, "name", f"tool.{kind}")
+
+    def needs_user_first(self) -> bool:
+        """Whether a user has to speak first: no."""
+        return False
+
+    def request(
+        self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
+    ) -> Request:
+        """The request; its system texts are one leading message, a block each where there are several."""
+        texts = [text for text in system if text]
+        content: object = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
+        leading = ({"role": "system", "content": content},) if texts else ()
+        return Request(format=self.name, messages=(*leading, *messages), tools=tuple(tools), tokens=tokens)
+
+    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
+        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
+        return refused_size(error)
+
+
+def _result(payload: Payload) -> Part:
+    call_id = fields.name(payload, "tool_call_id")
+    read = readable_result(payload.get("content"), "content", _BINARIES)
+    return Part(
+        kind=ItemKind.TOOL_RESULT,
+        place=_CONTENT,
+        text=read.text,
+        call_id=call_id,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+    )
+
+
+def _thinking(payload: Payload) -> Iterator[Part]:
+    for key in _THINKING_FIELDS:
+        text = payload.get(key)
+        if isinstance(text, str) and text:
+            yield Part(kind=ItemKind.THINKING, place=(key,), text=text)
+
+
+def _content(payload: Payload, role: Role) -> Iterator[Part]:
+    content = payload.get("content", fields.MISSING)
+    if isinstance(content, str):
+        if content:
+            yield Part(kind=_TEXT_KINDS[role], place=_CONTENT, text=content)
+    elif isinstance(content, list | tuple):
+        for at, block in fields.blocks(content, "content"):
+            yield _block(block, at, role)
+    elif role is not Role.ASSISTANT or content not in (None, fields.MISSING):
+        raise fields.FieldError("content", content, "a string or a list of blocks")
+
+
+def _block(block: Mapping[str, Any], at: int, role: Role) -> Part:
+    place = (*_CONTENT, at)
+    if block["type"] == "text":
+        return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", f"content[{at}]"))
+    if block["type"] in _OTHER_VENDORS:
+        expected = 'a part of Chat Completions; for Anthropic\'s blocks use format="anthropic"'
+        raise fields.FieldError(f"content[{at}].type", block["type"], expected)
+    attached = role is Role.USER and block["type"] in _ATTACHMENTS
+    read = readable_block(block, _BINARIES)
+    return Part(
+        kind=ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE,
+        place=place,
+        text=read.text,
+        images=read.images,
+        sealed_bytes=read.sealed_bytes,
+    )
+
+
+def _aside(payload: Payload) -> Iterator[Part]:
+    said = {key: payload[key] for key in _ASIDE_FIELDS if payload.get(key)}
+    if said:
+        yield Part(kind=ItemKind.OPAQUE, place=_ASIDE, text=json_text(said))
+
+
+def _calls(payload: Payload) -> Iterator[Part]:
+    calls = payload.get("tool_calls") or ()
+    if not isinstance(calls, list | tuple):
+        raise fields.FieldError("tool_calls", calls, "a list of calls")
+    for at, call in enumerate(calls):
+        yield _call(fields.mapping(call, f"tool_calls[{at}]"), at)
+
+
+def _call(call: Mapping[str, Any], at: int) -> Part:
+    field = f"tool_calls[{at}]"
+    call_id = fields.name(call, "id", field)
+    kind = _kind(call)
+    called = fields.mapping(call.get(kind, fields.MISSING), f"{field}.{kind}")
+    arguments = _arguments(call)
+    return Part(
+        kind=ItemKind.TOOL_CALL,
+        place=("tool_calls", at),
+        text=arguments if isinstance(arguments, str) else json_text(arguments),
+        name=fields.name(called, "name", f"{field}.{kind}"),
+        call_id=call_id,
+        free_text=kind == "custom",
+    )
+
+
+def _kind(call: Mapping[str, Any]) -> str:
+    """Whether it calls a function or a custom tool; some servers leave the type out."""
+    return "custom" if call.get("type") == "custom" else "function"
+
+
+def _arguments(call: Mapping[str, Any]) -> Any:
+    """The arguments as they came; none given means no arguments."""
+    kind = _kind(call)
+    arguments = call[kind].get(_ARGUMENTS[kind])
+    return {} if arguments is None else arguments
+
+
+def _needs_text(payload: Payload, place: Place) -> bool:
+    return not isinstance(_arguments(payload["tool_calls"][place[1]]), str)
+
+
+def _edited_fields(payload: Payload, texts: Mapping[Place, str | None]) -> dict[str, Any]:
+    """A copy with the thinking, the content and the calls edited."""
+    edited = dict(_edited_calls(payload, texts))
+    for key in _THINKING_FIELDS:
+        if (key,) in texts:
+            edited[key] = texts[key,]
+    if _CONTENT in texts:
+        edited["content"] = texts[_CONTENT]
+    elif any(place[0] == "content" for place in texts):
+        blocks = (_edited_block(block, texts, (*_CONTENT, at)) for at, block in enumerate(payload["content"]))
+        edited["content"] = [block for block in blocks if block is not None]
+    return edited
+
+
+def _edited_block(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
+    text = texts.get(place, fields.MISSING)
+    if text is fields.MISSING:
+        return block
+    if text is None:
+        return None
+    return {**block, "text": text} if block["type"] == "text" else {"type": "text", "text": text}
+
+
+def _edited_aside(edited: dict[str, Any], texts: Mapping[Place, str | None]) -> dict[str, Any]:
+    """The copy with the aside gone, and its new text, if it has one, behind the content."""
+    if _ASIDE not in texts:
+        return edited
+    text = texts[_ASIDE]
+    rest = {key: value for key, value in edited.items() if key not in _ASIDE_FIELDS}
+    if text is None:
+        return rest
+    content = rest.get("content") or ()
+    said = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    return {**rest, "content": [*said, {"type": "text", "text": text}] if said else text}
+
+
+def _edited_calls(payload: Payload, texts: Mapping[Place, str | None]) -> Payload:
+    if not any(place[0] == "tool_calls" for place in texts):
+        return payload
+    calls = (_edited_call(call, texts, ("tool_calls", at)) for at, call in enumerate(payload["tool_calls"]))
+    return {**payload, "tool_calls": [call for call in calls if call is not None]}
+
+
+def _edited_call(call: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
+    text = texts.get(place, fields.MISSING)
+    if text is fields.MISSING:
+        return call
+    if text is None:
+        return None
+    kind = _kind(call)
+    return {**call, kind: {**call[kind], _ARGUMENTS[kind]: text}}
+
+
+def _without_empty(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message without an empty list of calls and without emptied fields; a content that is gone is null."""
+    may_go = ("tool_calls", *_THINKING_FIELDS)
+    kept = {key: value for key, value in message.items() if key not in may_go or value not in (None, [])}
+    return {**kept, "content": None} if kept.get("content") == [] else kept
+
+
+def _says_something(message: Mapping[str, Any]) -> bool:
+    return any(message.get(key) for key in ("content", "tool_calls", *_THINKING_FIELDS, *_ASIDE_FIELDS))
+
+
+def _message_of(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "choices" not in reply:
+        return reply
+    choices = reply["choices"]
+    if not isinstance(choices, list) or not choices:
+        raise fields.FieldError("choices", choices, "a list with a choice")
+    choice = fields.mapping(choices[0], "choices[0]")
+    return fields.mapping(choice.get("message", fields.MISSING), "choices[0].message")
+
+
+def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
+    # A content is kept where it is null: some servers demand the key.
+    kept = {key: value for key, value in message.items() if key == "content" or value not in (None, [])}
+    return {key: _sendable_field(key, value) for key, value in kept.items() if key not in _SDK_ONLY}
+
+
+def _sendable_field(key: str, value: Any) -> Any:
+    if key == "audio" and isinstance(value, Mapping):
+        return {"id": fields.name(value, "id", "audio")}
+    return [_sendable_call(call) for call in value] if key == "tool_calls" and isinstance(value, list) else value
+
+
+def _sendable_call(call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return call
+    kept = {key: value for key, value in call.items() if value is not None and key not in _SDK_ONLY}
+    if isinstance(kept.get("function"), Mapping):
+        kept["function"] = {key: value for key, value in kept["function"].items() if key not in _SDK_ONLY}
+    return kept

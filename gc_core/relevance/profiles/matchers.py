@@ -1,0 +1,223 @@
+"""A text as recognisers look at it: fixed words first, a pattern only where one stands, and never more than a line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+import attrs
+
+from gc_core.relevance.name_scan import LONG_LINE
+from gc_core.values.items import ItemKind
+from gc_core.values.names import Scan, Span
+
+_AROUND = 120
+"""Characters on each side that are classed with a word in a very long line which is nowhere else cut."""
+
+_PARAGRAPH = 1_200
+"""Characters to each side in which the ends of a paragraph are looked for."""
+
+_BEFORE = 24
+"""Characters before a word in which what has to stand there is looked for."""
+
+_NUMBER = re.compile(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
+"""What tools set before a line: its number, a sign of a diff, and its indent."""
+
+_NUMBERED_BLANK = "→\n"
+"""How a blank line ends behind its number."""
+
+Line = tuple[int, int]
+"""Start and end in the text, in characters, the line break left out."""
+
+
+@attrs.frozen
+class Cue:
+    """
+    A fixed word, and what has to stand where it does.
+
+    Attributes:
+        word: Looked for first, as it is written.
+        pattern: Has to match from the word on, where there is one. It must be of bounded length.
+        opens: The word has to begin its line, but for a line number and its indent.
+        apart: No letter, digit or underscore may stand right before it.
+        small: Looked for in the text in small letters, and the pattern too.
+        before: Has to be found in the few characters before the word, where there is one; ends in ``$``.
+
+    """
+
+    word: str
+    pattern: re.Pattern[str] | None = None
+    opens: bool = False
+    apart: bool = False
+    small: bool = False
+    before: re.Pattern[str] | None = None
+
+
+def cues(
+    *words: str, pattern: str = "", opens: bool = False, apart: bool = False, small: bool = False, before: str = ""
+) -> tuple[Cue, ...]:
+    """A cue for each word, all with the same demands."""
+    behind = re.compile(pattern) if pattern else None
+    ahead = re.compile(before) if before else None
+    return tuple(Cue(word, behind, opens=opens, apart=apart, small=small, before=ahead) for word in words)
+
+
+@attrs.frozen
+class LineClass:
+    """
+    What makes a line one of a class.
+
+    Attributes:
+        cues: Any of them in a line makes it one.
+        sought: Those that are looked for in lines which carry no name too; the others judge lines that are looked at
+            anyway. Looking through whole texts for every cue would be most of what a collection costs.
+        also: Finds more of them by what no cue can say.
+
+    """
+
+    cues: tuple[Cue, ...] = ()
+    sought: tuple[Cue, ...] = ()
+    also: Callable[[Reading], Iterable[Line]] | None = None
+
+    def of(self, reading: Reading) -> Iterator[Line]:
+        """All lines of the class in a text, in no order, some of them several times."""
+        yield from reading.with_cues(self.cues)
+        if self.also is not None:
+            yield from self.also(reading)
+
+
+class Reading:
+    """
+    A text, read for its classes.
+
+    Costs what is asked: a word costs one ``str.find`` over the text and a look at its line wherever it stands. A line
+    above ``scan.LONG_LINE`` characters is seen in the pieces that the scan made of it, so a line of 1 MB costs no more
+    than as much text in many lines.
+    """
+
+    def __init__(self, text: str, scanned: Scan, kind: ItemKind = ItemKind.TOOL_RESULT, name: str = "") -> None:
+        self.text = text
+        self.kind = kind
+        self.name = name
+        self.spans: Sequence[Span] = scanned.spans
+
+    @cached_property
+    def small(self) -> str:
+        """The text in small letters; as it is where a letter would become two."""
+        small = self.text.lower()
+        return small if len(small) == len(self.text) else self.text
+
+    def with_cues(self, known: Iterable[Cue]) -> Iterator[Line]:
+        """Every line in which a cue stands, in no order, some of them several times."""
+        for cue in known:
+            yield from self._with_cue(cue)
+
+    def beginning(self, word: str, start: int = 0) -> Iterator[Line]:
+        """Every line that begins with this word, from a place on."""
+        if start == 0 and self.text.startswith(word):
+            yield self.line_at(0)
+        place = self.text.find(f"\n{word}", start)
+        while place >= 0:
+            line = self.line_at(place + 1)
+            yield line
+            place = self.text.find(f"\n{word}", line[1])
+
+    def line_at(self, place: int) -> Line:
+        """The line at a place, or of a very long one the piece there."""
+        start = self.text.rfind("\n", max(0, place - LONG_LINE), place) + 1
+        end = self.text.find("\n", place, place + LONG_LINE)
+        if start == 0 and place > LONG_LINE:
+            return self._piece_at(place)
+        if end < 0:
+            end = len(self.text)
+            if end > place + LONG_LINE:
+                return self._piece_at(place)
+        return (start, end) if end - start <= LONG_LINE else self._piece_at(place)
+
+    def paragraph_at(self, place: int) -> Line:
+        """The lines around a place up to the next blank one on each side; whole lines where that is too far off."""
+        low, high = max(0, place - _PARAGRAPH), min(len(self.text), place + _PARAGRAPH)
+        return self._paragraph_start(low, place), self._paragraph_end(place, high)
+
+    def paragraphs(self) -> Iterator[Line]:
+        """All of them, in their order."""
+        text, place, size = self.text, 0, len(self.text)
+        while place < size:
+            if text[place] == "\n":
+                place += 1
+                continue
+            start, end = self.paragraph_at(place)
+            if end > max(start, place):
+                yield max(start, place), end
+            place = max(end, place) + 1
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _paragraph_start(self, low: int, place: int) -> int:
+        blank = self.text.rfind("\n\n", low, place)
+        if self._is_numbered:
+            blank = max(blank, self.text.rfind(_NUMBERED_BLANK, low, place))
+        if blank >= 0:
+            return blank + 2
+        return 0 if low == 0 else self.text.find("\n", low, place) + 1 or low
+
+    def _paragraph_end(self, place: int, high: int) -> int:
+        end = self.text.find("\n\n", place, high)
+        if self._is_numbered:
+            numbered = self.text.find(_NUMBERED_BLANK, place, high if end < 0 else end)
+            if numbered >= 0:
+                return max(place, self.text.rfind("\n", place, numbered))
+        if end < 0:
+            end = high if high == len(self.text) else self.text.rfind("\n", place, high)
+        return high if end < 0 else end
+
+    @cached_property
+    def _is_numbered(self) -> bool:
+        return _NUMBERED_BLANK in self.text
+
+    def _with_cue(self, cue: Cue) -> Iterator[Line]:
+        text = self.small if cue.small else self.text
+        word, find = cue.word, text.find
+        place = find(word)
+        while place >= 0:
+            if not holds(cue, text, place):
+                place = find(word, place + 1)
+                continue
+            line = self.line_at(place)
+            if cue.opens and not self._opens(line[0], place):
+                place = find(word, max(line[1], place + 1))
+                continue
+            yield line
+            place = find(word, max(line[1], place + 1))
+
+    def _opens(self, start: int, place: int) -> bool:
+        return start == place or opening(self.text, start, place) == place
+
+    def _piece_at(self, place: int) -> Line:
+        at = bisect_right(self._starts, place) - 1
+        if at >= 0 and place < self.spans[at].end:
+            return self.spans[at].start, self.spans[at].end
+        before = self.spans[at].end if at >= 0 else 0
+        behind = self.spans[at + 1].start if at + 1 < len(self.spans) else len(self.text)
+        return max(before, place - _AROUND), min(behind, place + _AROUND)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [span.start for span in self.spans]
+
+
+def opening(text: str, start: int, end: int) -> int:
+    """Where a line really begins, behind its number, a sign of a diff and its indent."""
+    head = _NUMBER.match(text, start, end)
+    return start if head is None else head.end()
+
+
+def holds(cue: Cue, text: str, place: int) -> bool:
+    """Whether what has to stand around the word does."""
+    if cue.apart and place and (text[place - 1].isalnum() or text[place - 1] == "_"):
+        return False
+    if cue.pattern is not None and not cue.pattern.match(text, place):
+        return False
+    return cue.before is None or cue.before.search(text, max(0, place - _BEFORE), place) is not None

@@ -1,0 +1,129 @@
+"""What a profile says of the lines of the texts that one plan shortens, each text read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from gc_core.relevance.profiles.line_classes import LINES, PARAGRAPHS
+from gc_core.relevance.profiles.line_scores import Excerpt, cues_of
+from gc_core.relevance.profiles.matchers import Line, Reading
+from gc_core.relevance.profiles.profile import CompressionProfile, classed
+from gc_core.values.items import ItemKind
+from gc_core.values.names import Scan
+
+HIGH, LOW = 4.0, 0.25
+"""By how much a line of high or low importance is worth more or less than the same line of none."""
+
+_MOST_NAMELESS = 12
+"""Lines of high importance without a name that one text keeps at most: the last ones, each wording once."""
+
+
+class WeighedText:
+    """The lines of one text, as a profile weighs them."""
+
+    def __init__(self, profile: CompressionProfile, reading: Reading) -> None:
+        self._profile = profile
+        self._reading = reading
+        self._paragraphs: dict[Line, bool] = {}
+        self._weights: dict[Line, float] = {}
+
+    @cached_property
+    def nameless(self) -> tuple[Line, ...]:
+        """
+        The last lines of high importance that carry no name, each wording once: of what carries one, liveness says
+        whether it may stay at all.
+        """
+        named = {span.start for span in self._reading.spans}
+        text, kept = self._reading.text, dict[str, Line]()
+        for line in sorted(self._sought, reverse=True):
+            words = text[slice(*line)].strip()
+            if line[0] not in named and words:
+                kept.setdefault(words, line)
+                if len(kept) >= _MOST_NAMELESS:
+                    break
+        return tuple(kept.values())
+
+    def weights(self, lines: Sequence[Line]) -> list[float]:
+        """By how much each of these lines is worth more or less than another."""
+        new = [line for line in lines if line not in self._weights]
+        if new:
+            profile, excerpt = self._profile, Excerpt(self._reading.text, new)
+            high = excerpt.judged(cues_of(profile.high)) | self._others((*profile.high, *profile.high_paragraphs))
+            low = excerpt.judged(cues_of(profile.low_importance)) | self._others(profile.low_importance)
+            for line in new:
+                self._weights[line] = (HIGH if line in high else 1.0) * (LOW if line in low else 1.0)
+        return [self._weights[line] for line in lines]
+
+    def span_at(self, line: Line) -> Line | None:
+        """The stretch of a verbatim class in which the line stands, or None."""
+        for start, end in self._runs:
+            if start <= line[0] and line[1] <= end:
+                return start, end
+        known = [name for name in self._profile.preserve_verbatim if name in PARAGRAPHS]
+        if not known:
+            return None
+        around = self._reading.paragraph_at(line[0])
+        if around not in self._paragraphs:
+            self._paragraphs[around] = any(PARAGRAPHS[name](self._reading, around) for name in known)
+        return around if self._paragraphs[around] and around[0] <= line[0] and line[1] <= around[1] else None
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _sought(self) -> set[Line]:
+        cues = (cue for name in self._profile.high for cue in LINES[name].sought)
+        return {*self._reading.with_cues(cues), *self._others(self._profile.high)}
+
+    def _others(self, names: Iterable[str]) -> set[Line]:
+        """Lines that no cue tells: of a class of paragraphs all of them."""
+        found: set[Line] = set()
+        for name in names:
+            if name not in self._found:
+                self._found[name] = frozenset(self._uncued(name))
+            found |= self._found[name]
+        return found
+
+    def _uncued(self, name: str) -> Iterable[Line]:
+        if name in PARAGRAPHS:
+            return classed(self._reading, name)
+        also = LINES[name].also
+        return () if also is None else also(self._reading)
+
+    @cached_property
+    def _found(self) -> dict[str, frozenset[Line]]:
+        return {}
+
+    @cached_property
+    def _runs(self) -> list[Line]:
+        """Lines of verbatim classes that follow one another, as one stretch each."""
+        verbatim = {
+            line for name in self._profile.preserve_verbatim if name in LINES for line in LINES[name].of(self._reading)
+        }
+        runs: list[Line] = []
+        for start, end in sorted(verbatim):
+            if runs and start <= runs[-1][1] + 1:
+                runs[-1] = runs[-1][0], max(end, runs[-1][1])
+            else:
+                runs.append((start, end))
+        return runs
+
+
+class Weighing:
+    """A profile at work for one plan: it remembers the texts that it has read, so that writing them again is cheap."""
+
+    def __init__(self, profile: CompressionProfile) -> None:
+        self.profile = profile
+        self._known: dict[str, WeighedText] = {}
+
+    def of(self, text: str, scanned: Scan, kind: ItemKind, name: str) -> WeighedText:
+        """What the profile says of a text."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = WeighedText(self.profile, Reading(text, scanned, kind, name))
+        return known
+
+
+def weighing_by(profile: CompressionProfile) -> Weighing | None:
+    """A profile at work; None for one that changes nothing."""
+    return None if profile.is_neutral else Weighing(profile)

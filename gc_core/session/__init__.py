@@ -1,0 +1,1 @@
+"""The object that a host holds."""

@@ -1,0 +1,125 @@
+"""The session of an agent that runs in an event loop: the same calls, of which those that may wait are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypeVar
+
+from gc_core.collector.background_summaries import Coming
+from gc_core.collector.summarizing import Answering, Steps, driven_async
+from gc_core.session.core import SessionBase
+from gc_core.session.subtasks.handoff_texts import Filter, Wish
+from gc_core.session.subtasks.leases import Lease, check_seconds
+from gc_core.values.config import GCConfig
+from gc_core.values.loggers import bound
+from gc_core.values.messages import Request
+from gc_core.values.results import GCResult
+from gc_core.values.summary import SummaryRequest
+
+T = TypeVar("T")
+
+
+class AsyncGCSession(SessionBase):
+    """
+    ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
+    ``recover``; all other calls are the same and wait for nothing.
+
+    While a summary is awaited other tasks go on, and may call the session: what they append stays behind the
+    collection, and when they pin, set a policy or undo, it is given up and the next call collects again. Calls
+    that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
+    """
+
+    _turn: asyncio.Lock | None = None
+
+    async def __aenter__(self) -> Self:
+        """The session itself."""
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Close it, unless that has been done."""
+        self.__exit__(*exception)
+
+    async def pre_send(self) -> Request:
+        """The request for the next model call; see ``GCSession.pre_send``."""
+        return await self._driven("pre_send", self._sending)
+
+    async def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
+        """Take the model's reply and the usage it reported; see ``GCSession.post_turn``."""
+        return await self._driven("post_turn", lambda: self._turning(reply, usage))
+
+    async def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
+        """Collect down to the target, whatever the usage; see ``GCSession.collect_now``."""
+        return await self._driven("collect_now", lambda: self._collecting(self._asked_for(target_percent, focus)))
+
+    async def count_now(self) -> int:
+        """Tokens of the request as it stands, as ``request_counter`` counts them; see ``GCSession.count_now``."""
+        return await self._driven("count_now", self._counted_now)
+
+    async def recover(self, error: BaseException) -> Request:
+        """After the provider refused a request for its length; see ``GCSession.recover``."""
+        return await self._driven("recover", lambda: self._recovering(error))
+
+    async def handoff(
+        self,
+        *,
+        name: str = "handoff",
+        filter: Filter = None,  # noqa: A002 - the word users know it by
+        directory: str | Path | None = None,
+        config: GCConfig | None = None,
+        tokens: int | None = None,
+        steps: int = 5,
+        summary_tokens: int = 1_000,
+        result_tokens: int = 1_000,
+    ) -> AsyncGCSession:
+        """Open a child; see ``GCSession.handoff``. What is said while its account is awaited is not in it."""
+        wish = Wish(
+            name=name,
+            filter=filter,
+            config=config,
+            tokens=tokens,
+            steps=steps,
+            summary_tokens=summary_tokens,
+            result_tokens=result_tokens,
+        )
+        return await self._driven("handoff", lambda: self._handing(directory, wish))
+
+    async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:
+        """
+        ``lease``, awaited for so many seconds until there is room, or for as long as it takes (None).
+
+        Those who wait are served in the order in which they asked. Raises LeaseError when there is none in time, and at
+        once for more tokens than the window has; SessionClosedError.
+        """
+        if wait is not None:
+            check_seconds(wait)
+        loop, came = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits there any more
+                loop.call_soon_threadsafe(came.set)
+
+        with self._in_line(tokens, name, wake) as waiting:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(came.wait(), wait)
+            return self._granted(waiting)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _driven(self, name: str, make: Callable[[], Steps[T]]) -> T:
+        """Do the work, awaiting wherever it stops; one such call at a time."""
+        self._turn = self._turn or asyncio.Lock()
+        async with self._turn:
+            with bound(self._scope), self._watch.call(name):
+                with self._entered(name):
+                    steps = make()
+                return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))
+
+    def _check_summarizer(self, answering: Answering) -> None:
+        """Either kind can be asked here."""
+
+    def _begun(self, request: SummaryRequest) -> Coming:
+        answering = self._answering
+        return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))

@@ -1,0 +1,142 @@
+"""What a session is made of: the host's objects beside its configuration, and its files, begun or opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from gc_core.collector.request_counts import RequestCounter
+from gc_core.collector.summarizing import EXTRACTIVE, NONE, Answering
+from gc_core.errors import ConfigError, LogError
+from gc_core.events import Listener
+from gc_core.plugins.manager import Plugins
+from gc_core.plugins.registry import options_of, short
+from gc_core.relevance.profiles import AUTO, ProfileChoice
+from gc_core.storage.master_log import FILE_NAME
+from gc_core.storage.state import Settings
+from gc_core.storage.store import Store
+from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
+from gc_core.summaries.validation import SummaryValidator
+from gc_core.values.config import GCConfig, check_no_share
+from gc_core.values.protocols import (
+    AsyncSummarizer,
+    GCStrategy,
+    SummarizationValidator,
+    Summarizer,
+)
+
+
+@attrs.frozen(kw_only=True)
+class Host:
+    """What the host gives as objects."""
+
+    strategy: tuple[GCStrategy | str, ...]
+    summarizer: Summarizer | AsyncSummarizer | None
+    validator: SummarizationValidator | None
+    plugins: Plugins | None
+    on_event: Listener | None
+    counter: RequestCounter | None = None
+
+
+def chosen_of(
+    strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
+) -> tuple[GCStrategy | str, ...]:
+    """The strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
+    if strategy is None:
+        return config.strategy
+    given = (strategy,) if isinstance(strategy, (str, GCStrategy)) else _several(strategy)
+    for each in given:
+        if isinstance(each, type) or not isinstance(each, (str, GCStrategy)):
+            raise ConfigError(
+                f"strategy = {each!r:.200}: expected a strategy's name, or an object with a method"
+                " collect(context, goal)"
+            )
+    if not given:
+        raise ConfigError("strategy = (): expected at least one; strategy='none' collects nothing")
+    return given
+
+
+def _several(strategies: object) -> tuple[Any, ...]:
+    """What is in a list of strategies, unchecked; anything else stands for itself."""
+    if isinstance(strategies, Iterable) and not isinstance(strategies, (Mapping, type)):
+        return tuple(strategies)
+    return (strategies,)
+
+
+def checked_config(config: object) -> GCConfig:
+    """
+    The configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1 %, which
+    one collection may ask for and no session can mean.
+    """
+    if config is None:
+        return GCConfig()
+    if not isinstance(config, GCConfig):
+        raise ConfigError(
+            f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads a TOML file, GCConfig(**values)"
+            " takes a dict's values"
+        )
+    check_no_share("target_percent", config.target_percent)
+    return config
+
+
+def objects_of(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
+    """Types of what was given as objects: no file holds them."""
+    given = (*(each for each in chosen if not isinstance(each, str)), *(() if summarizer is None else (summarizer,)))
+    return tuple(type(each).__name__ for each in given)
+
+
+def with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
+    """Strategies given by name are part of the configuration, as if they stood there."""
+    names = tuple(each for each in chosen if isinstance(each, str))
+    return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config
+
+
+def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
+    """Who writes summaries: the host's object, the extract, or what the configuration names."""
+    config = settings.config
+    summarizer, name = host.summarizer, config.summarizer
+    if summarizer is not None:
+        name = type(summarizer).__name__
+    elif name not in {EXTRACTIVE, NONE}:
+        options = options_of(name, config.summarizers)
+        if short(name) in MODEL_SUMMARIZERS:
+            options = completed(options, config, settings.model, settings.format)
+        summarizer = plugins.summarizer(name, options)
+    if host.counter is not None:
+        host.counter.check(settings.format, settings.model)
+    return Answering(
+        plugins=plugins,
+        name=name,
+        summarizer=summarizer,
+        validator=host.validator or SummaryValidator(),
+        seconds=config.summarizer_timeout,
+        counter=host.counter,
+    )
+
+
+def profile_of(config: GCConfig, plugins: Plugins) -> ProfileChoice:
+    """The compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
+    name = config.compression_profile
+    return ProfileChoice(None if name == AUTO else plugins.profile(name))
+
+
+def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
+    """The files of a new session. Raises LogError where there is one already."""
+    store = Store(None if directory is None else Path(directory))
+    if store.is_used:
+        store.close()
+        raise LogError(f"{directory} holds a session already; GCSession.open() goes on with it")
+    store.begin(format)
+    return store
+
+
+def reopened(directory: Path) -> Store:
+    """The files of a session, mended. Raises LogError where there is none."""
+    if not (directory / FILE_NAME).is_file():
+        raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
+    store = Store(directory)
+    store.mend()
+    return store

@@ -1,0 +1,254 @@
+"""What is missed in the window: names whose only carriers were collected, and calls that were answered before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from gc_core.errors import ConfigError
+from gc_core.providers import format_named
+from gc_core.providers.excerpts import excerpt_end
+from gc_core.relevance.tool_calls import CallKind, ToolCall
+from gc_core.session.subtasks.handoff import Handing
+from gc_core.storage.search import Hit
+from gc_core.values.agent_tool_schemas import TOOL_NAMES
+from gc_core.values.items import Form, Item, ItemKind, Unit
+
+MOST_SUGGESTED = 3
+"""Suggestions made at once."""
+
+MOST_LOOKED_UP = 8
+"""Names of one step that are searched for, those of calls first and the longest first."""
+
+RECALLED = "recalled"
+"""Name of the enrichment under which ``auto_expand`` brings texts back."""
+
+_HITS = 10  # of a name, among which its carrier is chosen: each is read in the log
+_MOST_CALLS = 40  # that name a file: where there are more, nobody looks whether one of them changed it
+_RESULTS_WITHIN = 64  # items behind a call among which its result is looked for
+_BEFORE_CHARS = 400  # of an excerpt, before the name that it is shown for
+
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
+# Enrichment is none of them: what was recalled before is a copy.
+_WORTH = {
+    kind.value: worth
+    for worth, kind in enumerate(
+        (ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.MEMORY_BLOCK, ItemKind.USER_TEXT, ItemKind.TOOL_RESULT)
+    )
+}
+
+
+@attrs.frozen(kw_only=True)
+class Suggestion:
+    """
+    An item that was collected and that is needed next, as it seems.
+
+    Attributes:
+        item: Its id, for ``recall`` or ``restore``.
+        reason: Why, in words.
+        names: Names that the agent or the user used and that no other item in the window shows; it has them all.
+        tokens: Tokens of its original text.
+
+    """
+
+    item: str
+    reason: str
+    names: tuple[str, ...]
+    tokens: int
+
+
+def suggest_recall(session: Handing) -> tuple[Suggestion, ...]:
+    """
+    What of the collected is needed next, as far as the newest words tell, at most three items, the most needed first.
+
+    The newest words are what a user said since the agent's last step, else that step. A call of it that waits for its
+    result and was answered before comes first, when it reads a file that no call has named since. Then the names that
+    are said or called there and that nothing else in the window shows: each leads to the newest item that carried it,
+    a tool's result rather than a mention; names that are new lead nowhere. Nothing changes; costs a dozen searches at
+    most, and the first search of a session without a directory makes its index.
+    """
+    items = tuple(session._context.items())
+    step = _newest(session.view().units)
+    if step is None:
+        return ()
+    whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
+    repeated = [_suggested(session, key, (), why) for key, why in _answered_before(session, step, whole)]
+    taken = {suggestion.item for suggestion in repeated}
+    found = _carriers(session, _missing(items, step), before=_number(step.items[0].id), whole=whole)
+    carried = [
+        _suggested(session, key, names, f"the only carriers of {', '.join(names)} were collected")
+        for key, names in found.items()
+        if key not in taken
+    ]
+    carried.sort(key=lambda suggestion: (-len(suggestion.names), -_number(suggestion.item)))
+    return (*repeated, *carried)[:MOST_SUGGESTED]
+
+
+def auto_expand(session: Handing, cap: int = 2_000) -> tuple[Suggestion, ...]:
+    """
+    Put what is suggested at the end of the next request, as the enrichment ``recalled``; returns what was put there.
+
+    Call it before ``pre_send``, when the results are appended, or let the session do so (``auto_expand = true``). Of
+    long texts the part around the names is shown; all together have at most ``cap`` tokens, and at most a quarter of
+    the window. Where nothing is suggested, nothing changes. Raises ConfigError for a cap below 1.
+    """
+    if type(cap) is not int or cap < 1:
+        raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
+    suggested = suggest_recall(session)
+    left = min(cap, session._config.usable // 4)
+    parts: list[str] = []
+    used: list[Suggestion] = []
+    for place, suggestion in enumerate(suggested):
+        part = _excerpt(session, suggestion, left // (len(suggested) - place))
+        if part:
+            parts.append(part)
+            used.append(suggestion)
+            left -= session._counter.count(part + "\n\n")
+    if parts:
+        session.enrich(**{RECALLED: "\n\n".join(parts)})
+    return tuple(used)
+
+
+# -- names -------------------------------------------------------------------------------------------------------
+
+
+def _newest(units: Sequence[Unit]) -> Unit | None:
+    """The unit whose words tell what is needed next; None where the agent has not answered yet."""
+    step = next((unit for unit in reversed(units) if unit.is_step), None)
+    if step is None:
+        return None
+    said = (unit for unit in units if unit.number > step.number and unit.items[0].kind is ItemKind.USER_TEXT)
+    return max(said, key=lambda unit: unit.number, default=step)
+
+
+def _missing(items: Sequence[Item], step: Unit) -> list[str]:
+    """
+    Names that the step says or calls and no other item shows, those of calls first, the longest first.
+
+    Directories and paths relative to somewhere are left out: they stand in many texts and tell little.
+    """
+    said = [item for item in step.items if item.kind in _SAID]
+    own = {item.id for item in step.items if item.kind in _SAID or item.kind is ItemKind.THINKING}
+    shown = frozenset().union(*(item.scan.names for item in items if item.id not in own))
+    called = frozenset().union(*(item.scan.names for item in said if item.kind is ItemKind.TOOL_CALL))
+    named = frozenset().union(*(item.scan.names for item in said)) - shown
+    named = frozenset(name for name in named if ".." not in name and not name.endswith("/"))
+    return sorted(named, key=lambda name: (name not in called, -len(name), name))
+
+
+def _carriers(
+    session: Handing, names: Sequence[str], *, before: int, whole: frozenset[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
+    found: dict[str, tuple[str, ...]] = {}
+    looked_up = 0
+    for name in names:
+        if looked_up == MOST_LOOKED_UP:
+            break
+        if any(name in known for known_names in found.values() for known in known_names):
+            continue
+        looked_up += 1
+        hits = [hit for hit in session.search(name, limit=_HITS) if _number(hit.item) < before]
+        best = sorted((hit for hit in hits if _may_return(hit, whole)), key=_worth, reverse=True)
+        carrier = next((hit.item for hit in best if _carries(session.recall(hit.item), name)), "")
+        if carrier:
+            found[carrier] = (*found.get(carrier, ()), name)
+    return found
+
+
+def _carries(text: str, name: str) -> bool:
+    """
+    Whether the name stands in the text letter by letter, not as a piece of a longer word.
+
+    Looked at here, in the few best hits: a search for it as an entity reads thousands of others where none has it.
+    """
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
+    """Whether it was collected, and is no copy that was recalled before."""
+    return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES
+
+
+def _worth(hit: Hit) -> tuple[int, int]:
+    return _WORTH[hit.kind], _number(hit.item)
+
+
+# -- calls -------------------------------------------------------------------------------------------------------
+
+
+def _answered_before(session: Handing, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Collected results that still answer a waiting call of the step, each with the reason."""
+    answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
+    for call in step.items:
+        if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
+            same = _same_call(session, call, before=_number(step.items[0].id))
+            key = "" if same is None else _result_of(session, same)
+            if key and key not in whole:
+                yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
+
+
+def _is_read(call: Item) -> bool:
+    """Whether it reads one file, by its name and arguments."""
+    did = ToolCall.of(call)
+    return did.kind is CallKind.READ and bool(did.files)
+
+
+def _same_call(session: Handing, call: Item, *, before: int) -> Hit | None:
+    """The last call before that named the file, if it is the same call, word for word."""
+    file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
+    hits = session.search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
+    calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and _number(hit.item) < before]
+    if not calls or len(hits) == _MOST_CALLS:
+        return None
+    last = max(calls, key=lambda hit: _number(hit.item))
+    return last if last.tool == call.name and session.recall(last.item) == call.text else None
+
+
+def _result_of(session: Handing, call: Hit) -> str:
+    """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
+    log, form = session._store.log, format_named(session.format)
+    record = log.read(call.bytes)
+    called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
+    number = record.at + len(record.items)
+    for behind in range(number + 1, number + _RESULTS_WITHIN):
+        found = log.find(behind)
+        if found is None:
+            continue
+        parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
+        for key, part in zip(found[1].items, parts, strict=False):
+            if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
+                return "" if part.is_error else key
+    return ""
+
+
+# -- texts -------------------------------------------------------------------------------------------------------
+
+
+def _suggested(session: Handing, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
+    return Suggestion(item=key, reason=reason, names=names, tokens=session._counter.count(session.recall(key)))
+
+
+def _excerpt(session: Handing, suggestion: Suggestion, most: int) -> str:
+    """The text under a line that says whose it is, at most so many tokens; of a long one the part with the names."""
+    text = session.recall(suggestion.item)
+    head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
+    room = most - session._counter.count(head + "\n\n")
+    if room < 1:
+        return ""
+    start = 0 if suggestion.tokens <= room else _start(text, suggestion.names, min(_BEFORE_CHARS, room))
+    return head + text[start : excerpt_end(text, start, room, session._counter)]
+
+
+def _start(text: str, names: Sequence[str], before: int) -> int:
+    """The beginning of a line at most so many characters before the first of the names."""
+    place = min((at for at in map(text.find, names) if at >= 0), default=0)
+    near = max(0, place - before)
+    line = text.find("\n", near, place)
+    return near if near == 0 or line < 0 else line + 1
+
+
+def _number(item: str) -> int:
+    return int(item[1:])

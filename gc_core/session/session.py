@@ -1,0 +1,165 @@
+"""The session: wrap an agent's loop in three calls, and its window stays within its limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gc_core.collector.background_summaries import Coming
+from gc_core.collector.summarizing import Answering, driven
+from gc_core.errors import ConfigError
+from gc_core.isolation import started
+from gc_core.session.core import SessionBase
+from gc_core.session.subtasks.handoff_texts import Filter, Wish
+from gc_core.session.timeline import serialised
+from gc_core.values.config import GCConfig
+from gc_core.values.messages import Request
+from gc_core.values.results import GCResult
+from gc_core.values.summary import SummaryRequest
+
+
+class GCSession(SessionBase):
+    """
+    One agent's window, kept within its limit.
+
+    Call ``pre_send`` before every model call and send what it returns; call ``post_turn`` with the reply; ``append``
+    whatever else is said. Nothing that was sent changes until a collection, and one collection is one break of the
+    prefix. Calls from several threads wait for each other. An error leaves the session as it was.
+
+    ``AsyncGCSession`` is the same for an event loop.
+
+    Args:
+        config: How to collect.
+        format: ``"openai"`` (Chat Completions), ``"anthropic"`` (Messages), ``"responses"`` or ``"gemini"``.
+        directory: Where the master log lies; without one it is temporary and ends with the session.
+        model: The model's name, for counting and for what it does with thinking; see also ``switch``.
+        strategy: Strategy objects or names instead of ``config.strategy``; an object needs no registration.
+        summarizer: A summarizer object instead of ``config.summarizer``.
+        validator: Says what is wrong with a summary; by default gc-core's own.
+        plugins: The plugins to use; by default those that are installed.
+        counter: Counts tokens; by default the one that suits model and format.
+        request_counter: Counts whole requests exactly: a vendor's client, a function of request and model, or a
+            ``RequestCounter``. Asked by ``pre_send`` alone, and only where the answer may decide something: when what
+            no usage report has told of yet is 1 % of the window or more, and may lift the request to the threshold.
+            The answer calibrates the session's own counts. Where it fails or takes more than 5 seconds, they go on
+            standing; ``plugins.failures`` holds why, and after three failures in a row it is asked no more.
+        on_event: Called with every event.
+
+    Raises:
+        ConfigError: The format, strategy, summarizer or one of their options is unknown or wrong.
+
+    """
+
+    # -- the loop ------------------------------------------------------------------------------------------------
+
+    @serialised
+    def pre_send(self) -> Request:
+        """
+        The request for the next model call; collects if it must. Call it before every model call.
+
+        Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
+        SpendLimitError when the session has spent what ``max_total_tokens`` allows.
+        """
+        return driven(self._sending(), self._answering.ask)
+
+    @serialised
+    def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
+        """
+        Take the model's reply (what the client returned, or a message) and the usage it reported.
+
+        Returns the collection that followed, or None. Call it after every model call.
+
+        Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not taken then; see
+        ``GCConfig.recovery_strategy``.
+        """
+        return driven(self._turning(reply, usage), self._answering.ask)
+
+    @serialised
+    def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
+        """
+        Collect down to the target (by default the configured one), whatever the usage.
+
+        ``focus`` says in words what summaries are to keep above all. Raises ConfigError for a target that is no
+        percentage.
+        """
+        return driven(self._collecting(self._asked_for(target_percent, focus)), self._answering.ask)
+
+    @serialised
+    def count_now(self) -> int:
+        """
+        Tokens of the request as it stands, as ``request_counter`` counts them now; the estimate where that fails.
+
+        Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
+        """
+        return driven(self._counted_now(), self._answering.ask)
+
+    @serialised
+    def recover(self, error: BaseException) -> Request:
+        """
+        After the provider refused a request for its length: collect by the size that it names, and render again.
+
+        An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go, and
+        SpendLimitError when the session has spent what it may.
+        """
+        return driven(self._recovering(error), self._answering.ask)
+
+    @serialised
+    def handoff(
+        self,
+        *,
+        name: str = "handoff",
+        filter: Filter = None,  # noqa: A002 - the word users know it by
+        directory: str | Path | None = None,
+        config: GCConfig | None = None,
+        tokens: int | None = None,
+        steps: int = 5,
+        summary_tokens: int = 1_000,
+        result_tokens: int = 1_000,
+    ) -> GCSession:
+        """
+        Open a child: another session that begins with what it needs of this one, for a sub-task or in its place.
+
+        It begins with the sources, the original request, one account of everything else written from originals, the
+        state of the task, and the newest whole steps word for word. ``child.hand_back(text)`` gives its result to this
+        session as one note, for which room is kept free here; closing the child without it frees that room.
+
+        Args:
+            name: What the sub-task is called.
+            filter: Which parts of the system text, tools and held memory blocks it needs: a function of source and name
+                (of a tool: ``"plugin"`` and the tool's name), or names of sources; None: all.
+            directory: Where its files lie; without one they are temporary and end with it.
+            config: How it collects; by default as this one does.
+            tokens: Tokens that its first request may have: fewer steps are handed on then, but one. By default what a
+                collection of its own would go down to.
+            steps: The newest steps that are handed on.
+            summary_tokens: Tokens of the account, and again of the state of the task.
+            result_tokens: Tokens that its result may have here; 0: nothing comes back.
+
+        Raises:
+            LeaseError: There is no room for the result.
+            ConfigError: A number that cannot be, or a filter of unknown sources.
+            LogError: The directory holds a session, or files cannot be read or written.
+
+        """
+        wish = Wish(
+            name=name,
+            filter=filter,
+            config=config,
+            tokens=tokens,
+            steps=steps,
+            summary_tokens=summary_tokens,
+            result_tokens=result_tokens,
+        )
+        return driven(self._handing(directory, wish), self._answering.ask)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _check_summarizer(self, answering: Answering) -> None:
+        if answering.is_async:
+            raise ConfigError(f"summarizer {answering.name} can only be awaited; use AsyncGCSession, or a sync one")
+        if answering.counter is not None and answering.counter.is_async:
+            name = answering.counter.name
+            raise ConfigError(f"request_counter: {name} can only be awaited; use AsyncGCSession, or a sync client")
+
+    def _begun(self, request: SummaryRequest) -> Coming:
+        answering = self._answering
+        return started(lambda: driven(answering.steps(request), answering.ask))

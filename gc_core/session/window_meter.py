@@ -1,0 +1,306 @@
+"""What a session shows its scheduler: how full the window is, what has been served, how old the prompt cache is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import time
+from collections.abc import Callable
+
+import attrs
+
+from gc_core.cache.economics import Economics, economics_of
+from gc_core.collector.scheduler import GROWTH, WISHES, Break, Moment, Scheduler
+from gc_core.collector.spend_pacing import UNPACED
+from gc_core.errors import PluginError
+from gc_core.plugins.manager import Named
+from gc_core.session.history_location import Elsewhere
+from gc_core.session.timeline import serialised
+from gc_core.values.items import Level
+from gc_core.values.results import GCResult, GCTriggerReason, Goal
+from gc_core.values.sources import CONVERSATION
+from gc_core.values.triggers import Hot, Trigger, Young
+from gc_core.window.collection_outcome import Collected
+from gc_core.window.context import Served
+from gc_core.window.view import Protection, WindowView
+
+_TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
+"""Collections that wait until usage has grown, when the last one was not worth it."""
+
+
+_USUAL_CALLS = 10
+
+
+@attrs.frozen(kw_only=True)
+class Debt:
+    """
+    Removals that are due and wait for a better moment.
+
+    Attributes:
+        served_tokens: Tokens of content that has been served and still stands whole.
+        deferred_tokens: Tokens that the last collection found and left, because its break was not worth it.
+        why: The arithmetic of that, or "".
+
+    """
+
+    served_tokens: int = 0
+    deferred_tokens: int = 0
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether anything waits."""
+        return bool(self.served_tokens or self.deferred_tokens)
+
+    def __str__(self) -> str:
+        """The debt in a line, as ``explain`` tells it."""
+        told = f"debt: {self.served_tokens:,} tokens have been served and stand whole"
+        if self.deferred_tokens:
+            told += f", {self.deferred_tokens:,} could go and were left"
+        return f"{told}; {self.why}" if self.why else told
+
+
+@attrs.frozen(kw_only=True)
+class Growth:
+    """
+    How fast the window grows.
+
+    Attributes:
+        tokens: Of the last request, less what collections have freed since; None before the first.
+        grown: Tokens that calls have added since the first.
+        calls: How many calls those were.
+
+    """
+
+    tokens: int | None = None
+    grown: int = 0
+    calls: int = 0
+
+    @property
+    def per_call(self) -> float:
+        """Tokens a call; what is usual counts as ten calls, so that a session's first ones do not decide alone."""
+        return (self.grown + _USUAL_CALLS * GROWTH) / (self.calls + _USUAL_CALLS)
+
+    def after(self, tokens: int) -> Growth:
+        """Once a request of so many tokens goes out."""
+        if self.tokens is None:
+            return attrs.evolve(self, tokens=tokens)
+        return Growth(tokens=tokens, grown=self.grown + max(0, tokens - self.tokens), calls=self.calls + 1)
+
+    def freed(self, tokens: int) -> Growth:
+        """Once a collection has freed so many."""
+        return self if self.tokens is None else attrs.evolve(self, tokens=self.tokens - tokens)
+
+
+class Scheduling(Elsewhere):
+    """The part of a session that knows the moment. Nothing here collects."""
+
+    _strategies: tuple[Named, ...]
+    _limited_turn: int
+    _raw_sent: int
+    _waits_above: int
+    _young = Served(tokens=0, newest=0)
+    _young_after = 0
+    _young_waits = 0
+    _calls_made = 0
+    _calls_at_major = 0
+    _spent_since = 0
+    _objective_at_major = 0
+    _wanted_waits = 0
+    _warm: int | None = None
+    _last_call: float | None = None
+    _head_sent: tuple[object, ...] | None = None
+    _leased_tokens = 0
+    _deferred_tokens = 0
+    _weighed = ""
+    _pace = UNPACED
+    _growth = Growth()
+    _clock: Callable[[], float] = staticmethod(time.time)
+
+    @property
+    @serialised
+    def debt(self) -> Debt:
+        """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
+        why = self._weighed if self._deferred_tokens else ""
+        return Debt(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
+
+    @functools.cached_property
+    def _declared(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
+        """The strategies, each with its triggers; none for one whose triggers are rubbish."""
+        declared = []
+        for name, strategy in self._strategies:
+            triggers: tuple[Trigger, ...] = ()
+            with self.plugins.guarded(name, "triggers"):
+                triggers = _checked(getattr(strategy, "triggers", ()))
+            declared.append(((name, strategy), triggers))
+        return tuple(declared)
+
+    def _strategies_for(self, goal: Goal) -> tuple[Named, ...]:
+        """The strategies that a goal is for: a young collection asks nobody who knows nothing of young content."""
+        if not goal.is_young:
+            return self._strategies
+        return tuple(
+            strategy
+            for strategy, triggers in self._declared
+            if any(isinstance(trigger, Young) and self._holds(trigger) for trigger in triggers)
+        )
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
+        return Scheduler(
+            config=self._config,
+            economics=economics,
+            triggers=self._triggers,
+            pace=self._pace,
+            growth=self._growth.per_call,
+        )
+
+    @property
+    def _triggers(self) -> tuple[Trigger, ...]:
+        return tuple(trigger for _, triggers in self._declared for trigger in triggers if self._holds(trigger))
+
+    def _holds(self, trigger: Trigger) -> bool:
+        return not (isinstance(trigger, Young) and self._state.binds_thinking) or trigger.on_bound_thinking
+
+    @property
+    def _protection(self) -> Protection:
+        return Protection(
+            recent_turns=self._config.preserve_recent_turns,
+            recent_steps=self._config.preserve_recent_steps,
+            pinned_turns=self._state.pinned_turns,
+        )
+
+    def _served(self) -> Served:
+        """What has been served since the last collection; nothing where no strategy asks for it. O(what is new)."""
+        young = self._scheduler.young
+        if young is None:
+            return Served(tokens=0, newest=0)
+        steps = max(young.steps, self._config.preserve_recent_steps)
+        fresh = self._context.served(self._young.newest, steps=steps, least=young.least)
+        tokens = self._young.tokens + fresh.tokens
+        self._young = Served(tokens=tokens, newest=max(self._young.newest, fresh.newest))
+        return self._young
+
+    def _moment(self) -> Moment:
+        turns_before = self._turns_before
+        budget = self._context.budget
+        return Moment(
+            tokens=budget.total,
+            calibration=self._state.calibration,
+            leased_tokens=self._leased_tokens,
+            turns_before=turns_before,
+            expired_tokens=self._expired_tokens(turns_before) if turns_before else 0,
+            waits_above=self._waits_above,
+            conversation_tokens=budget.entry(CONVERSATION.name).tokens,
+            young_tokens=self._served().tokens,
+            young_after=self._young_after,
+            young_waits=self._young_waits,
+            calls=self._calls_made,
+            hot_tokens=self._hot_tokens(budget.entry(CONVERSATION.name).tokens),
+            steps_since=self._calls_made - self._calls_at_major,
+            spent_since=self._spent_since,
+            changed_objective=self._state.objective.changes != self._objective_at_major,
+            wanted_waits=self._wanted_waits,
+            # A clock that goes backwards counts as no time passed.
+            idle_seconds=0.0 if self._last_call is None else max(0.0, self._clock() - self._last_call),
+            broken=self._head_sent is not None and self._head_sent != self._head_now,
+        )
+
+    def _hot_tokens(self, conversation: int) -> int:
+        """What of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
+        if not any(isinstance(trigger, Hot) for trigger in self._triggers):
+            return 0
+        if self._warm is None:
+            units = self._context.units()
+            self._warm = sum(unit.tokens for unit in units if unit.level is not Level.VERBATIM)
+        return max(0, conversation - self._warm)
+
+    @property
+    def _head_now(self) -> tuple[object, ...]:
+        """What the cached prefix begins with: a model's cache is its own."""
+        return (self._state.model, *self._context.head_items())
+
+    def _goes_on(self, last_used: float) -> None:
+        """An opened session goes on from a moment, in seconds: its prompt cache is as old as that."""
+        self._last_call = last_used
+        self._calls_made = sum(unit.is_step for unit in self._context.units())
+        self._objective_at_major = self._state.objective.changes
+
+    def _call_goes_out(self) -> None:
+        """A request has been rendered: from now on the provider knows its prefix."""
+        self._calls_made += 1
+        self._growth = self._growth.after(self._context.budget.total)
+        self._spent_since += self._raw_sent
+        self._last_call = self._clock()
+        self._head_sent = self._head_now
+
+    def _weigh(self, collected: Collected, moment: Moment) -> Break:
+        """What a collection would do to the prefix. What has not been sent yet is written in any case."""
+        unsent = max(0, collected.of.budget.total - self._raw_sent)
+        behind = collected.context.tokens_behind(collected.of) - unsent
+        found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
+        self._weighed = self._scheduler.arithmetic(moment, found) if found.freed else ""
+        return found
+
+    def _looked_at_young(self) -> None:
+        """What was served until now has been collected, or is worth nothing."""
+        self._young_after, self._young_waits = self._served().newest, 0
+        self._young = Served(tokens=0, newest=self._young_after)
+
+    def _tried(self, goal: Goal) -> None:
+        """A collection has looked at the window."""
+        if goal.reason is GCTriggerReason.TURN_LIMIT:
+            self._limited_turn = self._context.cursor.turn
+
+    def _left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
+        """What a collection found stays for now."""
+        self._deferred_tokens = result.tokens_freed
+        if goal.is_young and result.changed:
+            self._young_waits = 5 * self._served().tokens // 4
+        elif not result.changed:
+            self._looked_at_young()
+        if goal.reason in WISHES:
+            self._wanted_waits = self._scheduler.next_try(moment)
+        waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
+        if waits:
+            self._waits_above = self._scheduler.next_try(moment)
+
+    def _paid(self, goal: Goal, freed: int) -> None:
+        """A collection has become true."""
+        self._growth = self._growth.freed(freed)
+        self._warm = None
+        if not goal.is_young:
+            self._calls_at_major, self._spent_since, self._wanted_waits = self._calls_made, 0, 0
+            self._objective_at_major = self._state.objective.changes
+        self._looked_at_young()
+        self._waits_above = 0
+        self._deferred_tokens = 0
+
+    def _forget_the_moment(self) -> None:
+        """Something else than a collection changed the window."""
+        self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
+        self._young = Served(tokens=0, newest=0)
+        self._limited_turn, self._weighed, self._warm, self._wanted_waits = -1, "", None, 0
+
+    @property
+    def _turns_before(self) -> int:
+        """With a limit of turns the first turn that may stay; 0 without one, and once a turn has been looked at."""
+        turn, limit = self._context.cursor.turn, self._config.max_turns
+        return 0 if limit is None or self._limited_turn == turn else max(0, turn - limit + 1)
+
+    def _expired_tokens(self, turns_before: int) -> int:
+        """Tokens of the units that a limit of turns takes out."""
+        view = WindowView(self._context, self._protection, turns_before=turns_before)
+        return sum(unit.tokens for unit in view.expired)
+
+
+@functools.lru_cache(maxsize=32)
+def _economics_at(model: str | None, format_name: str, day: dt.date) -> Economics:
+    """Asked for several times a call, and prices change by the day."""
+    return economics_of(model, format_name, day)
+
+
+def _checked(triggers: object) -> tuple[Trigger, ...]:
+    if not isinstance(triggers, tuple) or not all(isinstance(each, Trigger) for each in triggers):
+        raise PluginError(f"triggers = {triggers!r:.200}: expected a tuple of gc_core.Trigger values")
+    return triggers

@@ -1,0 +1,1 @@
+"""A session's files: log, ledger, checkpoints, recovery, search, audit and purge."""

@@ -1,0 +1,401 @@
+"""Checkpoints: the whole state at one moment, so that opening a session takes as long as its window is large."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from gc_core.errors import GCError, LogError, PluginError
+from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER, FileBackend, SQLiteBackend
+from gc_core.plugins.contract import MemoryBackend
+from gc_core.providers.calibration import Calibration
+from gc_core.relevance.objective import Objective
+from gc_core.storage.ledger import CONVERTER, UNREADABLE, Configured, Opened
+from gc_core.storage.state import Position, SessionState, digest_of_messages
+from gc_core.values.config import FILES, SQLITE
+from gc_core.values.json_values import DEEPEST_RECORD, read_json
+from gc_core.values.loggers import logger
+from gc_core.values.references import ByteRange
+from gc_core.values.sources import BUILT_IN_SOURCES, InstructionSource
+from gc_core.window.context import Head
+from gc_core.window.intake import Cursor
+from gc_core.window.memory_blocks import Block, Blocks
+from gc_core.window.patches import SavedMessage
+from gc_core.window.pending_head import Changes
+
+KEPT_NEWEST = 20
+"""Checkpoints that are kept, whatever is older."""
+
+_SUM = b',"sum":"%s"}'
+_SUM_BYTES, _DIGEST_BYTES = len(_SUM) - 2 + 32, 16
+
+_NAME = re.compile(r"(\d{1,18})-(\d{1,18})\.json", re.ASCII)
+
+_log = logger("gc_core.checkpoints")
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Checkpoint:
+    """
+    The state of a session at one moment. What the log holds word for word is not held twice, and blocks that wait for
+    the end of a request are not held: no log knows of them yet.
+
+    Attributes:
+        at: How far log and ledger reached.
+        session: The session's id: whose checkpoint it is.
+        opened: How it was opened last.
+        counter: Name of the counter of its tokens.
+        digest: Of the messages, in hex.
+        settings: Model and window.
+        sources: Those beside the built-in ones.
+        head: What stands before the conversation.
+        messages: The messages of the window.
+        cursor: Where numbering stands.
+        results: Id of the message that holds the results of the current batch, or "".
+        changes: What waits for a break at the head.
+        newest: Source, name and item of every newest version.
+        calibration: What was learned from usage reports.
+        pinned_turns: Turns that no action touches.
+        sent: A request was rendered.
+        sent_digest: Of the last one, in hex; "" where that is not known.
+        undone: Items that undoing brought back.
+        done: Where the ledger holds the collections that are in force.
+        undoable_from: Number of those that cannot be undone any more.
+        taken_back: Where it holds those that were undone, the next one to redo last.
+        turns: Where each turn began.
+        thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
+        carried: Blocks that go on behind a compaction and still wait.
+        cleared: Items that the provider leaves out.
+        objective: What the agent is after.
+
+    """
+
+    at: Position
+    session: str
+    opened: Opened
+    counter: str
+    digest: str
+    settings: Configured
+    sources: tuple[InstructionSource, ...]
+    head: Head
+    messages: tuple[SavedMessage, ...]
+    cursor: Cursor
+    results: str
+    changes: Changes
+    newest: tuple[tuple[str, str, str], ...]
+    calibration: Calibration
+    pinned_turns: tuple[int, ...]
+    sent: bool
+    undone: tuple[str, ...]
+    done: tuple[ByteRange, ...]
+    sent_digest: str = ""
+    undoable_from: int = 0
+    taken_back: tuple[ByteRange, ...]
+    turns: tuple[Position, ...]
+    thinking: tuple[str, ...]
+    carried: tuple[Block, ...] = ()
+    cleared: tuple[str, ...] = ()
+    objective: Objective = attrs.field(factory=Objective)
+
+    @classmethod
+    def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
+        """The state as it is."""
+        context = state.context
+        results = context.cursor.results
+        return cls(
+            at=at,
+            session=opened.session,
+            opened=opened,
+            counter=state.counter.name,
+            digest=digest_of_messages(context.messages),
+            settings=state.configured,
+            sources=tuple(source for source in context.budget.sources if source not in BUILT_IN_SOURCES),
+            head=context.head,
+            messages=tuple(map(SavedMessage.of, context.messages)),
+            cursor=context.cursor,
+            results="" if results is None else results.id,
+            changes=state.changes,
+            newest=tuple((*key, item) for key, item in state.blocks.newest.items()),
+            calibration=state.calibration,
+            pinned_turns=tuple(sorted(state.pinned_turns)),
+            sent=state.sent,
+            sent_digest=state.sent_digest,
+            undone=tuple(sorted(state.undone)),
+            done=tuple(state.done),
+            undoable_from=state.undoable_from,
+            taken_back=tuple(state.taken_back),
+            turns=tuple(state.turns),
+            thinking=tuple(state.thinking),
+            carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
+            cleared=tuple(sorted(state.cleared)),
+            objective=state.objective,
+        )
+
+    def restore(self, state: SessionState) -> None:
+        """
+        Bring a fresh state to this one. Raises LogError when the log does not hold what it was made of; the state is of
+        no use then.
+
+        Tokens are taken as they were counted, unless another counter counts now.
+        """
+        try:
+            self._restore(state)
+        except (GCError, *UNREADABLE) as error:
+            raise LogError(f"checkpoint at {self.at.log}: {type(error).__name__}: {error}") from error
+
+    def _restore(self, state: SessionState) -> None:
+        state.configure(self.settings, state.counted_for(self.settings.model))
+        for source in self.sources:
+            state.register(source)
+        messages = [state.load(saved) for saved in self.messages]
+        found = digest_of_messages(messages)
+        if found != self.digest:
+            raise LogError(f"its messages have digest {found}, expected {self.digest}")
+        results = next((message for message in messages if message.id == self.results), None)
+        state.context.set_head(self.head)
+        context = state.context.with_messages(messages, attrs.evolve(self.cursor, results=results))
+        state.context = context if self.counter == state.counter.name else context.recounted(state.intake())
+        state.changes = self.changes
+        state.blocks = Blocks(self.carried, newest={(source, name): item for source, name, item in self.newest})
+        state.calibration = self.calibration
+        state.pinned_turns = frozenset(self.pinned_turns)
+        state.sent, state.sent_digest = self.sent, self.sent_digest
+        state.undone = frozenset(self.undone)
+        state.undoable_from = self.undoable_from
+        state.done, state.taken_back = list(self.done), list(self.taken_back)
+        state.turns, state.thinking = list(self.turns), list(self.thinking)
+        state.cleared = frozenset(self.cleared)
+        state.objective = self.objective
+
+
+Guard = Callable[[str, str], AbstractContextManager[Attempt]]
+"""The border around a backend's code: it is told the backend's name, and what is asked of it."""
+
+
+@contextlib.contextmanager
+def passed_over(backend: str, doing: str) -> Iterator[Attempt]:
+    """The border where nobody keeps what a backend did wrong: it is only logged."""
+    with border() as attempt:
+        yield attempt
+    if attempt.error is not None:
+        attempt.failure = PluginFailure(plugin=backend, doing=doing, error=attempt.error)
+        _log.warning("checkpoints not used", error=str(attempt.failure))
+
+
+class Checkpoints:
+    """
+    The checkpoints of a session. One that cannot be used, torn for instance or with a bit flipped, is passed over, and
+    a warning in the log says so.
+
+    A backend that fails is passed over too: log and ledger alone tell the same, an older checkpoint and what came since
+    as well.
+
+    Args:
+        backend: What keeps them.
+        name: What a configuration calls it.
+        guard: The border around its code.
+
+    """
+
+    def __init__(self, backend: MemoryBackend, name: str = FILES, guard: Guard = passed_over) -> None:
+        self.name = name
+        self._backend = backend
+        self._guard = guard
+        self._passed_over: set[str] = set()
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint, and let go of those that are not needed. Raises LogError when it cannot be written."""
+        key = key_of(checkpoint.at)
+        text = json.dumps(_CONVERTER.unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
+        self.put(key, sealed(text.encode("utf-8", "surrogatepass")))
+        self._thin_out()
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep a checkpoint as another backend kept it. Raises LogError when that cannot be done."""
+        with self._guard(self.name, "write") as attempt:
+            self._backend.write(key, data)
+        if attempt.error is not None:
+            raise LogError(f"a checkpoint cannot be written: {attempt.failure}") from attempt.error
+
+    def forget(self, behind: Position) -> None:
+        """
+        Remove the checkpoints of bytes that were lost. When log and ledger have grown again, others stand there.
+
+        Raises LogError when that cannot be done.
+        """
+        for key, at in self.moments().items():
+            if at.log > behind.log or at.ledger > behind.ledger:
+                self._delete(key)
+
+    def forget_all(self) -> None:
+        """Remove everything that the backend holds. Raises LogError when that cannot be done."""
+        with self._guard(self.name, "keys") as attempt:
+            keys = list(self._backend.keys())
+        if attempt.error is not None:
+            raise LogError(f"not every checkpoint can be removed: {attempt.failure}") from attempt.error
+        for key in keys:
+            self._delete(key)
+
+    def newest(self, before: Position) -> Iterator[Checkpoint]:
+        """The checkpoints up to a moment that can be read, newest first."""
+        for key in reversed(self.moments(before)):
+            if key not in self._passed_over:
+                try:
+                    checkpoint = self.read(key)
+                except LogError as error:
+                    self._pass_over(key, error)
+                else:
+                    yield checkpoint
+
+    def pass_over(self, checkpoint: Checkpoint, why: LogError) -> None:
+        """It turned out to be of no use: it is not offered again."""
+        self._pass_over(key_of(checkpoint.at), why)
+
+    def moments(self, before: Position | None = None) -> dict[str, Position]:
+        """The keys of the checkpoints up to a moment, or of all, each with its own moment; oldest first."""
+        found: dict[str, Position] = {}
+        with self._guard(self.name, "keys"):
+            keys = self._backend.keys()
+            for key in keys:
+                at = _moment(_checked(key, str))
+                if at is not None and (before is None or (at.log <= before.log and at.ledger <= before.ledger)):
+                    found[key] = at
+        return dict(sorted(found.items(), key=lambda pair: (pair[1].log, pair[1].ledger)))
+
+    def read(self, key: str) -> Checkpoint:
+        """A checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the same."""
+        text = _unsealed(self.data(key) or b"")
+        try:
+            checkpoint: Checkpoint = _CONVERTER.structure(read_json(text, DEEPEST_RECORD), Checkpoint)
+        except UNREADABLE as error:
+            raise LogError(f"{type(error).__name__}: {error}") from error
+        if key != key_of(checkpoint.at):
+            raise LogError(f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
+        return checkpoint
+
+    def data(self, key: str) -> bytes | None:
+        """A checkpoint as the backend holds it; None where it does not, or cannot tell."""
+        found: bytes | None = None
+        with self._guard(self.name, "read"):
+            answer = self._backend.read(key)
+            found = None if answer is None else _checked(answer, bytes)
+        return found  # noqa: RET504 - also where the border has caught something
+
+    def _pass_over(self, key: str, why: LogError) -> None:
+        self._passed_over.add(key)
+        _log.warning("checkpoint passed over", checkpoint=f"{self.name}/{key}", why=str(why))
+
+    def _thin_out(self) -> None:
+        keys = self.moments()
+        for key in superfluous(keys):
+            with self._guard(self.name, "delete"):
+                self._backend.delete(key)
+
+    def _delete(self, key: str) -> None:
+        with self._guard(self.name, "delete") as attempt:
+            self._backend.delete(key)
+        if attempt.error is not None:
+            raise LogError(f"checkpoint {key:.99} cannot be removed: {attempt.failure}") from attempt.error
+
+
+def shown(directory: Path, *, writable: bool) -> Checkpoints:
+    """The checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
+    return max(lying(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
+
+
+def lying(directory: Path, guard: Guard = passed_over, *, writable: bool = False) -> tuple[Checkpoints, ...]:
+    """All checkpoints that may lie in a session's directory, whatever its configuration says now."""
+    files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
+    if not (directory / DATABASE).is_file():
+        return (files,)
+    return files, Checkpoints(SQLiteBackend(directory / DATABASE, writable=writable), SQLITE, guard)
+
+
+def sealed(text: bytes) -> bytes:
+    """A JSON object with a digest of itself as its last member: with a bit flipped, it may be JSON of another sense."""
+    return text[:-1] + _SUM % _digest(text[:-1])
+
+
+def _unsealed(data: bytes) -> bytes:
+    """The object without its digest. Raises LogError where that does not fit."""
+    text = data[:-_SUM_BYTES]
+    if data[-_SUM_BYTES:] != _SUM % _digest(text):
+        raise LogError(f"its {len(data):,} bytes are not as they were written")
+    return text + b"}"
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest().encode()
+
+
+def superfluous(moments: Mapping[str, Position]) -> list[str]:
+    """
+    Which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them so many that from any
+    moment the one before it is nearer than a quarter of the way to the newest.
+
+    So their number grows with the logarithm of the session's length, and going back a hundred steps reads little more
+    than going back one.
+    """
+    keys = list(moments)
+    places = [moments[key].log + moments[key].ledger for key in keys]
+    gone, newer = [], len(keys) - KEPT_NEWEST
+    for number in range(newer - 1, -1, -1):
+        before = places[number - 1] if number else 0
+        if places[newer] - before <= (places[-1] - places[number]) // 4:
+            gone.append(keys[number])
+        else:
+            newer = number
+    return gone
+
+
+def key_of(at: Position) -> str:
+    """The key of the checkpoint of a moment: sorted, they are in the order of time."""
+    return f"{at.log:015d}-{at.ledger:015d}.json"
+
+
+def _moment(key: str) -> Position | None:
+    """The moment that a key says, or None for one of something else."""
+    found = _NAME.fullmatch(key)
+    return None if found is None else Position(int(found.group(1)), int(found.group(2)))
+
+
+def _checked(answer: Any, kind: type[T]) -> T:
+    if not isinstance(answer, kind):
+        raise PluginError(f"answered {answer!r:.200}; expected {kind.__name__}")
+    return answer
+
+
+def _position(pair: Any, _: object) -> Position:
+    log, ledger = (CONVERTER.structure(each, int) for each in pair)
+    return Position(log, ledger)
+
+
+def _converter() -> cattrs.Converter:
+    converter = CONVERTER.copy()
+    converter.register_unstructure_hook(
+        Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)
+    )
+    converter.register_structure_hook(Cursor, make_dict_structure_fn(Cursor, converter, results=override(omit=True)))
+    converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
+    # Of long sessions the turns are most of a checkpoint: a hook for all of them calls nothing for each.
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == tuple[Position, ...], lambda turns: [[turn.log, turn.ledger] for turn in turns]
+    )
+    converter.register_structure_hook(Position, _position)
+    return converter
+
+
+_CONVERTER = _converter()

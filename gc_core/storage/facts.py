@@ -1,0 +1,484 @@
+"""Memory across sessions: facts, decisions and constraints promoted at close, each with its reference."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import enum
+import functools
+import itertools
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import attrs
+from filelock import FileLock
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import TokenCounter
+from gc_core.relevance.bm25 import rarity
+from gc_core.storage.journal import Journal, line_of
+from gc_core.values.json_values import read_json
+from gc_core.values.references import ByteRange
+
+FILE_NAME: Final = "facts.jsonl"
+
+LOCK_SECONDS: Final = 30
+"""Seconds that a promotion waits for another one into the same file; each takes some milliseconds."""
+
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|\w{2,}")
+"""What free words are: a letter of Chinese is one, for nothing stands between its words."""
+
+_HEAD: Final = "Known from earlier sessions, as (fact, item of that session):"
+
+
+class FactKind(enum.Enum):
+    """What a fact is, the strongest first: in this order facts are shown, and from its end they are left out."""
+
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+    FACT = "fact"
+
+
+class FactOp(enum.Enum):
+    """What is done with a fact; LEAVE is never written."""
+
+    ADD = "add"
+    UPDATE = "update"
+    DELETE = "delete"
+    LEAVE = "leave"
+
+
+_WRITTEN: Final = {op.value: op for op in (FactOp.ADD, FactOp.UPDATE, FactOp.DELETE)}
+
+
+def _as_read(text: str) -> str:
+    """The text as JSON gives it back, where two surrogates that make one letter are that letter."""
+    paired: str = read_json(json.dumps(text))
+    return paired
+
+
+def _place(saved: ByteRange | Mapping[str, int] | None) -> ByteRange | None:
+    return saved if saved is None or isinstance(saved, ByteRange) else ByteRange(int(saved["start"]), int(saved["end"]))
+
+
+_a_text = attrs.validators.matches_re(r"\s*\S.*", re.DOTALL)
+_an_item = attrs.validators.matches_re(r"i[0-9]+")
+
+
+@attrs.frozen(kw_only=True)
+class Statement:
+    """
+    What a fact says, taken apart.
+
+    Attributes:
+        subject: What it is about, for instance "user" or "staging database".
+        relation: How the object belongs to it, for instance "lives in".
+        object: The value, as it was said.
+        as_of: Seconds since 1970 at which it was said: the fact holds from then on.
+        turn: The turn of its session in which it was said.
+
+    """
+
+    subject: str = attrs.field(converter=_as_read, validator=_a_text)
+    relation: str = attrs.field(converter=_as_read, validator=_a_text)
+    object: str = attrs.field(converter=_as_read, validator=_a_text)
+    as_of: float = attrs.field(converter=float)
+    turn: int = attrs.field(converter=int)
+
+
+def _statement(saved: Statement | Mapping[str, Any] | None) -> Statement | None:
+    if saved is None or isinstance(saved, Statement):
+        return saved
+    return Statement(**{field.name: saved[field.name] for field in attrs.fields(Statement)})
+
+
+@attrs.frozen(kw_only=True)
+class Fact:
+    """
+    What a session learnt, and where it stands there.
+
+    Attributes:
+        id: "f1", "f2", ... in the order of a facts file; never given twice.
+        kind: What it is.
+        text: What it says, as it was proposed; never blank.
+        session: Id of the session whose item says so.
+        item: Id of that item, for instance "i42"; another session's "i42" is another item.
+        bytes: Where the item's line stands in that session's master log, or None.
+        time: Seconds since 1970 at which it was promoted.
+        replaces: Id of the fact that it replaced, or "".
+        states: Subject, relation and object, and when it was said; None where nobody took it apart.
+
+    """
+
+    id: str = attrs.field(validator=attrs.validators.matches_re(r"f[1-9][0-9]{0,17}"))
+    kind: FactKind = attrs.field(converter=FactKind)
+    text: str = attrs.field(validator=_a_text)
+    session: str = attrs.field(validator=attrs.validators.instance_of(str))
+    item: str = attrs.field(validator=_an_item)
+    bytes: ByteRange | None = attrs.field(default=None, converter=_place)
+    time: float = attrs.field(default=0.0, converter=float)
+    replaces: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    states: Statement | None = attrs.field(default=None, converter=_statement)
+
+    @property
+    def since(self) -> float:
+        """Seconds since 1970 from which it holds: when it was said, or when it was promoted if nobody knows."""
+        return self.time if self.states is None else self.states.as_of
+
+    @property
+    def line(self) -> str:
+        """The fact on one line, whatever its text holds: kind, text and short reference."""
+        return f"- [{self.kind.value}] {_on_one_line(self.text)} ({self.id}, {self.item})"
+
+    def says(self, text: str) -> bool:
+        """Whether it says the same, white space apart."""
+        return _on_one_line(self.text) == _on_one_line(text)
+
+
+@attrs.frozen(kw_only=True)
+class Promotion:
+    """
+    What a host, or a model that it asks, proposes for one fact: made by ``add``, ``update`` or ``delete``.
+
+    Each names the item of this session on which it rests. Proposing nothing leaves a fact as it is. A blank text and
+    an item id of another form raise ValueError.
+    """
+
+    op: FactOp
+    item: str = attrs.field(validator=_an_item)
+    text: str | None = attrs.field(
+        default=None, converter=attrs.converters.optional(_as_read), validator=attrs.validators.optional(_a_text)
+    )
+    kind: FactKind | None = None
+    fact_id: str = ""
+    states: Statement | None = None
+    as_of: float | None = attrs.field(default=None, converter=attrs.converters.optional(float))
+
+    @classmethod
+    def add(cls, text: str, kind: FactKind, item: str, states: Statement | None = None) -> Promotion:
+        """Something new; left alone when a living fact of whatever kind says the same."""
+        return cls(op=FactOp.ADD, text=text, kind=FactKind(kind), item=item, states=states)
+
+    @classmethod
+    def update(cls, fact_id: str, text: str, item: str, states: Statement | None = None) -> Promotion:
+        """Another text in place of a living fact, whose kind stays; left alone when that fact says the same."""
+        return cls(op=FactOp.UPDATE, fact_id=fact_id, text=text, item=item, states=states)
+
+    @classmethod
+    def delete(cls, fact_id: str, item: str, as_of: float | None = None) -> Promotion:
+        """A living fact that holds no longer, since ``as_of`` (seconds since 1970) where that is known."""
+        return cls(op=FactOp.DELETE, fact_id=fact_id, item=item, as_of=as_of)
+
+
+@attrs.frozen
+class FactChange:
+    """
+    What was done, and with which fact.
+
+    Attributes:
+        op: ADD, UPDATE, DELETE or LEAVE.
+        fact: The new fact; for DELETE the one that is gone, with the reference of its end; for LEAVE the one that
+            lives on, untouched.
+
+    """
+
+    op: FactOp
+    fact: Fact
+
+    def line(self) -> bytes:
+        """The line of a facts file."""
+        saved = attrs.asdict(self.fact, value_serializer=lambda _, __, value: getattr(value, "value", value))
+        return line_of({"op": self.op.value, **saved})
+
+    @classmethod
+    def read(cls, line: bytes) -> FactChange:
+        """The change of a line; fields of a later version are ignored. Raises LogError for a line of another form."""
+        try:
+            saved = read_json(line)
+            # Files of before facts were taken apart have no "states".
+            known = [field.name for field in attrs.fields(Fact) if field.name != "states"]
+            fact = Fact(**{name: saved[name] for name in known}, states=saved.get("states"))
+            return cls(_WRITTEN[saved["op"]], fact)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise LogError(f"no line of a facts file: {line[:200]!r}; {type(error).__name__}: {error}") from error
+
+
+class FactStore:
+    """
+    The facts of one file, to which any number of sessions promote, one after the other or at the same time.
+
+    What it tells is the file as it stood when the store was made or last promoted. Reading takes no lock and makes no
+    file; nothing stays open.
+
+    Args:
+        path: The file, ``facts.jsonl``; a missing one has no facts. Beside it stands ``facts.jsonl.lock``.
+
+    Raises:
+        LogError: The file cannot be read, or a line is no change of a fact; names the file and the byte where the line
+            begins.
+
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        # Resolved: another name of the same file has the same lock, and a host may change its directory.
+        self.path = Path(path).resolve()
+        self._memory = _Memory()
+        try:
+            if self.path.exists():
+                with contextlib.closing(Journal(self.path, writable=False)) as journal:
+                    self._memory = _folded(journal)
+        except OSError as error:
+            raise LogError(f"{self.path} cannot be read: {error}") from error
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """The living facts by id, the newest last."""
+        return MappingProxyType(self._memory.living)
+
+    def history(self, fact_id: str) -> tuple[FactChange, ...]:
+        """What became of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
+        if fact_id not in self._memory.chains:
+            raise LogError(f"{self.path}: no fact {fact_id!r} was ever there")
+        return tuple(self._memory.chains[fact_id])
+
+    def find(
+        self, words: str = "", *, subject: str = "", relation: str = "", at: float | None = None
+    ) -> tuple[Fact, ...]:
+        """
+        The facts that hold now, or held at a time: those that have most of the words first, then the newest.
+
+        Args:
+            words: Free words, whatever their case. A fact has to have one of them, in its text or its parts.
+            subject: Only what is about this, whatever the case.
+            relation: Only what has this relation, whatever the case.
+            at: Seconds since 1970: what held then, by the times at which it was said.
+
+        """
+        held = self.facts.values() if at is None else self._memory.held(at)
+        wanted = [
+            fact
+            for fact in held
+            if _is(subject, "" if fact.states is None else fact.states.subject)
+            and _is(relation, "" if fact.states is None else fact.states.relation)
+        ]
+        scores = _scores(wanted, words)
+        found = [pair for pair in zip(wanted, scores, strict=True) if pair[1] > 0 or not words.strip()]
+        found.sort(key=lambda pair: (-pair[1], -pair[0].since))
+        return tuple(fact for fact, _ in found)
+
+    def has_taken(self, session: str, item: str, text: str) -> bool:
+        """Whether this text of this item was ever a fact, or ended one."""
+        return any(
+            (change.fact.session, change.fact.item) == (session, item) and change.fact.says(text)
+            for chain in self._memory.chains.values()
+            for change in chain
+        )
+
+    def promote(
+        self, promotions: Iterable[Promotion], *, session: str, locate: Callable[[str], ByteRange | None]
+    ) -> tuple[FactChange, ...]:
+        """
+        Carry out promotions in their order, all or none, and say what was done for each.
+
+        Returns when the changes are on the disk. No text enters twice: an update to what another living fact says
+        already deletes the fact. Raises LogError, with nothing written, when a fact does not live (another session may
+        have changed it: ``facts`` is up to date then) or when the file cannot be written. Only the loss of power in the
+        middle, or a disk that does not confirm (LogError as well), may leave some changes behind.
+
+        Args:
+            promotions: What is proposed.
+            session: Id of the session that closes.
+            locate: Where an item's line stands in the session's master log, or None.
+
+        """
+        now = round(time.time(), 3)
+        # The host's code runs before the lock is taken, so that nobody waits for it.
+        made = [
+            (each, functools.partial(Fact, session=session, item=each.item, bytes=locate(each.item), time=now))
+            for each in promotions
+        ]
+        if not made:
+            return ()
+        with self._writing() as journal:
+            self._memory, draft = _folded(journal), _folded(journal)
+            try:
+                changes = tuple(draft.carry_out(*each) for each in made)
+            except LogError as error:
+                living = ", ".join(self.facts) or "none"
+                raise LogError(f"{self.path}: nothing was promoted: {error}; living: {living}") from error
+            journal.append(change.line() for change in changes if change.op is not FactOp.LEAVE)
+            self._memory = draft
+        return changes
+
+    def text(self, counter: TokenCounter, cap: int, about: str = "") -> str:
+        """
+        The living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
+
+        Constraints stand first, then decisions, then facts, each the newest last. What is too much is left out, the
+        oldest of the last kind first (before them what is too long to fit even alone, and what shares no rare word with
+        ``about``, constraints excepted), and a last line says how many. The frame that a block gets in the window is
+        not counted.
+        """
+        facts = sorted(self.facts.values(), key=_rank)
+        if counter.count(whole := self._block(facts, 0)) <= cap:
+            return whole
+
+        spoken_of = _spoken_of(facts, about)
+
+        def left_out(fact: Fact) -> tuple[bool, bool, int]:
+            alone = self._block([fact], len(facts) - 1)
+            matters = fact.kind is FactKind.CONSTRAINT or fact.id in spoken_of
+            return counter.count(alone) <= cap, matters, -_rank(fact)
+
+        def without(number: int) -> str:
+            return self._block(sorted(leaving[number:], key=_rank), number)
+
+        leaving, numbers = sorted(facts, key=left_out), range(1, len(facts) + 1)
+        enough = bisect.bisect_left(numbers, True, key=lambda number: counter.count(without(number)) <= cap)
+        return without(numbers[enough]) if enough < len(numbers) else ""
+
+    def _block(self, shown: list[Fact], left_out: int) -> str:
+        lines = [_HEAD, *(fact.line for fact in shown)] if shown else []
+        if left_out:
+            lines.append(f"[gc: {left_out:,} left out, in {_on_one_line(str(self.path))}]")
+        return "\n".join(lines)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Journal]:
+        """The journal while no other session has it: also its mending could cut off a line that another one writes."""
+        try:
+            with (
+                FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS),
+                contextlib.closing(Journal(self.path)) as journal,
+            ):
+                yield journal
+                journal.sync()
+        except OSError as error:
+            raise LogError(f"{self.path}: no facts can be promoted: {error}") from error
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+class _Memory:
+    """The changes of a file, folded: who lives, and what became of each."""
+
+    def __init__(self) -> None:
+        self.living: dict[str, Fact] = {}
+        # All facts of a chain of updates share one list.
+        self.chains: dict[str, list[FactChange]] = {}
+        self._last = 0
+
+    def carry_out(self, promotion: Promotion, made: Callable[..., Fact]) -> FactChange:
+        """What a promotion comes to, taken in; ``made`` is the fact but for id, kind, text and what it replaces."""
+        change = self._answer(promotion, made)
+        if change.op is not FactOp.LEAVE:
+            self.apply(change)
+        return change
+
+    def apply(self, change: FactChange) -> None:
+        """Take a change in. Raises LogError when it does not fit to those before."""
+        fact, chain = change.fact, list[FactChange]()
+        if change.op is not FactOp.ADD:
+            gone = self._living(fact.replaces if change.op is FactOp.UPDATE else fact.id)
+            chain = self.chains[gone.id]
+            del self.living[gone.id]
+        if change.op is not FactOp.DELETE:
+            if fact.id in self.chains:
+                raise LogError(f"a second fact {fact.id}")
+            self.living[fact.id] = fact
+        chain.append(change)
+        self.chains[fact.id] = chain
+        self._last = max(self._last, int(fact.id[1:]))
+
+    def held(self, at: float) -> list[Fact]:
+        """The facts that held at a time: said by then, and neither replaced nor ended."""
+        chains = {id(chain): chain for chain in self.chains.values()}
+        return [fact for chain in chains.values() for fact in _held(chain, at)]
+
+    def _answer(self, promotion: Promotion, made: Callable[..., Fact]) -> FactChange:
+        text, new = promotion.text, f"f{self._last + 1}"
+        twin = None if text is None else next((fact for fact in self.living.values() if fact.says(text)), None)
+        if promotion.op is FactOp.ADD:
+            if twin is not None:
+                return FactChange(FactOp.LEAVE, twin)
+            return FactChange(FactOp.ADD, made(id=new, kind=promotion.kind, text=text, states=promotion.states))
+        old = self._living(promotion.fact_id)
+        if twin is old:
+            return FactChange(FactOp.LEAVE, old)
+        if text is None or twin is not None:
+            end = made(id=old.id, kind=old.kind, text=old.text, replaces=old.replaces)
+            return FactChange(FactOp.DELETE, attrs.evolve(end, states=_ended(old, promotion)))
+        states = promotion.states
+        return FactChange(FactOp.UPDATE, made(id=new, kind=old.kind, text=text, replaces=old.id, states=states))
+
+    def _living(self, fact_id: str) -> Fact:
+        if fact_id not in self.living:
+            raise LogError(f"no living fact {fact_id!r}")
+        return self.living[fact_id]
+
+
+def _folded(journal: Journal) -> _Memory:
+    memory = _Memory()
+    for place, line in journal.lines():
+        try:
+            memory.apply(FactChange.read(line))
+        except LogError as error:
+            raise LogError(f"{journal.path}, byte {place.start:,}: {error}") from error
+    return memory
+
+
+def _held(chain: Sequence[FactChange], at: float) -> Iterator[Fact]:
+    """What of a chain held at a time: it ends with the change that comes behind it."""
+    for change, after in itertools.zip_longest(chain, chain[1:]):
+        end = math.inf if after is None else after.fact.since
+        if change.op is not FactOp.DELETE and change.fact.since <= at < end:
+            yield change.fact
+
+
+def _is(wanted: str, value: str) -> bool:
+    return not wanted or wanted.casefold() == value.casefold()
+
+
+def _scores(facts: Sequence[Fact], words: str) -> list[float]:
+    """How much each fact has of the words: a word that few facts have says more, one that all have next to nothing."""
+    wanted = list(dict.fromkeys(_WORD.findall(words.casefold())))
+    texts = [_searched(fact) for fact in facts]
+    weights = {word: rarity(sum(word in text for text in texts), len(texts)) for word in wanted}
+    return [sum(weight for word, weight in weights.items() if word in text) for text in texts]
+
+
+def _spoken_of(facts: Sequence[Fact], about: str) -> frozenset[str]:
+    """Ids of the facts that share a word with a text which most of them do not have."""
+    texts = {fact.id: set(_WORD.findall(_searched(fact))) for fact in facts}
+    shared = [words & set(_WORD.findall(about.casefold())) for words in texts.values()]
+    often = Counter(word for words in shared for word in words)
+    return frozenset(
+        key for key, words in zip(texts, shared, strict=True) if any(2 * often[w] <= len(facts) for w in words)
+    )
+
+
+def _searched(fact: Fact) -> str:
+    parts = () if fact.states is None else (fact.states.subject, fact.states.relation, fact.states.object)
+    return " ".join((fact.text, *parts)).casefold()
+
+
+def _ended(old: Fact, promotion: Promotion) -> Statement | None:
+    """What an ended fact said, with the time of its end; None where nobody said when."""
+    said = promotion.as_of if promotion.states is None else promotion.states.as_of
+    return None if old.states is None or said is None else attrs.evolve(old.states, as_of=said)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _rank(fact: Fact) -> int:
+    return list(FactKind).index(fact.kind)

@@ -1,0 +1,214 @@
+"""The master log: every message and every change of a source as it arrived. What leaves the window is still here."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import Format
+from gc_core.storage.journal import Journal, line_of
+from gc_core.values.json_values import DEEPEST_RECORD, read_json
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import LOG_NAME, ByteRange
+from gc_core.values.sources import CONVERSATION
+
+FILE_NAME = LOG_NAME
+
+VERSION = 1
+"""Of the log's form; the first line of a log names it."""
+
+PARTS = "parts"
+"""Key of a payload that holds parts of the system text, by name: of the source that the line names."""
+
+_AROUND = 1 << 14
+"""Bytes before and behind a place that are looked at for damage where an item is not found."""
+
+_AT = re.compile(rb'\{"at":(\d{1,18}),')
+
+
+@attrs.frozen(kw_only=True)
+class LogRecord:
+    """
+    One line of the log.
+
+    Attributes:
+        at: Items numbered before it: the order of a log, and what it is searched by.
+        items: Ids of the items that a message became, in the order of its parts, "" for none; empty otherwise.
+        role: Who spoke, or "".
+        source: The instruction source that it belongs to.
+        turn: The turn in which it came.
+        time: Seconds since 1970; the line has it to the millisecond.
+        policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
+        by_host: The host said how all of them are held.
+        payload: The message, or the change of the source, as it arrived.
+
+    """
+
+    at: int
+    items: tuple[str, ...] = ()
+    role: str = ""
+    source: str
+    turn: int = 0
+    time: float = 0.0
+    policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
+    by_host: bool = False
+    payload: Mapping[str, Any]
+
+    @property
+    def policy(self) -> GCPolicy | None:
+        """The host's own word for all of its items, or None."""
+        return next(iter(self.policies.values()), None) if self.by_host else None
+
+    def line(self) -> bytes:
+        """The line as it stands in the file; ``at`` and the ids stand first, so that they are found without parsing."""
+        return line_of(
+            {
+                "at": self.at,
+                "items": self.items,
+                "role": self.role,
+                "source": self.source,
+                "turn": self.turn,
+                "time": round(self.time, 3),
+                "policies": {key: policy.value for key, policy in self.policies.items()},
+                **({"by_host": True} if self.by_host else {}),
+                "payload": self.payload,
+            }
+        )
+
+    @classmethod
+    def read(cls, line: bytes) -> LogRecord:
+        """The record of a line. Raises LogError for a line of another form."""
+        try:
+            saved = read_json(line, DEEPEST_RECORD)
+            return cls(
+                at=_read(saved["at"], int),
+                items=tuple(_read(item, str) for item in _read(saved["items"], list)),
+                role=_read(saved["role"], str),
+                source=_read(saved["source"], str),
+                turn=_read(saved["turn"], int),
+                time=_read(saved["time"], float, int),
+                policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
+                by_host=_read(saved.get("by_host", False), bool),
+                payload=_read(saved["payload"], dict),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LogError(f"no line of a master log: {line[:200]!r}; {type(error).__name__}: {error}") from error
+
+
+def _read(value: Any, *kinds: type[Any]) -> Any:
+    """The value of a line; what was damaged may be JSON of another type."""
+    if type(value) not in kinds:
+        raise TypeError(f"{value!r:.60} is no {kinds[0].__name__}")
+    return value
+
+
+def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 - the session's own word
+    """The text of an item as it arrived. Raises ValueError when the record does not hold the item."""
+    place = record.items.index(item)
+    if record.source != CONVERSATION.name:
+        return str(record.payload["text"])
+    return format.read(format.normalise(record.payload))[place].text
+
+
+class MasterLog:
+    """Appends records and finds single ones by the number of an item, in a file that is in the order of the items."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log; where the next record will stand."""
+        return self.journal.size
+
+    def append(self, records: Iterable[LogRecord]) -> tuple[ByteRange, ...]:
+        """Write records, all or none; returns where each one stands. Raises LogError when they cannot be written."""
+        return self.journal.append(record.line() for record in records)
+
+    def read(self, place: ByteRange) -> LogRecord:
+        """The record at a place. Raises LogError when none stands there."""
+        return self._record(place, self.journal.read(place))
+
+    def records(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, LogRecord]]:
+        """The records from an offset on, each with its place. Raises LogError at a line that is none."""
+        for place, line in self.journal.lines(start, end):
+            yield place, self._record(place, line)
+
+    def find(self, number: int) -> tuple[ByteRange, LogRecord] | None:
+        """
+        The record that holds the item with this number, or None: by halves, O(log n) reads and no memory.
+
+        A damaged line costs its own items alone. Raises LogError when the item may be in one.
+        """
+        low, high = 0, self.size
+        found: tuple[ByteRange, bytes] | None = None
+        while low < high:
+            middle = (low + high) // 2
+            probe = self._numbered_from(middle, high)
+            if probe is None:
+                high = middle
+            elif _numbered_before(probe[1]) < number:
+                found, low = probe, probe[0].end
+            else:
+                high = middle
+        if number <= 0:
+            return None
+        held = self._holding(number, found)
+        if held is None and self._is_astray(number, ByteRange(0, 0) if found is None else found[0]):
+            return self._scanned(number)
+        return held
+
+    def _is_astray(self, number: int, place: ByteRange) -> bool:
+        """Whether a damaged number may have led the search to a place: no order there, or the item stands near."""
+        first = self.journal.line_from(max(0, place.start - _AROUND))
+        around = () if first is None else self.journal.lines(first[0].start, place.end + _AROUND)
+        lines = [line for _, line in around if _AT.match(line)]
+        numbers, wanted = [*map(_numbered_before, lines)], f'"i{number}"'.encode()
+        return numbers != sorted(numbers) or any(wanted in line for line in lines)
+
+    def _scanned(self, number: int) -> tuple[ByteRange, LogRecord] | None:
+        """The record that holds the item with this number, looked for line by line."""
+        wanted = f'"i{number}"'.encode()
+        for place, line in self.journal.lines():
+            if wanted in line:
+                with contextlib.suppress(LogError):  # a damaged line costs its own items
+                    record = self._record(place, line)
+                    if f"i{number}" in record.items:
+                        return place, record
+        return None
+
+    def _numbered_from(self, offset: int, end: int) -> tuple[ByteRange, bytes] | None:
+        """The first line at or behind an offset that says its number, if it begins before the end."""
+        probe = self.journal.line_from(offset)
+        while probe is not None and probe[0].start < end:
+            if _AT.match(probe[1]):
+                return probe
+            probe = self.journal.line_from(probe[0].end)
+        return None
+
+    def _holding(self, number: int, last: tuple[ByteRange, bytes] | None) -> tuple[ByteRange, LogRecord] | None:
+        """The last record with fewer items before it, if it holds the item; else a damaged one behind it might."""
+        if last is not None:
+            record = self._record(*last)
+            if f"i{number}" in record.items:
+                return last[0], record
+        behind = self.journal.line_from(0 if last is None else last[0].end)
+        if behind is not None and not _AT.match(behind[1]):
+            self._record(*behind)
+        return None
+
+    def _record(self, place: ByteRange, line: bytes) -> LogRecord:
+        try:
+            return LogRecord.read(line)
+        except LogError as error:
+            raise LogError(f"{self.journal.path}, bytes {place.start}-{place.end}: {error}") from error
+
+
+def _numbered_before(line: bytes) -> int:
+    head = _AT.match(line)
+    return int(head.group(1)) if head else 0

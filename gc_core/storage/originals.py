@@ -1,0 +1,139 @@
+"""Items as they arrived, read from the log: what a summary stands for, when a digest is written from the originals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import Format, TokenCounter
+from gc_core.relevance.name_scan import scan
+from gc_core.storage.ledger import Ledger
+from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.storage.search.record_texts import parts_of
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import ByteRange, Reference
+from gc_core.values.sources import CONVERSATION
+
+_MOST: Final = 4
+"""Times the tokens that a reference tells which are read between its ends at most: what was summarised may have units
+of other times between, and what stands for those tells of them."""
+
+_BESIDES: Final = 2_000
+
+
+@attrs.frozen(kw_only=True)
+class TakenBack:
+    """
+    What of a log the session went back behind: it is in the file, and does not count any more.
+
+    Attributes:
+        ranges: The bytes.
+
+    """
+
+    ranges: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> TakenBack:
+        """As the ledger tells. O(its length), of which only the lines that say so are taken apart."""
+        return cls(ranges=tuple((record.log, at) for record, at in ledger.rewinds()))
+
+    def holds(self, place: ByteRange) -> bool:
+        """Whether a line at this place was taken back."""
+        return any(start <= place.start < end for start, end in self.ranges)
+
+
+@attrs.frozen(kw_only=True)
+class Reading:
+    """
+    How originals are read.
+
+    Attributes:
+        log: Where they stand.
+        format: The provider's message shape.
+        counter: Counts them.
+        taken_back: What of the log does not count any more.
+        damaged: Told of every line that cannot be read; the others are read all the same.
+
+    """
+
+    log: MasterLog
+    format: Format
+    counter: TokenCounter
+    taken_back: TakenBack
+    damaged: Callable[[LogError], None]
+
+    def between(self, reference: Reference, resident: Collection[str], behind: int = 0) -> tuple[Item, ...]:
+        """
+        The items of the conversation between the ends of a reference, oldest first, but for those that are ``resident``
+        and those up to the one with number ``behind``. O(what the reference tells), however far apart its ends are.
+        """
+        low, high = max(int(reference.first[1:]), behind + 1), int(reference.last[1:])
+        first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
+        if first is None or last is None:
+            return ()
+        said = (record for record in self._records(first.start, last.end) if record.source == CONVERSATION.name)
+        items = items_of(said, self.format, self.counter)
+        among = (item for item in items if low <= int(item.id[1:]) <= high and item.id not in resident)
+        return tuple(_up_to(among, _MOST * reference.tokens + _BESIDES))
+
+    def _place_of(self, numbers: Sequence[int]) -> ByteRange | None:
+        """Where the first of these items that can be read stands."""
+        for number in numbers:
+            try:
+                found = self.log.find(number)
+            except LogError as error:
+                self.damaged(error)
+                continue
+            if found is not None:
+                return found[0]
+        return None
+
+    def _records(self, start: int, end: int) -> Iterator[LogRecord]:
+        for place, line in self.log.journal.lines(start, end):
+            if self.taken_back.holds(place):
+                continue
+            try:
+                yield LogRecord.read(line)
+            except LogError as error:
+                self.damaged(LogError(f"{self.log.journal.path}, bytes {place.start}-{place.end}: {error}"))
+
+
+def _up_to(items: Iterable[Item], tokens: int) -> Iterator[Item]:
+    told = 0
+    for item in items:
+        yield item
+        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # of an earlier turn nobody counts it
+        if told > tokens:
+            return
+
+
+def items_of(records: Iterable[LogRecord], format: Format, counter: TokenCounter) -> Iterator[Item]:  # noqa: A002
+    """
+    The items of these records as they arrived, each in the unit of its message; results are paired with their calls by
+    the newest call of the same id.
+    """
+    calls: dict[str, str] = {}
+    for unit, record in enumerate(records):
+        for key, part in parts_of(record, format):
+            if part.kind is ItemKind.TOOL_CALL:
+                calls[part.call_id] = key
+            yield Item(
+                id=key,
+                kind=part.kind,
+                source=record.source,
+                policy=record.policies.get(key, GCPolicy.EPHEMERAL),
+                tokens=0,
+                original_tokens=counter.count(part.text),
+                text=part.text,
+                unit=unit,
+                turn=record.turn,
+                name=part.name,
+                call=calls.get(part.call_id, "") if part.kind is ItemKind.TOOL_RESULT else "",
+                is_error=part.is_error,
+                scan=scan(part.text),
+            )

@@ -1,0 +1,253 @@
+"""Overwriting a secret on purpose, everywhere in a session's directory, so that every place in its files holds."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import filelock
+
+from gc_core.errors import LogError
+from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER
+from gc_core.plugins.manager import Plugins
+from gc_core.providers import format_named
+from gc_core.providers.contract import Format, TokenCounter
+from gc_core.storage import facts
+from gc_core.storage import master_log as logs
+from gc_core.storage import task_state_file as task_file
+from gc_core.storage.checkpoints import Checkpoints
+from gc_core.storage.ledger import Collected, Digests, Purged, Rewound, Sent
+from gc_core.storage.purge.allowed_edits import check_fact, check_ledger_line, check_log_line
+from gc_core.storage.purge.secret import Secret, bytes_of
+from gc_core.storage.rebuild import enter, standing, take_all
+from gc_core.storage.search import index_file
+from gc_core.storage.state import Position, SessionState, Settings, digest_of_messages
+from gc_core.storage.store import Store
+from gc_core.values.config import FILES, MEMORY, SQLITE
+from gc_core.values.json_values import DEEPEST_RECORD, read_json
+from gc_core.values.loggers import logger
+from gc_core.values.references import ByteRange
+
+_Check = Callable[[bytes, bytes], None]
+"""Raises LogError when a line may not become another one."""
+
+_log = logger("gc_core.purge")
+
+
+def purge(
+    directory: str | Path,
+    match: str,
+    *,
+    by: str,
+    counter: TokenCounter | None = None,
+    plugins: Plugins | None = None,
+) -> Purged:
+    """
+    Overwrite a text wherever a closed session's files hold it; returns what the ledger has of it: who, and how often.
+
+    It is found as plain text and in every form in which JSON writes it, also in JSON inside of JSON, and overwritten
+    with ``*`` (or another letter that it does not hold) in as many bytes: sizes, places, ids and references stay as
+    they are, and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a
+    facts file in the directory are overwritten; checkpoints, search index and the file of the task's state are deleted,
+    for they are made anew of log and ledger. The digests of the requests and of the collections in force are made anew
+    too: undoing goes on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by
+    ``verify`` only until then.
+
+    A process that is killed in the middle leaves a session in which some of it stands; purging again completes it. What
+    is not found: other spellings, the piece of it that a stub's cut left over, and copies elsewhere: forks, facts in
+    another directory, the disk's free blocks. Masked thinking that still stands in the window no longer fits its
+    signature.
+
+    Args:
+        directory: The session's.
+        match: What is overwritten, letter by letter.
+        by: Who wants it; stands in the ledger.
+        counter: The host's own counter, if it had one.
+        plugins: Where a plugin's memory backend is found; by default, among those that are installed.
+
+    Raises:
+        ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask; or
+            the session's checkpoints are in a memory backend that nothing offers.
+        LogError: Nothing was changed: there is no session, another one has it open, or the text stands where a mask
+            would break something, in an id, a number, a name, a key, sealed bytes.
+
+    """
+    secret, directory = Secret.of(match, by), Path(directory)
+    if not (directory / logs.FILE_NAME).is_file():
+        raise LogError(f"{directory} holds no session: there is no {logs.FILE_NAME}")
+    with contextlib.ExitStack() as opened:
+        store = opened.enter_context(contextlib.closing(Store(directory)))
+        store.mend()
+        settings = Settings.of(store.settings(), None, counter)
+        kept = _kept_elsewhere(settings, directory, plugins)
+        opened.enter_context(_held(directory / facts.FILE_NAME))
+        plans = list(_planned(store, secret, format_named(settings.format)))
+        _forget(directory)
+        if kept is not None:
+            kept.forget_all()
+        for plan in plans:
+            plan.carry_out()
+        _renew_digests(store, settings.fresh(store.payload))
+        record = Purged(by=by, occurrences=sum(plan.occurrences for plan in plans))
+        store.note(record)
+        store.sync()
+    return record
+
+
+# -- what will be done -------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class _Plan:
+    """What becomes of the lines of one file."""
+
+    path: Path
+    edits: tuple[tuple[int, bytes], ...]
+    occurrences: int
+
+    def carry_out(self) -> None:
+        """Overwrite the bytes, and wait for the disk. Raises LogError."""
+        try:
+            with self.path.open("r+b", buffering=0) as file:
+                for start, data in self.edits:
+                    os.pwrite(file.fileno(), data, start)
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise LogError(f"{self.path}: not all could be overwritten; purge again: {error}") from error
+
+
+def _planned(store: Store, secret: Secret, form: Format) -> Iterator[_Plan]:
+    """What is to be overwritten, file by file. Raises LogError, naming the line, where that would break something."""
+    yield _plan(store.log.journal.path, secret, functools.partial(check_log_line, form=form))
+    yield _plan(store.ledger.journal.path, secret, functools.partial(check_ledger_line, form=form))
+    if (store.directory / facts.FILE_NAME).is_file():
+        yield _plan(store.directory / facts.FILE_NAME, secret, check_fact)
+    for path in sorted(store.directory.glob("*.torn-*")):
+        yield _plan(path, secret, None)
+
+
+def _plan(path: Path, secret: Secret, check: _Check | None) -> _Plan:
+    edits, count, start = [], 0, 0
+    with path.open("rb") as file:
+        for line in file:
+            if not secret.is_out_of(line):
+                new, found = _masked(path, start, line, secret, check)
+                if found:
+                    edits.append(_difference(start, line, new))
+                    count += found
+            start += len(line)
+    return _Plan(path=path, edits=tuple(edits), occurrences=count)
+
+
+def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check | None) -> tuple[bytes, int]:
+    text = _as_json(line)
+    if text is None:  # torn: nothing in it has to be kept whole
+        masked, count = secret.masked_text(line.decode("utf-8", "surrogateescape"))
+        return masked.encode("utf-8", "surrogateescape"), count
+    try:
+        masked, count = secret.masked_line(text)
+        new = bytes_of(masked)
+        if count and check is not None:
+            check(line, new)
+    except LogError as error:
+        where = f"{path}, bytes {start}-{start + len(line)}"
+        text = f"{where}: the text cannot be overwritten: {error}; nothing was changed; purge it with what is around it"
+        raise LogError(text) from error
+    return new, count
+
+
+def _as_json(line: bytes) -> str | None:
+    try:
+        text = line.decode("utf-8", "surrogatepass")
+        read_json(text, DEEPEST_RECORD)
+    except ValueError:
+        return None
+    return text
+
+
+def _difference(start: int, old: bytes, new: bytes) -> tuple[int, bytes]:
+    """Where the lines begin to differ, and what stands there up to the last byte that does."""
+    unlike = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
+    return start + unlike[0], new[unlike[0] : unlike[-1] + 1]
+
+
+# -- what is done ------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """While no session promotes facts to this file."""
+    if not path.is_file():
+        yield
+        return
+    try:
+        with filelock.FileLock(f"{path.resolve()}.lock", timeout=facts.LOCK_SECONDS):
+            yield
+    except OSError as error:
+        raise LogError(f"{path} cannot be held: {error}") from error
+
+
+def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None) -> Checkpoints | None:
+    """Checkpoints that are not in the directory, or None. Raises ConfigError where they cannot be reached."""
+    name = settings.config.memory_backend
+    if name in {FILES, SQLITE, MEMORY}:
+        return None
+    return Checkpoints((plugins or Plugins.discover()).memory_backend(name, directory.absolute()), name)
+
+
+def _forget(directory: Path) -> None:
+    """What is made anew of log and ledger; first of all, so that nothing can be made of it in between."""
+    index = directory / index_file.FILE_NAME
+    beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
+    try:
+        state = (directory / task_file.FILE_NAME, *directory.glob("unfinished*"))
+        for path in (*beside, *state, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise LogError(f"{directory}: not all could be deleted; purge again: {error}") from error
+
+
+def _renew_digests(store: Store, state: SessionState) -> None:
+    """
+    Digests as log and ledger give them now: a collection whose digest does not fit could not be undone any more.
+
+    A session that could not be folded before cannot be now; the secret is gone from it all the same.
+    """
+    log, ledger, end = store.log, store.ledger, store.position
+    reached = Position()
+    try:
+        for place, entry in standing(ledger, reached, end):
+            record = entry.record
+            take_all(state, log, reached, record.log if isinstance(record, Rewound) else entry.at)
+            before = state.context.messages
+            enter(state, ledger, place, entry)
+            if isinstance(record, Collected):
+                count = record.digests.count
+                after = state.context.messages
+                found = Digests(before=digest_of_messages(before[:count]), after=digest_of_messages(after), count=count)
+                _write_digests(store, place, _digests(record.digests), _digests(found))
+            elif isinstance(record, Sent) and record.digest:
+                _write_digests(store, place, _digest(record.digest), _digest(state.context.digest))
+            reached = Position(entry.at, place.end)
+    except LogError as error:
+        _log.warning("digests not made anew", error=str(error))
+
+
+def _write_digests(store: Store, place: ByteRange, old: bytes, new: bytes) -> None:
+    if old != new:
+        line = store.ledger.journal.read(place)
+        store.ledger.journal.overwrite(place, line.replace(old, new))
+
+
+def _digest(digest: str) -> bytes:
+    """As it stands in the line of a request."""
+    return f'"digest":"{digest}"'.encode()
+
+
+def _digests(digests: Digests) -> bytes:
+    """As they stand in the line of a collection: the quotes of a text are escaped, so no text holds them."""
+    return f'"digests":{{"before":"{digests.before}","after":"{digests.after}"'.encode()

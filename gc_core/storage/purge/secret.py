@@ -1,0 +1,130 @@
+"""A text that is to be purged: where it stands in a line, in every form in which JSON writes it, and its mask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from gc_core.errors import ConfigError, LogError
+from gc_core.values.json_values import read_json, value_or_none
+
+SHORTEST = 4
+"""Characters of a secret at least: a shorter text stands in ids, numbers and words by chance."""
+
+_MASKS = "*#-=+~_.:;!?%$&@|<>^"
+"""What a secret is overwritten with: the first of these that it does not hold itself, so that none is made anew."""
+
+_STRING = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
+_SCALAR = re.compile(r"[-+.\w]+")
+_ESCAPE = re.compile(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
+# Nobody escapes ASCII letters and digits but by number.
+_UNESCAPED = re.compile(r"[A-Za-z0-9]+")
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+
+
+@attrs.frozen
+class Secret:
+    """A text to be overwritten, the letter of its mask, and bytes without which a line cannot hold it."""
+
+    text: str
+    mask: str
+    rare: bytes
+
+    @classmethod
+    def of(cls, match: str, by: str) -> Secret:
+        """Raises ConfigError when it cannot be looked for."""
+        if len(match) < SHORTEST:
+            raise ConfigError(f"{len(match)} characters would be hit by chance; a text to purge has {SHORTEST} or more")
+        if match in by:
+            raise ConfigError("by names the text that is to be purged; it stands in the ledger")
+        mask = next((letter for letter in _MASKS if letter not in match), None)
+        if mask is None:
+            raise ConfigError(f"a text that holds all of {_MASKS} cannot be told from its mask; purge a part of it")
+        return cls(match, mask, max(_UNESCAPED.findall(match), key=len, default="").encode())
+
+    def is_out_of(self, line: bytes) -> bool:
+        """Whether a look at the bytes is enough to say that it is not there."""
+        return bool(self.rare) and self.rare not in line and not _ESCAPED_ASCII.search(line)
+
+    def masked_line(self, line: str) -> tuple[str, int]:
+        """A line of JSON, masked in its strings, and how often. Raises LogError when it stands outside of them."""
+        if any(self.text in scalar for scalar in _SCALAR.findall(_STRING.sub(" ", line))):
+            raise LogError("it is a number, or in one")
+        parts: list[str] = []
+        end = count = 0
+        for token in _STRING.finditer(line):
+            inner = _Layer(token[0][1:-1], [*range(len(token[0]) - 1)])
+            spans = _apart(self._spans(inner.below() or inner))
+            parts += line[end : token.start() + 1], self._over(inner.text, spans)
+            end, count = token.end() - 1, count + len(spans)
+        return "".join((*parts, line[end:])), count
+
+    def masked_text(self, text: str) -> tuple[str, int]:
+        """Any text, masked, and how often."""
+        spans = _apart(self._spans(_Layer(text, [*range(len(text) + 1)])))
+        return self._over(text, spans), len(spans)
+
+    def _spans(self, layer: _Layer) -> Iterator[tuple[int, int]]:
+        """Where it stands in the line, at this layer and at those below it."""
+        below = layer.below()
+        starts = [found.start() for found in re.finditer(re.escape(self.text), layer.text)]
+        if starts and below is not None and _is_json(layer.text):
+            # In JSON a line break and "ice" are written \nice, which holds no "nice".
+            letters = set(below.starts)
+            starts = [start for start in starts if {layer.starts[start], self._end(layer, start)} <= letters]
+        for start in starts:
+            yield layer.starts[start], self._end(layer, start)
+        if below is not None:
+            yield from self._spans(below)
+
+    def _end(self, layer: _Layer, start: int) -> int:
+        return layer.starts[start + len(self.text)]
+
+    def _over(self, text: str, spans: Iterable[tuple[int, int]]) -> str:
+        parts: list[str] = []
+        end = 0
+        for start, stop in spans:
+            parts += text[end:start], self.mask * len(bytes_of(text[start:stop]))
+            end = stop
+        return "".join((*parts, text[end:]))
+
+
+def bytes_of(text: str) -> bytes:
+    """The text as a log has it, lone surrogates too."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+@attrs.frozen
+class _Layer:
+    """A text as it is after so many escapes were taken away, and where in the line each of its letters begins."""
+
+    text: str
+    starts: list[int]
+
+    def below(self) -> _Layer | None:
+        """With one more layer of JSON's escapes taken away; None when there is none."""
+        parts: list[str] = []
+        starts: list[int] = []
+        end = 0
+        for found in _ESCAPE.finditer(self.text):
+            parts += self.text[end : found.start()], read_json(f'"{found[0]}"')
+            starts += self.starts[end : found.start() + 1]
+            end = found.end()
+        return _Layer("".join((*parts, self.text[end:])), starts + self.starts[end:]) if end else None
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In their order, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(set(spans)):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _is_json(text: str) -> bool:
+    return isinstance(value_or_none(text), dict | list)

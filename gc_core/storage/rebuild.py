@@ -1,0 +1,233 @@
+"""The state of a session, made anew from its master log and its ledger. No plugin is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from gc_core.errors import GCError, LogError
+from gc_core.storage.ledger import (
+    UNREADABLE,
+    Booked,
+    Cleared,
+    Collected,
+    Configured,
+    Entry,
+    Inherited,
+    Ledger,
+    ObjectiveSet,
+    Observed,
+    Opened,
+    Pinned,
+    PolicySet,
+    Purged,
+    Registered,
+    Released,
+    Rewound,
+    Sent,
+    Undone,
+)
+from gc_core.storage.master_log import PARTS, LogRecord, MasterLog
+from gc_core.storage.state import Position, SessionState, with_policies
+from gc_core.values.items import ItemKind
+from gc_core.values.layers import SystemPart
+from gc_core.values.messages import Payload
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import ByteRange
+from gc_core.values.sources import CONVERSATION, ENRICHMENT, PLUGIN
+from gc_core.window.memory_blocks import Block
+from gc_core.window.pending_head import Changes
+
+SESSION = "session"
+"""The source of lines that are the session's own: the first one, which says whose log it is, and closed calls."""
+
+CALLS_CLOSED = "calls_closed"
+"""Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
+
+UNFITTING = (GCError, *UNREADABLE)
+"""What carrying out a record of another session's, or a damaged one, may raise."""
+
+
+def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, end: Position) -> None:
+    """
+    Bring a state that is as it was at ``start`` to ``end``, record by record.
+
+    Raises LogError, naming the line, where log and ledger do not fit together, and when what is taken back lies before
+    ``start``.
+    """
+    reached = start
+    for place, entry in standing(ledger, start, end):
+        _check(log, ledger, place, entry, reached)
+        skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
+        take_all(state, log, reached, min(skipped, end.log))
+        enter(state, ledger, place, entry)
+        reached = Position(entry.at, place.end)
+    take_all(state, log, reached, end.log)
+
+
+def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bool:
+    """Whether nothing that happened before ``start`` was taken back between it and ``end``."""
+    return all(
+        entry.record.ledger >= start.ledger and entry.record.log >= start.log
+        for _, entry in ledger.entries(start.ledger, end.ledger)
+        if isinstance(entry.record, Rewound)
+    )
+
+
+def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
+    """The entries that no later one took back."""
+    standing: list[tuple[ByteRange, Entry]] = []
+    for place, entry in ledger.entries(start.ledger, end.ledger):
+        record = entry.record
+        if isinstance(record, Rewound):
+            if record.ledger < start.ledger or record.log < start.log:
+                raise LogError(f"{ledger.journal.path}: bytes {place.start} take back what lies before {start.ledger}")
+            standing = [kept for kept in standing if kept[0].start < record.ledger]
+        standing.append((place, entry))
+    return standing
+
+
+def _check(log: MasterLog, ledger: Ledger, place: ByteRange, entry: Entry, reached: Position) -> None:
+    """Entries stand in the order of the log, and in the ledger of the same session."""
+    where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
+    if entry.at < reached.log:
+        raise LogError(f"{where} speak of {entry.at} bytes of the log; those before it reach to {reached.log}")
+    if isinstance(entry.record, Opened) and entry.record.session != (session := session_of(log)):
+        raise LogError(f"{where} are of session {entry.record.session!r}; {log.journal.path} is of {session!r}")
+
+
+def session_of(log: MasterLog) -> str:
+    """Id of the session whose log it is, as its first line says, or ""."""
+    _, record = next(log.records(0, log.size), (None, None))
+    return "" if record is None or record.source != SESSION else str(record.payload.get("session", ""))
+
+
+# -- the log -------------------------------------------------------------------------------------------------------
+
+
+def take_all(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
+    """The lines of the log from a moment up to an offset. Raises LogError, naming the line that does not fit."""
+    for place, record in log.records(reached.log, end):
+        try:
+            _number_on(state, record)
+            take_one(state, place, record, Position(place.start, reached.ledger))
+        except UNFITTING as error:
+            where = f"{log.journal.path}: bytes {place.start}-{place.end}"
+            raise LogError(f"{where} do not fit: {_told(error)}") from error
+
+
+def _number_on(state: SessionState, record: LogRecord) -> None:
+    """A collection that the ledger lost, after a power loss, may have numbered traces: ids are those of the log."""
+    numbers = state.numbers
+    if record.at < numbers.items:
+        raise LogError(f"{record.at} items were numbered before it; now {numbers.items} are")
+    if record.at > numbers.items:
+        state.go_on_from(attrs.evolve(numbers, items=record.at))
+
+
+def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
+    """One line of the log, written at this moment. Raises SourceError or LogError when it does not fit."""
+    payload = record.payload
+    if record.source == SESSION:
+        if CALLS_CLOSED in payload:
+            state.take(state.closing(), at)
+        return
+    if record.source == CONVERSATION.name:
+        arrival = state.intake().take(payload, state.context.cursor, policy=record.policy, became=record.items)
+        state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
+    elif PARTS in payload:
+        policy = GCPolicy(payload["policy"])
+        texts = payload[PARTS].items()
+        parts = [SystemPart(source=record.source, name=name, text=text, policy=policy) for name, text in texts]
+        _change(state, state.changes.system(parts), payload)
+    elif record.source == PLUGIN.name:
+        tools = state.changes.tools(tuple(payload["schemas"]), frozenset(payload["discoverable"]))
+        _change(state, tools, payload)
+    else:
+        _place_block(state, place, record)
+
+
+def _change(state: SessionState, changes: Changes, payload: Payload) -> None:
+    needed = state.needed(changes)
+    state.change(needed, state.changed(needed, state.context), now=payload["refresh"] == "now")
+
+
+def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> None:
+    if not record.payload["text"]:
+        state.take_back(record.source, record.payload["name"])
+        return
+    # Its cap was looked at when it was given: by another counter it might be over it now.
+    kind = ItemKind.ENRICHMENT if record.source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
+    block = Block(source=record.source, name=record.payload["name"], text=record.payload["text"], kind=kind)
+    state.place(
+        with_policies(state.placing(block, state.context.cursor), record.policies).logged(
+            record.items, place, record.payload
+        )
+    )
+
+
+# -- the ledger ----------------------------------------------------------------------------------------------------
+
+
+def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
+    """One line of the ledger. Raises LogError, naming it, when it does not fit."""
+    try:
+        enter_one(state, ledger, place, entry)
+    except UNFITTING as error:
+        where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
+        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
+
+
+def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
+    """What ``enter`` does; errors as they come."""
+    match entry.record:
+        case Opened() | Purged() | Booked() | Inherited():
+            pass
+        case Registered(source=source):
+            state.register(source)
+        case Sent(digest=digest):
+            state.sent, state.sent_digest = True, digest
+        case Observed(raw=raw, reported=reported, counted=counted):
+            state.observe(raw, reported, counted=counted)
+        case ObjectiveSet() as record:
+            state.objective = state.objective.set_to(record.text)
+        case Cleared() as record:
+            state.clear(record)
+        case Configured() as record:
+            state.configure(record, state.counted_for(record.model))
+        case Pinned(turn=turn, item=item, pinned=pinned):
+            state.pin(turn, item, pinned=pinned)
+        case PolicySet(item=item, policy=policy):
+            state.context.set_policy(item, policy)
+        case Collected() as record:
+            state.collect_again(record, place)
+        case Undone(place=of, redone=True):
+            _check_last(state.taken_back, of)
+            record = collected(ledger, of)
+            state.redo(state.with_again(record), record.recalled)
+        case Undone(place=of):
+            _check_last(state.done, of)
+            record = collected(ledger, of)
+            state.undo(state.without(record), record.recalled)
+        case Released():
+            state.release()
+        case Rewound(numbers=numbers):
+            state.go_on_from(numbers)
+
+
+def _check_last(places: Sequence[ByteRange], place: ByteRange) -> None:
+    if not places or places[-1] != place:
+        raise LogError(f"of the collections, that at {place.start} is not the last one")
+
+
+def collected(ledger: Ledger, place: ByteRange) -> Collected:
+    """The collection at a place of the ledger. Raises LogError when another record stands there."""
+    record = ledger.read(place).record
+    if not isinstance(record, Collected):
+        raise LogError(f"{ledger.journal.path}: bytes {place.start}-{place.end} hold no collection")
+    return record

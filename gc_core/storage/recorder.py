@@ -1,0 +1,472 @@
+"""Writes first, then acts: every change of a session is in its files before the window knows of it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import attrs
+
+from gc_core.errors import LogError, RuleError, SourceError
+from gc_core.events import LayerChanged
+from gc_core.providers.contract import Format
+from gc_core.providers.rules import check_request
+from gc_core.storage.ledger import (
+    Booked,
+    Cleared,
+    Collected,
+    Configured,
+    Inherited,
+    ObjectiveSet,
+    Observed,
+    Pinned,
+    PolicySet,
+    Registered,
+    Released,
+    Rewound,
+    Sent,
+    Undone,
+)
+from gc_core.storage.master_log import PARTS, LogRecord
+from gc_core.storage.rebuild import CALLS_CLOSED, SESSION, collected
+from gc_core.storage.restore import brought_back, originals
+from gc_core.storage.state import Position, SessionState, digests_of, first_difference, new_items, numbers_of
+from gc_core.storage.store import Store
+from gc_core.values.framing import is_told, told_result
+from gc_core.values.items import Item, ItemKind, Part
+from gc_core.values.layers import SystemPart
+from gc_core.values.messages import Message, Payload
+from gc_core.values.policy import GCPolicy
+from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
+from gc_core.window.collection_outcome import Collected as Collection
+from gc_core.window.context import Context, recounted
+from gc_core.window.intake import OWN_POLICIES, Arrival, Classify, Cursor, Intake
+from gc_core.window.memory_blocks import Blocks
+from gc_core.window.patches import hunks_between
+from gc_core.window.pending_head import Changes, layers_changed
+
+
+@attrs.frozen(kw_only=True)
+class Taken:
+    """
+    What came of something that arrived.
+
+    Attributes:
+        ids: Ids of the items that it became.
+        new: All new items, those of synthetic results among them.
+        arrival: What it did to the window.
+        tokens_before: Tokens of the request before a message arrived.
+
+    """
+
+    ids: tuple[str, ...] = ()
+    new: tuple[Item, ...] = ()
+    arrival: Arrival
+    tokens_before: int = 0
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _whole(method: Callable[Concatenate[Recorder, P], R]) -> Callable[Concatenate[Recorder, P], R]:
+    """What was interrupted between the files and the state leaves a state that is made anew before it is used again."""
+
+    @functools.wraps(method)
+    def call(recorder: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        before = recorder.store.position
+        try:
+            return method(recorder, *args, **kwargs)
+        except BaseException:  # an interrupt too; it goes on
+            recorder.is_stale = recorder.is_stale or recorder.store.position != before
+            raise
+
+    return call
+
+
+class Recorder:
+    """
+    A session's state together with its files.
+
+    Every method raises LogError, with nothing changed, when the files cannot be written.
+    """
+
+    def __init__(self, store: Store, state: SessionState) -> None:
+        self.store = store
+        self.state = state
+        self.is_stale = False
+        self._steps = 0
+
+    def renew(self, state: SessionState) -> None:
+        """Take over the state that the files tell; what waits for the end of the next request is in no file."""
+        state.blocks = Blocks((*state.blocks.waiting, *self.state.blocks.given), state.blocks.newest)
+        self.state, self.is_stale = state, False
+
+    # -- what arrives --------------------------------------------------------------------------------------------
+
+    @_whole
+    def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify) -> Taken:
+        """A message of the conversation. Raises MessageError when it is malformed."""
+        state = self.state
+        before = state.context.cursor
+        arrival = state.intake(classify).take(payload, before, policy=policy)
+        new = new_items(arrival, before.items)
+        ids = _ids_of(state.format, payload, new)
+        record = LogRecord(
+            at=before.items,
+            items=ids,
+            role=state.format.role(payload).value,
+            source=CONVERSATION.name,
+            turn=arrival.cursor.turn,
+            time=time.time(),
+            policies={item.id: item.policy for item in new},
+            by_host=policy is not None,
+            payload=payload,
+        )
+        (place,) = self.store.log.append([record])
+        arrival = arrival.logged(ids, place, payload)
+        tokens = state.context.budget.total
+        taken = state.take(arrival, Position(place.start, self.store.ledger.size))
+        return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival, tokens_before=tokens)
+
+    @_whole
+    def prepare(self) -> tuple[Taken, ...]:
+        """Before a model call: waiting calls get synthetic results, waiting blocks stand at the end; all or none."""
+        state = self.state
+        before = state.context.cursor
+        closing = state.closing()
+        placings = self._placings(closing.cursor)
+        records = [record for record, _ in placings]
+        closes = bool(closing.messages or closing.left) or closing.joined is not None
+        if closes:
+            records.insert(0, self._source_record(SESSION, {CALLS_CLOSED: len(before.open_calls)}, before.items))
+        if not records:
+            return ()
+        places = self.store.log.append(records)
+        at = Position(places[0].start, self.store.ledger.size)
+        taken = [Taken(new=tuple(state.take(closing, at)), arrival=closing)] if closes else []
+        for place, (record, arrival) in zip(places[closes:], placings, strict=True):
+            logged = arrival.logged(record.items, place, record.payload)
+            taken.append(Taken(ids=record.items, new=tuple(state.place(logged)), arrival=logged))
+        return tuple(taken)
+
+    @_whole
+    def give(self, source: str, texts: Mapping[str, str], unsent: Callable[[Item], bool]) -> None:
+        """
+        New versions of named texts, which wait; where one stands in the window that nobody has read, it leaves for
+        them. Raises SourceError when they cannot be.
+        """
+        state = self.state
+        state.give(source, texts)
+        waiting = {(block.source, block.name) for block in state.blocks.waiting}
+        for name, text in texts.items():
+            item = state.context.find(state.blocks.newest.get((source, name), ""))
+            if item is None or not unsent(item) or not ((source, name) in waiting or not text.strip()):
+                continue
+            payload = {"name": name, "text": ""}
+            self.store.log.append([self._source_record(source, payload, state.context.cursor.items)])
+            state.take_back(source, name)
+
+    def _placings(self, cursor: Cursor) -> list[tuple[LogRecord, Arrival]]:
+        """What each waiting block becomes behind this point, and its line."""
+        placings = []
+        for block in self.state.blocks.waiting:
+            arrival = self.state.placing(block, cursor)
+            (item,) = arrival.items()
+            policies = {item.id: item.policy}
+            payload = {"name": block.name, "text": block.text}
+            placings.append((self._source_record(block.source, payload, cursor.items, policies), arrival))
+            cursor = arrival.cursor
+        return placings
+
+    # -- what is set ---------------------------------------------------------------------------------------------
+
+    @_whole
+    def system(
+        self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool, source: str = SYSTEM.name
+    ) -> tuple[LayerChanged, ...] | None:
+        """
+        Named parts of the system text, of one source; returns what they invalidate, None when nothing is changed.
+
+        Raises SourceError when they cannot be.
+        """
+        payload = {PARTS: dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
+        made = [SystemPart(source=source, name=name, text=text, policy=policy) for name, text in parts.items()]
+        return self._change(Changes().system(made), source, payload, now=now)
+
+    @_whole
+    def tools(
+        self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool
+    ) -> tuple[LayerChanged, ...] | None:
+        """All tool schemas, as ``system``. Raises SourceError when they cannot be."""
+        payload = {
+            "schemas": list(schemas),
+            "discoverable": sorted(discoverable),
+            "refresh": "now" if now else "break",
+        }
+        return self._change(Changes().tools(schemas, discoverable), PLUGIN.name, payload, now=now)
+
+    @_whole
+    def register(self, source: InstructionSource) -> None:
+        """A further source. Raises SourceError when its name is taken by another one."""
+        if not self.state.context.budget.knows(source):
+            self.store.note(Registered(source=source))
+            self.state.register(source)
+
+    @_whole
+    def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
+        """Hold a turn or an item, or release it."""
+        self.store.note(Pinned(turn=turn, item=item, pinned=pinned))
+        self.state.pin(turn, item, pinned=pinned)
+
+    @_whole
+    def set_policy(self, item: str, policy: GCPolicy) -> None:
+        """How strongly a resident item is held."""
+        self.store.note(PolicySet(item=item, policy=policy))
+        self.state.context.set_policy(item, policy)
+
+    @property
+    def position(self) -> Position:
+        """How far log and ledger reach: while that is the same, nothing was said, set or decided."""
+        return Position(self.store.log.size, self.store.ledger.size)
+
+    @_whole
+    def sent(self) -> None:
+        """A request was rendered: noted with its digest, unless it is the last one again."""
+        digest = self.state.context.digest
+        if not self.state.sent or digest != self.state.sent_digest:
+            self.store.note(Sent(digest=digest))
+            self.state.sent, self.state.sent_digest = True, digest
+
+    @_whole
+    def observe(self, record: Observed) -> None:
+        """The provider reported its input tokens."""
+        self.store.note(record)
+        self.state.observe(record.raw, record.reported, counted=record.counted)
+
+    @_whole
+    def book(self, record: Booked) -> None:
+        """A call beside the conversation was paid."""
+        self.store.note(record)
+
+    @_whole
+    def inherit(self, record: Inherited) -> None:
+        """The session was handed off: what it begins with, and of whom."""
+        self.store.note(record)
+
+    @_whole
+    def aim(self, text: str) -> None:
+        """The host says what the agent is after."""
+        self.store.note(ObjectiveSet(text=text))
+        self.state.objective = self.state.objective.set_to(text)
+
+    @_whole
+    def clear(self, record: Cleared) -> None:
+        """The provider itself leaves items out, or does not any more."""
+        self.store.note(record)
+        self.state.clear(record)
+
+    @_whole
+    def configure(self, record: Configured) -> None:
+        """Another model or window."""
+        counted = self.state.counted_for(record.model)
+        self.store.note(record)
+        self.state.configure(record, counted)
+
+    # -- collections ---------------------------------------------------------------------------------------------
+
+    @_whole
+    def commit(self, collection: Collection, context: Context) -> None:
+        """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
+        state, plan, result = self.state, collection.plan, collection.result
+        gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
+        record = Collected(
+            reason=result.reason,
+            target_tokens=result.target_tokens,
+            tokens_before=result.tokens_before,
+            tokens_after=context.budget.total,
+            removals=result.removals,
+            hunks=hunks_between(state.context.messages, context.messages),
+            summaries=result.summaries,
+            recalled=tuple(each.block for each in collection.recalled),
+            schemas=tuple(gone),
+            changed_head=bool(state.changes) and not collection.keeps_head,
+            numbers=numbers_of(context.cursor),
+            counter=state.counter.name,
+            digests=digests_of(state.context, context),
+        )
+        place = self.store.note(record)
+        state.commit(context, place, changed_head=record.changed_head, recalled=record.recalled)
+
+    @_whole
+    def undo(self) -> Collected | None:
+        """
+        Take the last collection back, whose record is returned; None when there is none, or when a change at the head
+        of the request came with it or since and the model binds its thinking to that.
+        """
+        if len(self.state.done) <= self.state.undoable_from:
+            return None
+        place = self.state.done[-1]
+        record = collected(self.store.ledger, place)
+        context = self.state.without(record)
+        self.store.note(Undone(place=place))
+        self.state.undo(context, record.recalled)
+        return record
+
+    @_whole
+    def redo(self) -> Collected | None:
+        """Do again what was undone last; None when there is nothing. Raises SourceError for what is held since."""
+        if not self.state.taken_back:
+            return None
+        place = self.state.taken_back[-1]
+        record = collected(self.store.ledger, place)
+        held = self.state.held_against(record)
+        if held:
+            raise SourceError(f"item {held} is held since the collection was undone; unpin it first")
+        context = self.state.with_again(record)
+        self.store.note(Undone(place=place, redone=True))
+        self.state.redo(context, record.recalled)
+        return record
+
+    @_whole
+    def restore(self, item: str) -> None:
+        """
+        Bring the unit of a collected item back where it stood, pinned.
+
+        Raises SourceError when no collection in force took it, and RuleError when the request would not be valid.
+        """
+        state = self.state
+        saved = originals(self.store.ledger, state.done, item)
+        back = (_counted_now(state.load(message), state.intake()) for message in saved)
+        messages = brought_back(state.context.messages, back, state.intake())
+        context = state.context.with_messages(messages, state.context.cursor)
+        context = state.unbound(context, first_difference(state.context, context))
+        breaches = check_request(context.render(), pending=bool(context.open_calls))
+        if breaches:
+            raise RuleError(f"with {item} the request would break rules: {breaches[0]}")
+        record = Collected(
+            reason=None,
+            tokens_before=state.context.budget.total,
+            tokens_after=context.budget.total,
+            hunks=hunks_between(state.context.messages, context.messages),
+            numbers=state.numbers,
+            counter=state.counter.name,
+            digests=digests_of(state.context, context),
+        )
+        state.bring_back(context, self.store.note(record))
+
+    @_whole
+    def release(self) -> None:
+        """What undoing had brought back may be collected again."""
+        self.store.note(Released())
+        self.state.release()
+
+    def turn_ended(self) -> None:
+        """What was written is on the disk; every so many steps there is a checkpoint."""
+        if self.store.temporary:
+            return
+        self.store.sync()
+        self._steps += 1
+        every = self.state.config.checkpoint_every_n_steps
+        if every and self._steps >= every:
+            self._steps = 0
+            with contextlib.suppress(LogError):  # what its backend did wrong is kept at the plugin border
+                self.store.checkpoint(self.state)
+
+    # -- going back ----------------------------------------------------------------------------------------------
+
+    @_whole
+    def rewind(self, to: Position, state: SessionState, why: str) -> None:
+        """Go on from this state of an earlier moment; the files keep what came since."""
+        numbers = self.state.numbers
+        self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
+        state.go_on_from(numbers)
+        self.state, self._sent = state, ""
+
+    def turn_began(self, turn: int) -> Position:
+        """The moment before a turn. Raises SourceError when there was no such turn."""
+        count = len(self.state.turns)
+        if type(turn) is not int or not 0 <= turn < count:
+            has = f"turns 0 to {count - 1}" if count else "no turn yet"
+            raise SourceError(f"turn = {turn!r}: the session has {has}")
+        return self.state.turns[turn]
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    @_whole
+    def take_effect(self) -> None:
+        """What waits at the head of the request waits no more: the prefix that it would break is lost already."""
+        state = self.state
+        payload = {PARTS: {}, "policy": GCPolicy.LOCKED.value, "refresh": "now"}
+        changed = state.changed(state.changes, state.context)
+        self.store.log.append([self._source_record(SYSTEM.name, payload, state.context.cursor.items)])
+        state.change(state.changes, changed, now=True)
+
+    def _change(
+        self, given: Changes, source: str, payload: Mapping[str, Any], *, now: bool
+    ) -> tuple[LayerChanged, ...] | None:
+        state, context = self.state, self.state.context
+        changes = state.needed(state.changes.merged(given))
+        waited = now and changes.shares(given)  # it is not in force yet, and has to be now
+        if changes == state.changes and not waited:
+            return None
+        changed = state.changed(changes, context)  # raises now what could not be later
+        if changed.system_tokens(source) > context.system_tokens(source):
+            state.blocks.check_cap(changed, source, state.counter)
+        self.store.log.append([self._source_record(source, payload, context.cursor.items)])
+        waits = state.sent and not now
+        state.change(changes, changed, now=now)
+        if not state.sent:
+            return ()  # nobody has read anything that could be lost
+        return layers_changed(context, changed, given, waits=waits, format=state.format.name)
+
+    def _source_record(
+        self, source: str, payload: Payload, at: int, policies: Mapping[str, GCPolicy] | None = None
+    ) -> LogRecord:
+        policies = policies or {}
+        turn = self.state.context.cursor.turn
+        return LogRecord(
+            at=at,
+            items=tuple(policies),
+            source=source,
+            turn=turn,
+            time=time.time(),
+            policies=policies,
+            payload=payload,
+        )
+
+
+def _counted_now(message: Message, intake: Intake) -> Message:
+    """As the session counts now; thinking that a model does not count any more stays uncounted."""
+    now = recounted(message, intake)
+    pairs = zip(message.items, now.items, strict=True)
+    items = [old if old.kind is ItemKind.THINKING and not old.tokens else new for old, new in pairs]
+    return attrs.evolve(now, items=tuple(items))
+
+
+def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002
+    """The item that each part of a message became, "" for a part that became none."""
+    parts = format.read(format.normalise(payload))
+    left = [item for item in items if not (item.synthetic and item.call)]
+    ids = []
+    for part in parts:
+        found = next((item for item in left if _became(part, item)), None)
+        ids.append("" if found is None else found.id)
+        if found is not None:
+            left.remove(found)
+    return tuple(ids)
+
+
+def _became(part: Part, item: Item) -> bool:
+    """
+    A late result is told inside a text, wrapped arguments have another text: all others keep theirs. A line that
+    gc-core put before the message came of none of its parts.
+    """
+    if part.kind is not item.kind:
+        return item.kind in OWN_POLICIES and part.kind is ItemKind.USER_TEXT and item.text == part.text
+    if is_told(item):
+        return item.text == told_result(part.call_id, part.text, is_error=part.is_error)
+    return part.kind is ItemKind.TOOL_CALL or item.text == part.text

@@ -1,0 +1,212 @@
+"""
+Full-text search over the master log: an index beside it that holds no text, only where each word stands.
+
+The index is made of the log alone and can be lost at any time: what is damaged or belongs to another log is made anew.
+Words are what SQLite's ``unicode61`` takes for words, runs of letters and digits, whatever their case and accents. A
+path, a dotted name and a snake_case name are several words in a row, so each is found whole and by its parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+import attrs
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import Format
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.search.index_file import IndexFile
+from gc_core.storage.search.indexing import index_batch
+from gc_core.storage.search.queries import finder_of, phrases_of, preview_of, whole
+from gc_core.storage.search.ranking import MOST_RANKED, Narrowing, Row, ranked
+from gc_core.storage.search.record_texts import parts_of, readable
+from gc_core.values.references import ByteRange
+
+BATCH = 16 << 20
+"""
+Bytes of log that one transaction indexes at most: what a killed process has to do again, and for how long (a second or
+two) others wait. Batches of 4 MB take a third more time.
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Hit:
+    """
+    An item that was found.
+
+    Attributes:
+        item: Its id, ``i42``.
+        role: Who spoke, or "".
+        source: The instruction source that it belongs to.
+        kind: What it is, as the value of an ``ItemKind``.
+        tool: Tool name of a call or a result, or "".
+        turn: The turn in which it came.
+        time: Seconds since 1970.
+        bytes: Where its line stands in the master log.
+        preview: Some 160 characters around the first word that was found, on one line.
+        score: BM25: higher is better.
+
+    """
+
+    item: str
+    role: str
+    source: str
+    kind: str
+    tool: str
+    turn: int
+    time: float
+    bytes: ByteRange
+    preview: str
+    score: float
+
+
+class Filters(TypedDict, total=False):
+    """What a search may be narrowed by: see ``SearchIndex.search``."""
+
+    tool: str | None
+    role: str | None
+    first_turn: int | None
+    last_turn: int | None
+    since: float | None
+    until: float | None
+    entity: str | None
+    limit: int
+
+
+class SearchIndex:
+    """
+    The index of one master log, in an SQLite file of mode 0600. For one thread at a time.
+
+    Several may be open on one file, in several threads and processes: a record is indexed once. A file that is damaged,
+    of another schema or of another log is made anew, with a warning in the log of the application.
+
+    Args:
+        path: The file; made when it is missing.
+        log: What is searched.
+        format: The shape of the log's messages.
+
+    Raises:
+        LogError: The file cannot be opened or written, also by every method.
+
+    """
+
+    def __init__(self, path: Path, log: MasterLog, format: Format) -> None:  # noqa: A002 - the word everywhere
+        self.path = path
+        self._log = log
+        self._format = format
+        self._file = IndexFile(path, log)
+
+    def catch_up(self, *, most_bytes: int | None = None) -> int:
+        """
+        Index what the log has gained, up to and with the record that reaches ``most_bytes``; returns bytes indexed.
+
+        Each batch is one transaction together with the place up to which the log is indexed: whoever is killed leaves
+        an index from which the next one goes on.
+        """
+        return self._file.mending(lambda: self._catch_up(most_bytes))
+
+    def search(
+        self,
+        query: str,
+        *,
+        tool: str | None = None,
+        role: str | None = None,
+        first_turn: int | None = None,
+        last_turn: int | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        entity: str | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """
+        The items that hold all words of a query, best first; where there are none, those that hold some of them.
+
+        The index catches up first, so everything that the log holds is searched. Any text is a query: what stands in
+        double quotes or without a space between is a phrase, and nothing else has a meaning; a query without a letter
+        or digit finds nothing. The first 32 words count.
+
+        Work is bounded: ranked are the newest 5,000 of the matches that pass the filters, and where no item holds all
+        words, the rarest of them, as many as have 5,000 matches together.
+
+        Args:
+            query: Words and phrases.
+            tool: Calls and results of this tool alone.
+            role: What this role said alone.
+            first_turn: The first turn that is searched.
+            last_turn: The last one.
+            since: Seconds since 1970 of the oldest item that is searched.
+            until: Those of the newest one.
+            entity: Only items that hold this identifier letter by letter, not as a piece of a longer word.
+            limit: How many at most.
+
+        """
+        phrases, required = phrases_of(query), phrases_of(f'"{entity}"') if entity is not None else ()
+        if not phrases or (entity is not None and not required):
+            return ()
+        narrowing = Narrowing(
+            tool=tool,
+            role=role,
+            first_turn=first_turn,
+            last_turn=last_turn,
+            since=since,
+            until=until,
+            most=max(limit, 0) if entity is None else MOST_RANKED,
+        )
+        self.catch_up()
+        rows = self._file.mending(lambda: ranked(self._file.db, phrases, required, narrowing))
+        return self._hits(rows, [*map(finder_of, phrases)], None if entity is None else whole(entity), limit)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _catch_up(self, most_bytes: int | None) -> int:
+        done = 0
+        while most_bytes is None or done < most_bytes:
+            most = BATCH if most_bytes is None else min(BATCH, most_bytes - done)
+            moved = index_batch(self._file, self._log, self._format, most)
+            if not moved:
+                break
+            done += moved
+        return done
+
+    def _hits(
+        self, rows: Iterable[Row], finders: Sequence[re.Pattern[str]], entity: re.Pattern[str] | None, limit: int
+    ) -> tuple[Hit, ...]:
+        hits: list[Hit] = []
+        for row in rows:
+            if len(hits) >= limit:
+                break
+            text = self._text(row[0], ByteRange(row[7], row[8]))
+            if text is not None and (entity is None or entity.search(text)):
+                hits.append(_hit(row, preview_of(text, finders)))
+        return tuple(hits)
+
+    def _text(self, item: str, place: ByteRange) -> str | None:
+        """The text of an item, or None when it is not in the log as this process sees it."""
+        try:
+            parts = dict(parts_of(self._log.read(place), self._format))
+        except LogError:
+            return None
+        return readable(parts[item]) if item in parts else None
+
+
+def _hit(row: Row, preview: str) -> Hit:
+    item, role, source, kind, tool, turn, time, start, stop, score = row
+    return Hit(
+        item=item,
+        role=role,
+        source=source,
+        kind=kind,
+        tool=tool,
+        turn=turn,
+        time=time,
+        bytes=ByteRange(start, stop),
+        preview=preview,
+        score=-score,  # SQLite's is lower for the better
+    )

@@ -1,0 +1,196 @@
+"""The file of a search index: SQLite's tables for one log, made anew when they are damaged or of another log."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from gc_core.errors import LogError
+from gc_core.storage.master_log import MasterLog
+from gc_core.values.loggers import logger
+from gc_core.values.references import ByteRange
+
+FILE_NAME = "index.db"
+
+SCHEMA = 1
+"""Of the index's tables; an index of another one is made anew."""
+
+_BUSY_SECONDS = 30.0
+_RETRY_SECONDS = 0.01
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+_TABLES = ("meta", "item", "call", "words")
+_CREATE = (
+    "CREATE TABLE meta(place INTEGER NOT NULL, first BLOB NOT NULL)",
+    """CREATE TABLE item(row INTEGER PRIMARY KEY, id TEXT, role TEXT, source TEXT, kind TEXT, tool TEXT, turn INTEGER,
+    time REAL, start INTEGER, stop INTEGER)""",
+    "CREATE TABLE call(id TEXT PRIMARY KEY, tool TEXT)",
+    # Contentless: the text stands in the log already.
+    "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')",
+    # Bytes of words held in memory before they are written: a batch is one piece, and is not merged with itself.
+    "INSERT INTO words(words, rank) VALUES('hashsize', 33554432)",
+    "INSERT INTO meta VALUES(0, x'')",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+_log = logger("gc_core.index_file")
+
+T = TypeVar("T")
+
+
+class IndexFile:
+    """
+    An SQLite file of mode 0600 with the tables of one log's index, and the place up to which the log is in them.
+
+    Args:
+        path: The file; made when it is missing.
+        log: What it is the index of.
+
+    Attributes:
+        db: The connection; another one as soon as the file had to be made anew.
+
+    Raises:
+        LogError: The file cannot be opened or written.
+
+    """
+
+    def __init__(self, path: Path, log: MasterLog) -> None:
+        self._path = path
+        self._log = log
+        self.db = _connected(path)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.close)
+            self.mending(self._prepare)
+            undo.pop_all()
+
+    def mending(self, work: Callable[[], T]) -> T:
+        """Do it; once more with a new file when the file turns out to be damaged. Raises LogError."""
+        try:
+            try:
+                return work()
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+                self._replace(error)
+                return work()
+        except (sqlite3.Error, OSError) as error:
+            raise LogError(f"{self._path}: the search index cannot be used: {error}") from error
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing, one writer at a time."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.db.execute("COMMIT")
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+
+    def place(self) -> int:
+        """Bytes of the log that are indexed."""
+        return int(self.db.execute("SELECT place FROM meta").fetchone()[0])
+
+    def reach(self, place: int) -> None:
+        """Say that the log is indexed up to there, in the transaction that indexes it."""
+        self.db.execute("UPDATE meta SET place = ?, first = ?", (place, self._first()))
+
+    def close(self) -> None:
+        """Close the file."""
+        self.db.close()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _use_write_ahead_log(self) -> None:
+        """
+        SQLite does not wait for others while it changes the journal's mode, whatever the timeout: several that open a
+        new file at once would fail. So it is tried again here, as long as anything else would be waited for.
+        """
+        ends = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                self.db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                return
+
+    def _prepare(self) -> None:
+        self._use_write_ahead_log()
+        self.db.execute("PRAGMA synchronous = NORMAL")
+        self.db.execute("PRAGMA journal_size_limit = 4194304")
+        with self.transaction():
+            flaw = self._flaw()
+            if flaw is not None:
+                self._create()
+        if flaw:
+            _log.warning("search index made anew", path=str(self._path), why=flaw)
+
+    def _flaw(self) -> str | None:
+        """Why the index cannot be used, "" when there is none yet, None when it can."""
+        tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_master")}
+        schema = self.db.execute("PRAGMA user_version").fetchone()[0]
+        if schema != SCHEMA or not tables.issuperset(_TABLES):
+            return f"its schema is {schema}, not {SCHEMA}" if tables else ""
+        place, first = self.db.execute("SELECT place, first FROM meta").fetchone() or (-1, b"")
+        if type(place) is not int:
+            return f"it says that it reaches to {place!r:.60}"
+        if place == 0:
+            return None
+        # Another process may have written and indexed more than this one's log saw when it was opened.
+        reached = max(self._log.size, self._log.journal.path.stat().st_size)
+        if not 0 < place <= reached or first != self._first():
+            return "it is of another log"
+        begins = place > self._log.size or self._log.journal.read(ByteRange(place - 1, place)) == b"\n"
+        return None if begins else f"no line begins at {place}"
+
+    def _first(self) -> bytes:
+        found = self._log.journal.line_from(0)
+        return b"" if found is None else mark_of(found[1])
+
+    def _create(self) -> None:
+        for table in _TABLES:
+            self.db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _CREATE:
+            self.db.execute(statement)
+
+    def _replace(self, error: sqlite3.Error) -> None:
+        _log.warning("search index made anew", path=str(self._path), why=str(error))
+        self.db.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        self.db = _connected(self._path)
+        self._prepare()
+
+
+def mark_of(line: bytes) -> bytes:
+    """The digest of a log's first line: what tells one log from another."""
+    return hashlib.blake2b(line, digest_size=16).digest()
+
+
+def bindable(text: str) -> str:
+    """The text as SQLite takes it: a lone surrogate has no UTF-8 form."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    try:
+        if path.is_symlink():  # it would lead to a file that is not the session's
+            path.unlink()
+        # SQLite would make it readable for everybody.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    except (OSError, sqlite3.Error) as error:
+        raise LogError(f"{path} cannot be opened: {error}") from error
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    # An error of Python's own making carries no code.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in _DAMAGE

@@ -1,0 +1,100 @@
+"""Filling a search index: the log's next records become rows, in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import Format
+from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.storage.search.index_file import IndexFile, bindable
+from gc_core.storage.search.record_texts import parts_of, readable
+from gc_core.values.items import ItemKind, Part
+from gc_core.values.loggers import logger
+from gc_core.values.references import ByteRange
+
+_KEPT_CALLS = 1_000
+"""Calls whose tools are remembered for their results."""
+
+_log = logger("gc_core.indexing")
+
+
+def index_batch(file: IndexFile, log: MasterLog, form: Format, most: int) -> int:
+    """
+    Index what comes next, up to and with the record that reaches so many bytes; returns bytes indexed.
+
+    The place up to which the log is indexed is written with it: whoever is killed leaves an index that goes on.
+    """
+    if file.place() >= log.size:  # asked without a lock, for most searches find nothing new
+        return 0
+    with file.transaction():
+        start = file.place()  # asked anew: another one may have been here in between
+        end = _index_from(file.db, log, form, start, most)
+        file.reach(end)
+    return end - start
+
+
+def _index_from(db: sqlite3.Connection, log: MasterLog, form: Format, start: int, most: int) -> int:
+    """Index the records of a batch; returns where it ends."""
+    end, batch = start, _Batch(db)
+    for place, line in log.journal.lines(start):
+        end = place.end
+        record = _record(line, place)
+        if record is not None:
+            batch.take(place, record, parts_of(record, form))
+        if end - start >= most:
+            break
+    batch.write()
+    return end
+
+
+def _record(line: bytes, place: ByteRange) -> LogRecord | None:
+    """The record of a line; None for one that is none, for the lines behind it are to be found all the same."""
+    try:
+        return LogRecord.read(line)
+    except LogError as error:
+        _log.warning("log line not searched", at_byte=place.start, why=str(error))
+        return None
+
+
+class _Batch:
+    """What one transaction adds."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._row: int = db.execute("SELECT coalesce(max(row), 0) FROM item").fetchone()[0]
+        self._items: list[tuple[Any, ...]] = []
+        self._texts: list[tuple[int, str]] = []
+        self._calls: dict[str, str] = {}
+
+    def take(self, place: ByteRange, record: LogRecord, parts: Iterable[tuple[str, Part]]) -> None:
+        role, source = bindable(record.role), bindable(record.source)
+        for item, part in parts:
+            self._row += 1
+            key, tool = bindable(item), self._tool(part)
+            self._items.append(
+                (self._row, key, role, source, part.kind.value, tool, record.turn, record.time, place.start, place.end)
+            )
+            self._texts.append((self._row, bindable(readable(part))))
+
+    def write(self) -> None:
+        self._db.executemany("INSERT INTO item VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._items)
+        self._db.executemany("INSERT INTO words(rowid, text) VALUES(?, ?)", self._texts)
+        self._db.executemany("INSERT OR REPLACE INTO call VALUES(?, ?)", self._calls.items())
+        self._db.execute("DELETE FROM call WHERE rowid <= (SELECT max(rowid) FROM call) - ?", (_KEPT_CALLS,))
+
+    def _tool(self, part: Part) -> str:
+        """The tool that a part calls or answers for. Call ids come again in one session: the last one counts."""
+        key, name = bindable(part.call_id), bindable(part.name)
+        if part.kind is ItemKind.TOOL_CALL:
+            self._calls.pop(key, None)  # so that it becomes the newest one
+            self._calls[key] = name
+        elif part.kind is ItemKind.TOOL_RESULT:
+            return name or self._calls.get(key) or self._called_before(key)
+        return name
+
+    def _called_before(self, key: str) -> str:
+        found = self._db.execute("SELECT tool FROM call WHERE id = ?", (key,)).fetchone()
+        return found[0] if found else ""

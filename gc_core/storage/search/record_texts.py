@@ -1,0 +1,57 @@
+"""What of a record can be searched: its items, each with the text as people would write it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gc_core.errors import MessageError
+from gc_core.providers.contract import Format
+from gc_core.storage.master_log import LogRecord
+from gc_core.values.items import ItemKind, Part
+from gc_core.values.json_values import keys_and_values, read_json
+from gc_core.values.sources import CONVERSATION, ENRICHMENT
+
+# JSON inside a text: "\nsrc" is the path src on a new line, not a word nsrc.
+_ESCAPED_BREAK = re.compile(r"\\[ntr]")
+
+
+def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
+    """The items of a record with what is read of them; all strings under the first item when it cannot be read."""
+    named = [item for item in record.items if item]
+    parts = _read(record, form) if named else ()
+    if parts is not None and len(parts) == len(record.items):
+        yield from ((item, part) for item, part in zip(record.items, parts, strict=True) if item)
+    elif named:
+        yield named[0], Part(kind=ItemKind.OPAQUE, place=(), text=_words(record.payload))
+
+
+def readable(part: Part) -> str:
+    """The text of a part as people would write it: arguments and results without the escapes of JSON."""
+    text = part.text
+    if part.kind is ItemKind.TOOL_CALL and not part.free_text:
+        with contextlib.suppress(ValueError):
+            text = _words(read_json(text))
+    return unescaped(text)
+
+
+def unescaped(text: str) -> str:
+    """The text with the line breaks that JSON wrote as letters taken for spaces, every letter in its place."""
+    return _ESCAPED_BREAK.sub("  ", text) if "\\" in text else text
+
+
+def _read(record: LogRecord, form: Format) -> Sequence[Part] | None:
+    payload = record.payload
+    if record.source != CONVERSATION.name and isinstance(payload, Mapping) and isinstance(payload.get("text"), str):
+        kind = ItemKind.ENRICHMENT if record.source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
+        return (Part(kind=kind, place=(), text=payload["text"]),)
+    try:
+        return form.read(form.normalise(payload))
+    except MessageError:
+        return None
+
+
+def _words(value: Any) -> str:
+    return "\n".join(str(each) for each in keys_and_values(value) if each is not None)

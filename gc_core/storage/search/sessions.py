@@ -1,0 +1,64 @@
+"""Search over all sessions below a directory, open ones and finished ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Unpack
+
+from gc_core.errors import ConfigError, LogError
+from gc_core.providers import format_named
+from gc_core.storage import master_log as master
+from gc_core.storage.journal import Journal
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.search import Filters, Hit, SearchIndex
+from gc_core.storage.search.index_file import FILE_NAME
+from gc_core.values.loggers import logger
+
+DEPTH = 3
+"""Levels of directories below a root where sessions are looked for."""
+
+_log = logger("gc_core.session_search")
+
+
+def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple[tuple[Path, Hit], ...]:
+    """
+    Search all sessions under a directory, itself included, down to three levels; best first, each with its directory.
+
+    Logs are only read. An index that lies beside one catches up if it can be written; for any other log one is made and
+    thrown away, which takes a second for 10 MB. A log that cannot be read is passed over with a warning.
+    """
+    found: list[tuple[Path, Hit]] = []
+    for directory in _sessions(root):
+        try:
+            found.extend((directory, hit) for hit in _search_session(directory, query, filters))
+        except (LogError, ConfigError) as error:
+            _log.warning("session not searched", path=str(directory), why=str(error))
+    found.sort(key=lambda pair: -pair[1].score)
+    return tuple(found[: max(filters.get("limit", 10), 0)])
+
+
+def _sessions(root: Path) -> list[Path]:
+    found = (path.parent for depth in range(DEPTH + 1) for path in root.glob("*/" * depth + master.FILE_NAME))
+    return sorted(found)
+
+
+def _search_session(directory: Path, query: str, filters: Filters) -> tuple[Hit, ...]:
+    with contextlib.ExitStack() as opened:
+        journal = opened.enter_context(contextlib.closing(Journal(directory / master.FILE_NAME, writable=False)))
+        log = MasterLog(journal)
+        first = next(log.records(), None)
+        if first is None:
+            return ()
+        form = format_named(str(first[1].payload.get("format")))
+        path = _beside(directory) or Path(opened.enter_context(tempfile.TemporaryDirectory())) / FILE_NAME
+        index = opened.enter_context(contextlib.closing(SearchIndex(path, log, form)))
+        return index.search(query, **filters)
+
+
+def _beside(directory: Path) -> Path | None:
+    """The index beside a log, if there is one that can be written."""
+    path = directory / FILE_NAME
+    return path if path.is_file() and os.access(path, os.W_OK) and os.access(directory, os.W_OK) else None

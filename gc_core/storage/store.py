@@ -1,0 +1,278 @@
+"""A session's directory: master log, ledger and checkpoints, with one writer at a time."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import filelock
+
+from gc_core.errors import LogError, SessionClosedError
+from gc_core.observer import UNWATCHED, Watch
+from gc_core.storage import ledger as ledgers
+from gc_core.storage import master_log as logs
+from gc_core.storage.checkpoints import Checkpoint, Checkpoints, shown
+from gc_core.storage.journal import Journal
+from gc_core.storage.ledger import Entry, Ledger, LedgerRecord, Opened
+from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.storage.rebuild import SESSION, fold, is_behind_every_rewind
+from gc_core.storage.state import Position, SessionState
+from gc_core.values.folders import TemporaryFolder, private
+from gc_core.values.loggers import CURRENT, logger
+from gc_core.values.messages import Payload
+from gc_core.values.references import ByteRange
+
+_log = logger("gc_core.store")
+
+_LOCK = "lock"
+
+
+class Store:
+    """
+    The files of one session.
+
+    Without a directory they lie in a private temporary one, which goes when the store is closed. They belong to the
+    process that opened them: in a child that it forks the store is left behind, and the child's exit touches nothing.
+
+    Args:
+        directory: Where they lie, or None.
+        writable: Whether anything may be written; of writers there is one at a time.
+
+    Raises:
+        LogError: Another session writes there, or the files cannot be opened.
+
+    """
+
+    def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
+        self.watch: Watch = UNWATCHED
+        self._inherited_from = 0
+        _OPEN.add(self)
+        # A session that nobody closes leaves nothing behind either, unless the process is killed.
+        self._folder: TemporaryFolder | None = None
+        if directory is None:
+            self._folder = TemporaryFolder()
+            self.directory = self._folder.path
+        else:
+            # Absolute: the host may change its own directory.
+            self.directory = private(directory.absolute()) if writable else directory.absolute()
+        self._lock = filelock.FileLock(self.directory / _LOCK, mode=0o600) if directory and writable else None
+        self._acquire()
+        self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
+        self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
+        self.checkpoints = shown(self.directory, writable=writable)
+        self.session = self._session()
+        self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
+        for journal in (self.log.journal, self.ledger.journal):
+            if journal.torn and writable:
+                _log.warning(
+                    "torn bytes moved aside",
+                    gc_session=self.session,
+                    file=str(journal.path),
+                    bytes=journal.torn,
+                    at_byte=journal.size,
+                )
+
+    @property
+    def temporary(self) -> bool:
+        """Whether its directory goes when it is closed."""
+        return self._folder is not None
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked from the one that opened it."""
+        return self._inherited_from > 0
+
+    def check_process(self, call: str) -> None:
+        """Raise SessionClosedError, saying what to do, in a process that was forked from the one that opened it."""
+        if self.is_inherited:
+            raise SessionClosedError(
+                f"{call}() in process {os.getpid()}, a fork of process {self._inherited_from}, which holds the session:"
+                " a log has one writer. Open sessions behind the fork: GCSession.open(directory) once the parent has"
+                " closed it, or on a branch that the parent made with session.fork(directory) and closed"
+            )
+
+    def leave_behind(self) -> None:
+        """Leave the files to the parent, in a forked child: nothing of them is written, unlocked or removed."""
+        self._inherited_from = self._inherited_from or os.getppid()
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a session has begun here; one that was killed while it was made has not."""
+        first = next(iter(self.log.journal.lines()), None)
+        return self.ledger.size > 0 or (first is not None and first[0].end < self.log.size)
+
+    @property
+    def position(self) -> Position:
+        """How far log and ledger reach."""
+        return Position(self.log.size, self.ledger.size)
+
+    def begin(self, format: str) -> None:  # noqa: A002 - the session's own word
+        """Write the first line of the log, which says whose it is."""
+        if self.log.size:
+            return  # by a process that was killed before it had said anything
+        self.session = uuid.uuid4().hex
+        payload = {"format": format, "session": self.session, "version": logs.VERSION}
+        self.log.append([LogRecord(at=0, source=SESSION, time=time.time(), payload=payload)])
+
+    def opened(self, record: Opened) -> None:
+        """Note how the session is opened."""
+        self._opened = record
+        self.note(record)
+
+    def note(self, record: LedgerRecord) -> ByteRange:
+        """Write a record to the ledger."""
+        ids = CURRENT.get()
+        span = ids.pair if ids is not None and ids.session == self.session else ""
+        place = self.ledger.append(Entry(at=self.log.size, time=time.time(), record=record, span=span))
+        self.watch.noted(record)
+        return place
+
+    def payload(self, place: ByteRange) -> Payload:
+        """The payload of a line of the master log."""
+        return self.log.read(place).payload
+
+    def settings(self) -> Opened:
+        """How the session was opened last; where no ledger tells, what the log says, and no configuration."""
+        newest = self.newest_checkpoint()
+        found = self.ledger.opened_last(0 if newest is None else newest.at.ledger)
+        if found is None and newest is not None:
+            found = newest.opened
+        if found is None:
+            _log.warning("opening not recorded", gc_session=self.session, file=str(self.ledger.journal.path))
+            first = next(iter(self.log.records()))[1].payload
+            found = Opened(session=self.session, format=str(first.get("format", "")), model=None, config={}, version="")
+        return found
+
+    def reaches(self, position: Position) -> bool:
+        """Whether lines of both files end there."""
+        ends = ((self.log.journal, position.log), (self.ledger.journal, position.ledger))
+        return all(
+            place == 0 or (place <= journal.size and journal.read(ByteRange(place - 1, place)) == b"\n")
+            for journal, place in ends
+        )
+
+    # -- the state -----------------------------------------------------------------------------------------------
+
+    def keep_checkpoints(self, checkpoints: Checkpoints) -> None:
+        """Use another backend from now on. Raises LogError when it has some of lost bytes and cannot remove them."""
+        checkpoints.forget(self.position)
+        self.checkpoints = checkpoints
+
+    def state_at(self, end: Position, fresh: Callable[[], SessionState]) -> SessionState:
+        """
+        The state at a moment: the newest checkpoint before it, and what happened since.
+
+        Raises LogError, naming file and bytes, when log and ledger do not fit together.
+        """
+        for checkpoint in self._standing(end):
+            state = fresh()
+            try:
+                checkpoint.restore(state)
+                fold(state, self.log, self.ledger, checkpoint.at, end)
+            except LogError as error:
+                self.checkpoints.pass_over(checkpoint, error)
+            else:
+                return state
+        state = fresh()
+        fold(state, self.log, self.ledger, Position(), end)
+        return state
+
+    def newest_checkpoint(self) -> Checkpoint | None:
+        """The newest checkpoint that was not taken back."""
+        return next(self._standing(self.position), None)
+
+    def mend(self) -> int:
+        """
+        Move ledger entries aside that name a part of the log which is not there any more; returns their number.
+
+        Only a power loss without fsync between two files does that: the log is written first. Checkpoints of what is
+        lost go too. Raises LogError, with nothing changed, when the ledger is of another session.
+        """
+        self._check_whose()
+        newest = self.newest_checkpoint()
+        known = 0 if newest is None else newest.at.ledger
+        lost = [place for place, entry in self.ledger.entries(known) if entry.at > self.log.size]
+        if lost:
+            self.ledger.journal.cut(lost[0].start)
+            _log.warning(
+                "ledger entries moved aside", gc_session=self.session, entries=len(lost), log_bytes=self.log.size
+            )
+        self.checkpoints.forget(self.position)
+        return len(lost)
+
+    def checkpoint(self, state: SessionState) -> Checkpoint:
+        """Write the state as it is now."""
+        checkpoint = Checkpoint.of(state, self.position, self._opened)
+        self.checkpoints.write(checkpoint)
+        _log.debug("checkpoint made", log_bytes=checkpoint.at.log, ledger_bytes=checkpoint.at.ledger)
+        return checkpoint
+
+    def sync(self) -> None:
+        """Return when everything is on the disk; a temporary session needs none of that."""
+        if not self.temporary:
+            self.log.journal.sync()
+            self.ledger.journal.sync()
+
+    def close(self) -> None:
+        """Close the files; temporary ones are gone then."""
+        self.log.journal.close()
+        self.ledger.journal.close()
+        if self._lock is not None:
+            self._lock.release()
+        if self._folder is not None:
+            self._folder.close()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _check_whose(self) -> None:
+        for place, entry in self.ledger.entries():
+            record = entry.record
+            if isinstance(record, Opened) and record.session != self.session:
+                where = f"{self.ledger.journal.path}: bytes {place.start}-{place.end}"
+                raise LogError(f"{where} are of session {record.session}; the log is of {self.session}")
+            return
+
+    def _standing(self, end: Position) -> Iterator[Checkpoint]:
+        """The checkpoints of this session up to a moment that nothing took back since, newest first."""
+        for checkpoint in self.checkpoints.newest(end):
+            if checkpoint.session != self.session or not self.reaches(checkpoint.at):
+                self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))
+                continue
+            try:
+                stands = is_behind_every_rewind(self.ledger, checkpoint.at, end)
+            except LogError as error:
+                self.checkpoints.pass_over(checkpoint, error)
+            else:
+                if stands:
+                    yield checkpoint
+
+    def _acquire(self) -> None:
+        if self._lock is None:
+            return
+        try:
+            self._lock.acquire(timeout=0)
+        except filelock.Timeout as error:
+            raise LogError(f"{self.directory} is open in another session; a log has one writer") from error
+        except OSError as error:
+            raise LogError(f"{self.directory} cannot be locked: {error}") from error
+
+    def _session(self) -> str:
+        first = next(iter(self.log.records(0, self.log.size)), None) if self.log.size else None
+        return str(first[1].payload.get("session", "")) if first and first[1].source == SESSION else ""
+
+
+_OPEN: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
+"""Every store of this process."""
+
+
+def _leave_all_behind() -> None:
+    for store in _OPEN:
+        store.leave_behind()
+
+
+os.register_at_fork(after_in_child=_leave_all_behind)

@@ -1,0 +1,147 @@
+"""The file of a task's state: how far it was found, so that an opened session need not read its log from the start."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Self
+
+import attrs
+import cattrs
+
+from gc_core.errors import LogError, StateError
+from gc_core.plugins.checkpoint_backends import FileBackend
+from gc_core.storage import master_log as logs
+from gc_core.storage.ledger import UNREADABLE
+from gc_core.storage.master_log import MasterLog
+from gc_core.storage.rebuild import is_behind_every_rewind
+from gc_core.storage.state import Position
+from gc_core.storage.store import Store
+from gc_core.task.values import TaskState
+from gc_core.values.json_values import read_json
+from gc_core.values.loggers import logger
+from gc_core.values.references import ByteRange
+
+FILE_NAME: Final = "task_state.json"
+
+VERSION: Final = 3
+"""Of the file, and of what the extractor finds: one of another version is passed over, and made anew."""
+
+_MARK_BYTES = 4_096
+_log = logger("gc_core.task_file")
+
+
+@attrs.frozen(kw_only=True)
+class OpenCall:
+    """A call whose result has not come: what its result is known by."""
+
+    call_id: str
+    item: str
+    name: str
+    unit: int
+
+
+@attrs.frozen(kw_only=True)
+class SavedState:
+    """
+    The state as far as the log was read. Derived: log and ledger tell all of it again.
+
+    Attributes:
+        session: Whose it is.
+        extractor: Who found it.
+        log: Bytes of the log that it tells of.
+        ledger: Bytes of the ledger that were known then.
+        mark: Digest of the last bytes of the log before there, in hex.
+        skipped: Bytes of the log that had been taken back, from and to.
+        unit: Number of the last unit.
+        spoke: The last message was the assistant's.
+        open: Calls without a result.
+        state: The state, as JSON.
+        version: See ``VERSION``.
+
+    """
+
+    session: str
+    extractor: str
+    log: int
+    ledger: int
+    mark: str
+    skipped: tuple[tuple[int, int], ...] = ()
+    unit: int = 0
+    spoke: bool = False
+    open: tuple[OpenCall, ...] = ()
+    state: str
+    version: int = 0
+
+    @classmethod
+    def read(cls, directory: Path) -> Self | None:
+        """The one in a session's directory; None without one. Raises StateError for one that cannot be read."""
+        data = FileBackend(directory).read(FILE_NAME)
+        if data is None:
+            return None
+        try:
+            return _converter().structure(read_json(data), cls)
+        except UNREADABLE as error:
+            raise StateError(f"{directory / FILE_NAME}: {type(error).__name__}: {error}") from error
+
+    def write(self, directory: Path) -> None:
+        """Write it, wholly or not at all, for its owner alone. Raises LogError when that cannot be done."""
+        text = json.dumps(_converter().unstructure(self), ensure_ascii=False, separators=(",", ":"))
+        FileBackend(directory).write(FILE_NAME, text.encode("utf-8", "surrogatepass"))
+
+
+def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | None:
+    """What is known already of a session's task, if it fits its log and its ledger; None otherwise."""
+    if store.temporary:
+        return None
+    try:
+        saved = SavedState.read(store.directory)
+        if saved is None or not _fits(saved, store, extractor):
+            return None
+        return saved, TaskState.from_json(saved.state)
+    except (LogError, StateError) as error:
+        _log.warning("task state found anew", error=str(error))
+        return None
+
+
+def mark_at(log: MasterLog, end: int) -> str:
+    """A digest of the last bytes before a place: after a crash others may stand there."""
+    return hashlib.sha256(log.journal.read(ByteRange(max(0, end - _MARK_BYTES), end))).hexdigest() if end else ""
+
+
+def state_flaws(directory: Path, session: str) -> Iterator[str]:
+    """What is wrong with the file in a session's directory, if there is one. Only reads."""
+    try:
+        saved = SavedState.read(directory)
+        if saved is None:
+            return
+        TaskState.from_json(saved.state)
+    except (LogError, StateError) as error:
+        yield f"it cannot be read: {error}"
+        return
+    if saved.session != session:
+        yield f"it is of session {saved.session!r}, not {session!r}"
+    size = (directory / logs.FILE_NAME).stat().st_size
+    if saved.log > size:
+        yield f"it tells of {saved.log} bytes of a log of {size}"
+
+
+# -- inside ------------------------------------------------------------------------------------------------------------
+
+
+def _fits(saved: SavedState, store: Store, extractor: str) -> bool:
+    at = Position(saved.log, saved.ledger)
+    return (
+        (saved.version, saved.session, saved.extractor) == (VERSION, store.session, extractor)
+        and store.reaches(at)
+        and is_behind_every_rewind(store.ledger, at, store.position)
+        and mark_at(store.log, saved.log) == saved.mark
+    )
+
+
+@functools.cache
+def _converter() -> cattrs.Converter:
+    return cattrs.Converter(omit_if_default=True, forbid_extra_keys=True)

@@ -1,0 +1,160 @@
+"""
+A session's accounts with its provider, kept in the ledger: every report, what was booked apart, what broke a prefix.
+
+The sums are made from the ledger when somebody asks for them, and go on from there: a session that is opened again goes
+on counting, and a session that nobody asks pays nothing. What was taken back by a rollback was paid all the same.
+"""
+
+from __future__ import annotations
+
+import collections
+import time
+from collections.abc import Iterator
+
+import attrs
+
+from gc_core.cache.account import CacheAccount, CacheReport, CallAccount
+from gc_core.cache.rate import Minute
+from gc_core.cache.sent_prefix import SentPrefix
+from gc_core.errors import MessageError
+from gc_core.providers.cache_terms import CacheTerms
+from gc_core.providers.replies import miss_reason
+from gc_core.storage.ledger import Booked, Collected, Configured, Entry, Ledger, Observed, Opened, Rewound, Undone
+from gc_core.values.messages import MOST_TOKENS, Request, Usage
+from gc_core.values.results import GCResult
+
+SUMMARIES = "summaries"
+"""What calls of a summarizer are booked as."""
+
+UNREPORTED, REFUSED = APART = ("calls without a report", "replies not taken")
+"""What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage nobody
+reported, and those whose reply a plugin found inconsistent."""
+
+
+def checked(usage: Usage) -> Usage:
+    """The counts as they are. Raises MessageError, naming it, for one that is no number of tokens."""
+    for field in attrs.fields(Usage):
+        value = getattr(usage, field.name)
+        if field.name == "iterations":
+            for each in value:
+                checked(each)
+        elif type(value) is not int or not 0 <= value < MOST_TOKENS:
+            raise MessageError(f"usage.{field.name} = {value!r:.100}: expected a number of tokens")
+    return usage
+
+
+class LedgerAccount:
+    """The account of a recorded session, read from its ledger, each entry once."""
+
+    def __init__(self, ledger: Ledger, format: str, tpm_budget: int | None = None) -> None:  # noqa: A002
+        self._ledger = ledger
+        self._account = CacheAccount(None, format, tpm_budget)
+        self._reached = 0
+
+    def calls(self) -> Iterator[CallAccount]:
+        """The model calls since this was last asked, oldest first. Raises LogError at a line that is none."""
+        for place, entry in self._ledger.entries(self._reached):
+            self._reached = place.end
+            call = followed(self._account, entry)
+            if call is not None:
+                yield call
+
+    def report(self) -> CacheReport:
+        """The accounts as the ledger tells them. Raises LogError at a line that is none."""
+        collections.deque(self.calls(), maxlen=0)
+        return self._account.report()
+
+
+def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
+    """Tell an account of one entry of a ledger; returns the model call that it reports, if it does."""
+    match entry.record:
+        case Observed(usage=Usage() as usage) as told:
+            return account.called(
+                usage,
+                time=entry.time,
+                sent=told.sent or None,
+                counted=told.raw,
+                changed=told.changed,
+                reason=told.reason,
+            )
+        case Booked() as booked:
+            account.booked(booked.source, booked.usage, booked.model, time=entry.time, estimated=booked.estimated)
+        case Opened(model=model) | Configured(model=model):
+            account.switched(model)
+        case Collected(reason=None):
+            account.edited("an item was brought back")
+        case Collected() as record:
+            account.collected(_told(record))
+        case Undone(redone=redone):
+            account.edited(f"a collection was {'done again' if redone else 'undone'}")
+        case Rewound(why=why):
+            account.edited(f"the session went back: {why}")
+        case _:
+            pass
+    return None
+
+
+def _told(record: Collected) -> str:
+    """A collection in words: why, by whom, from where to where."""
+    reason = "" if record.reason is None else record.reason.value
+    by = ", ".join(dict.fromkeys(removal.strategy for removal in record.removals if removal.strategy))
+    head = ", and what waited at the head took effect" if record.changed_head else ""
+    who = f" by {by}" if by else ""
+    return f"collection ({reason}){who}, {record.tokens_before:,} to {record.tokens_after:,} tokens{head}"
+
+
+class CallWatch:
+    """What a running session knows of its calls beyond the provider's report, for the entries of its ledger."""
+
+    def __init__(self, terms: CacheTerms) -> None:
+        self._minute = Minute(terms)
+        self._prefix = SentPrefix()
+        self._began = 0.0
+        self._minute_before = 0
+        self._reports: collections.deque[Usage] = collections.deque()
+        self._reported = False
+
+    def sent(self, request: Request) -> None:
+        """A request goes out now."""
+        self._prefix.follow(request)
+        self._began = time.time()
+
+    def observed(self, raw: int, usage: Usage, reply: object) -> Observed:
+        """The entry of a call: ``raw`` is the request's own count."""
+        self._minute_before = self._minute.tokens
+        self._minute.add(time.time(), usage)
+        return Observed(
+            raw=raw,
+            reported=usage.input_tokens,
+            usage=usage,
+            sent=round(self._began, 3),
+            changed=self._prefix.changed(),
+            reason=miss_reason(reply),
+        )
+
+    def above(self, tpm_budget: int | None) -> int:
+        """Tokens of the last minute when the last call brought them above the budget, else 0."""
+        if tpm_budget is None or self._minute_before > tpm_budget:
+            return 0
+        return self._minute.tokens if self._minute.tokens > tpm_budget else 0
+
+    def summarized(self, input_tokens: int, output_tokens: int) -> None:
+        """A summarizer told what one of its calls took; any thread. Raises MessageError for what is no such number."""
+        self._reports.append(checked(Usage(input_tokens=input_tokens, output_tokens=output_tokens)))
+
+    def summaries(self, result: GCResult | None, model: str | None) -> Iterator[Booked]:
+        """
+        The entries of what summarizers took since this was last asked.
+
+        Where the one of a collection never tells, its calls are estimated by the originals' and the summaries' tokens.
+        """
+        self._reported = self._reported or bool(self._reports)
+        while self._reports:
+            yield Booked(source=SUMMARIES, usage=self._reports.popleft(), model=model)
+        if result is None or self._reported:
+            return
+        for outcome in result.summaries:
+            if outcome.attempts:
+                tokens = outcome.tokens_before * outcome.attempts, outcome.tokens_after * outcome.attempts
+                usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1])
+                yield Booked(source=SUMMARIES, usage=usage, model=model, estimated=True)

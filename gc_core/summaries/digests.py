@@ -1,0 +1,97 @@
+"""
+The digest: entries, one a line, of what was reached and learned long ago.
+
+An entry is written once, from originals, and stays word for word until it is selected away: where the digest is full,
+the least important entries leave. Nothing is ever told again in other words, so nothing drifts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gc_core.summaries.fact_selection import focus_pattern
+from gc_core.values.escaping import escaped
+from gc_core.values.summary import BULLET, SummaryRequest
+
+_ENTRY_CHARS = 600
+
+# What an entry tells, by how the extract begins its lines (summaries.kept), and what that is worth beside the others.
+# What a user demanded and what was decided binds the agent for good; that a file was read once tells nearly nothing.
+_WORTH: Final = (
+    (re.compile(r"- (?:The user required|Decided by)"), 8.0, 1.0),
+    (re.compile(r"- The turn ended"), 4.0, 0.25),
+    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 4.0, 0.25),
+    (re.compile(r".* failed \("), 2.0, 0.25),
+    (re.compile(r".* gave \(|.* was asked \("), 2.0, 0.25),
+    (re.compile(r"- The user said"), 2.0, 0.25),
+)
+"""
+Pattern, worth, and the share of the entries behind which it is worth half as much: a digest full of the first days
+tells nothing of now.
+"""
+
+_TOLD_BESIDE: Final = (
+    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 8.0, 1.0),
+    (re.compile(r"- (?:The user required|Decided by)"), 2.0, 0.25),
+    *_WORTH,
+)
+"""The same where the state of the task tells beside it what was demanded and decided."""
+
+_OTHERS = (1.0, 0.25)
+_WORTH_OF_FOCUS = 8.0
+
+_STEP_DOWN = 0.97
+_TRIES = 64
+
+
+def digest_text(request: SummaryRequest, written: str) -> str:
+    """
+    What the digest told already and what was written of the new originals, in at most ``request.room`` tokens, in the
+    order of time; each entry once, its newest place counting.
+    """
+    entries = [*request.entries, *_as_entries(written)]
+    newest_first = list(dict.fromkeys(reversed(entries)))
+    return "\n".join(_selected(newest_first[::-1], request))
+
+
+def _as_entries(written: str) -> list[str]:
+    """What a summarizer wrote, an entry a line, whatever it put before the lines; heads are none."""
+    lines = (line.strip().lstrip("-*•#").strip() for line in written.splitlines())
+    told = (line for line in lines if any(map(str.isalnum, line)) and not line.endswith(":"))
+    return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in told]
+
+
+def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
+    """The most important entries that fit, in their order."""
+    room, count = request.room, request.count
+    costs = [count(f"{entry}\n") for entry in entries]
+    ranked = sorted(range(len(entries)), key=lambda place: -_worth(entries, place, request))
+    left = float(room)
+    for _ in range(_TRIES):
+        kept = sorted(_fitting(ranked, costs, left))
+        text = "\n".join(entries[place] for place in kept)
+        if not kept or count(text) <= room:
+            break
+        left *= _STEP_DOWN  # parts counted apart may have fewer tokens than the whole
+    return [entries[place] for place in kept]
+
+
+def _fitting(ranked: Iterable[int], costs: Sequence[int], room: float) -> list[int]:
+    kept = []
+    for place in ranked:
+        if costs[place] <= room:
+            kept.append(place)
+            room -= costs[place]
+    return kept
+
+
+def _worth(entries: Sequence[str], place: int, request: SummaryRequest) -> float:
+    entry, table = entries[place], _TOLD_BESIDE if request.stated else _WORTH
+    worth, half_life = next(((worth, half) for pattern, worth, half in table if pattern.match(entry)), _OTHERS)
+    pattern = focus_pattern(request.focus)
+    if pattern is not None and pattern.search(entry):
+        worth *= _WORTH_OF_FOCUS
+    age = (len(entries) - 1 - place) / max(1.0, half_life * len(entries))
+    return float(worth * 0.5**age)

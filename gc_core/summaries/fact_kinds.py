@@ -1,0 +1,156 @@
+"""What a summary should tell of its originals: facts, each with its turn and item, and how each is told."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from gc_core.relevance.name_scan import scan
+from gc_core.values.escaping import escaped
+
+_PLAIN_QUOTES = str.maketrans({"“": '"', "”": '"'})
+_WORD = re.compile(r"[A-Za-z0-9_#@~./+-]{2,200}")
+_EDGE = ".+-~"
+
+
+class KeptKind(enum.Enum):
+    """What a fact is, the most important first."""
+
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+    OUTCOME = "outcome"
+    RESULT = "result"
+    ERROR = "error"
+    OPEN = "open"
+    REQUEST = "request"
+    FILE = "file"
+    DEED = "deed"
+    TOOLS = "tools"
+    VALUE = "value"
+    CLAIM = "claim"
+
+
+RANKS: Final = {kind: rank for rank, kind in enumerate(KeptKind)}
+"""Places of the kinds in the order of their importance."""
+
+
+@attrs.frozen(kw_only=True)
+class KeptFact:
+    """
+    Something that a summary of its originals should tell.
+
+    Attributes:
+        kind: What it is.
+        turn: Turn in which it came up.
+        item: Id of the item that says so.
+        place: Of that item among the originals.
+        text: The words of the original, verbatim but for white space; of a file its path, of a value the first one.
+        tool: Tool that was called, or key that had the value, or who spoke, or "".
+        asked: What a call asked for, shortened, or what was done to a file, or "".
+        later: Id of the item that resolved an error, or that has the later value, or "".
+        then: The later value, or "".
+        unverified: It was claimed, and no result confirmed it.
+        aside: It stood in a long paste.
+        order: Its place among the facts, in the order of time.
+
+    """
+
+    kind: KeptKind
+    turn: int
+    item: str
+    place: int
+    text: str
+    tool: str = ""
+    asked: str = ""
+    later: str = ""
+    then: str = ""
+    unverified: bool = False
+    aside: bool = False
+    order: int = 0
+
+    def told(self) -> str:
+        """It as one line in the past tense, what is quoted in quotation marks or backticks."""
+        where = f"(turn {self.turn}, {self.item})"
+        return escaped(_TELLING[self.kind](self, where))
+
+    def marks(self) -> tuple[str, ...]:
+        """Paths, ids and numbers in it: who tells it in other words tells at least these."""
+        text = f"{self.text} {self.then}" if self.then else self.text
+        return () if self.kind is KeptKind.TOOLS else tuple(dict.fromkeys(_marks(escaped(text))))
+
+
+def quoted(text: str) -> str:
+    """The text as one line between “ and ”, with nothing in it that would end the quotation."""
+    return f"“{plain(text)}”"
+
+
+def plain(text: str) -> str:
+    """A text as it stands in a quotation: one line, escaped, its own curly quotation marks straight."""
+    return escaped(" ".join(text.split())).translate(_PLAIN_QUOTES)
+
+
+def coded(text: str) -> str:
+    """A name or path between backticks, with nothing in it that would end them."""
+    return f"`{plain(text).replace('`', chr(39))[:260]}`"
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Everything in a text that a path, id or number could be, for looking up ``KeptFact.marks``."""
+    return frozenset(word.strip(_EDGE) for word in _WORD.findall(text))
+
+
+def _marks(text: str) -> Iterator[str]:
+    names = scan(text).names
+    for found in _WORD.findall(text):
+        word = found.strip(_EDGE)
+        if word in names or (word.isdigit() and len(word) > 1):
+            yield word
+
+
+# -- how each is told ----------------------------------------------------------------------------------------------
+
+
+def _told_outcome(fact: KeptFact, where: str) -> str:
+    return f"The turn ended with {where}{', unverified' if fact.unverified else ''}: {quoted(fact.text)}"
+
+
+def _told_error(fact: KeptFact, where: str) -> str:
+    asked = f" {quoted(fact.asked)}" if fact.asked else ""
+    end = f"; it succeeded later ({fact.later})." if fact.later else "; no later success was seen."
+    return f"{coded(fact.tool)}{asked} failed {where}: {quoted(fact.text)}{end}"
+
+
+def _told_open(fact: KeptFact, where: str) -> str:
+    if not fact.tool:
+        return f"{quoted(fact.text)} was asked {where}; no answer had come."
+    asked = f" {quoted(fact.asked)}" if fact.asked else ""
+    return f"{coded(fact.tool)}{asked} was called {where}; no result had come."
+
+
+def _told_deed(fact: KeptFact, where: str) -> str:
+    asked = f" {quoted(fact.asked)}" if fact.asked else ""
+    return f"{coded(fact.tool)}{asked} gave {where}: {quoted(fact.text)}"
+
+
+def _told_value(fact: KeptFact, where: str) -> str:
+    return f"{coded(fact.tool)} was {quoted(fact.text)} {where}, then {quoted(fact.then)} ({fact.later})."
+
+
+_TELLING: Final[dict[KeptKind, Callable[[KeptFact, str], str]]] = {
+    KeptKind.CONSTRAINT: lambda fact, where: f"The user required {where}: {quoted(fact.text)}",
+    KeptKind.DECISION: lambda fact, where: f"Decided by the {fact.tool} {where}: {quoted(fact.text)}",
+    KeptKind.OUTCOME: _told_outcome,
+    KeptKind.RESULT: _told_deed,
+    KeptKind.ERROR: _told_error,
+    KeptKind.OPEN: _told_open,
+    KeptKind.REQUEST: lambda fact, where: f"The user said {where}: {quoted(fact.text)}",
+    KeptKind.FILE: lambda fact, where: f"{coded(fact.text)} was {fact.asked} {where}.",
+    KeptKind.DEED: _told_deed,
+    KeptKind.TOOLS: lambda fact, _: f"Called up to turn {fact.turn}, {fact.item}: {fact.text}.",
+    KeptKind.VALUE: _told_value,
+    KeptKind.CLAIM: lambda fact, where: f"The assistant claimed, unverified {where}: {quoted(fact.text)}",
+}

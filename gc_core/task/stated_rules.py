@@ -1,0 +1,243 @@
+"""
+What a user states that holds beyond the next step, and in which form.
+
+People lay rules down in words of every kind, so no words are looked for: a user's own short sentence counts unless its
+form shows that it is something else, which is a question, a greeting, an answer, news of what just happened, somebody
+else's words, or an order for the one step that comes next. What a list of words misses is kept, and ranks last.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from gc_core.relevance.tasking import sets_task
+from gc_core.task import phrases as wording
+from gc_core.task import rule_phrases as phrases
+
+MOST_SENTENCES = 24
+"""Sentences of a message up to which one that is a mere statement counts: a longer message is a document."""
+
+MOST_ANSWER = 12
+"""Words of a message up to which it answers what the agent asked."""
+
+STATEMENT_CHARS = 240
+"""Characters of a mere statement at most."""
+
+_FEWEST_WORDS, _FEWEST_LETTERS = 2, 5
+_QUOTED_WORDS, _QUOTED_LETTERS = 4, 8
+_LABEL_CHARS = 80
+_GONE = "\ufffc"
+"""Stands where a passage of somebody else's words was."""
+
+_PASSAGE = re.compile(
+    r'"[^"\n]{12,2000}"|“[^”]{12,2000}”|„[^“”]{12,2000}[“”]|«[^»]{12,2000}»|[「『][^」』]{6,2000}[」』]'
+)
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MACHINE = re.compile(
+    r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
+    r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
+    r"|[:\[(!])"
+    r"|Traceback\b|File \"|at [\w.$<>]+\(|[+-]{3} |@@ |\$ )",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
+_SMILE = re.compile(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
+_CLAUSE = re.compile(r"[:;]\s+|\s[—–]\s+")
+_SETTING = re.compile(
+    r"^(?:with|given|considering|based|after|once|if|when|since|as|while|before)\b[^,]{2,60},\s+", re.IGNORECASE
+)
+_WISH = re.compile(
+    r"^(?:i|we)(?:'d| would)?(?: (?:really|just|also|only|still|do|now))* (?:want|need|like|love|ask|expect) (?:you"
+    r" )?to ",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_HAS_VERB = re.compile(
+    r"^(?!(?:the|a|an|all|any|each|every|my|our|your|this|that|these|those|me|it)\b)(?:(?!to\b)[\w.'’/-]+ ){0,3}"
+    r"(?:is|are|has|have|must|can|may|should|will|needs?|goes|runs|gets?|stays?)\b",
+    re.IGNORECASE,
+)
+"""What stands before the verb is what the sentence is about: "port 8443 is taken"."""
+
+_DEFINITE = re.compile(
+    r"^(?:me |us |back |up |out |down |of |at |for |with )*(?:the|this|that|these|those|it|them|a|an|one|two|three"
+    r"|another|both|my|your(?! (?:\w+ )?\w+s\b)|our|how|what|why|where|which|if|whether|something|everything|\d)\b",
+    re.IGNORECASE,
+)
+
+
+class Form(enum.IntEnum):
+    """How somebody lays something down, the most binding first."""
+
+    NORM = 0
+    """It says what must, may not, always or never is."""
+
+    ORDER = 1
+    """It tells the agent how to work, beyond the next step."""
+
+    PREFERENCE = 2
+    """It says what somebody likes better."""
+
+    CORRECTION = 3
+    """It puts something right."""
+
+    STATEMENT = 4
+    """It says how something is."""
+
+
+@attrs.frozen
+class Sentence:
+    """A sentence of a user, verbatim but for white space; its form, or None where it lays nothing down."""
+
+    text: str
+    form: Form | None
+
+
+def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
+    """
+    What a user's own words say, sentence by sentence, without what they quote; linear in them.
+
+    Mere statements lay nothing down in a document, nor in a short answer to what the agent had ``asked``.
+    """
+    sentences = wording.sentences_of(_own(text))
+    states = not (asked and len(text.split()) <= MOST_ANSWER) and len(sentences) <= MOST_SENTENCES
+    found = [_sentence(each) for each in sentences if _GONE not in each]
+    return [each if states or each.form is not Form.STATEMENT else Sentence(each.text, None) for each in found]
+
+
+@functools.lru_cache(maxsize=4_096)
+def form_of(sentence: str) -> Form | None:
+    """The form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
+    plain = wording.straight(sentence).strip()
+    if not _is_said(plain) or phrases.UNKNOWING.search(plain):
+        return None
+    form = _marked(plain)
+    agreed = phrases.YES.match(plain)
+    if agreed:
+        rest = form_of(plain[agreed.end() :].lstrip(" ,.!;:-"))
+        return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} else None
+    if phrases.CORRECTS.match(plain):
+        return Form.CORRECTION
+    return None if form is not Form.CORRECTION and _is_news(plain, form) else _in_kind(plain, _ordered(plain, form))
+
+
+def _in_kind(plain: str, form: Form | None) -> Form | None:
+    """People exclaim in small talk, and what somebody wants done is no way to work."""
+    if form is Form.STATEMENT and plain.endswith(("!", "！")):
+        return None
+    return Form.PREFERENCE if form is Form.ORDER and _WISH.match(plain) else form
+
+
+# -- whose words -----------------------------------------------------------------------------------------------------
+
+
+def _own(text: str) -> str:
+    """A text with a mark for each passage of somebody else's words: quotations, excerpts, logs, chats."""
+    marked = _PASSAGE.sub(lambda found: _GONE if _is_passage(found[0]) else found[0], text)
+    return "\n".join(_own_lines(marked.split("\n")))
+
+
+def _is_passage(quotation: str) -> bool:
+    return len(quotation.split()) >= _QUOTED_WORDS or len(_DENSE.findall(quotation)) >= _QUOTED_LETTERS
+
+
+def _own_lines(lines: list[str]) -> Iterator[str]:
+    introduced = False
+    for line in lines:
+        if not line.strip():
+            introduced = False
+        if introduced or _MACHINE.match(line):
+            yield _GONE
+            continue
+        label = _LABEL.match(line)
+        if label and phrases.SOURCE.search(label[0]) and not phrases.LAYS_DOWN.search(label[0]):
+            introduced = label.end() >= len(line.rstrip()) or _GONE in line
+            yield _GONE
+            continue
+        yield line
+
+
+# -- in which form ---------------------------------------------------------------------------------------------------
+
+
+def _sentence(text: str) -> Sentence:
+    """A sentence with its form, or what it lays down behind a colon or a dash."""
+    form = form_of(text)
+    other = wording.asks(text) or phrases.DOCUMENT.search(text)
+    cut = _CLAUSE.search(text) if form is None and not other else None
+    if cut:
+        rest = text[cut.end() :].strip()
+        form = form_of(rest)
+        text = rest if form is not None else text
+    if form is Form.STATEMENT and len(text) > STATEMENT_CHARS:
+        form = None
+    return Sentence(text, form)
+
+
+def _is_said(plain: str) -> bool:
+    """It is a whole sentence of somebody who speaks of a task: no question, heading, document or small talk."""
+    said = phrases.ADDRESS.sub("", plain)
+    if len(_FIRST.findall(said)) < _FEWEST_WORDS and len(_DENSE.findall(said)) < _FEWEST_LETTERS:
+        return False
+    if (
+        plain.endswith((":", "："))
+        or wording.asks(plain)
+        or phrases.ASKS.search(plain)
+        or phrases.DOCUMENT.search(plain)
+    ):
+        return False
+    return sets_task(plain) and not phrases.CHATS.search(plain) and not _SMILE.search(plain)
+
+
+def _marked(plain: str) -> Form | None:
+    """The form that its words name; None where they name none."""
+    if phrases.CORRECTS.search(plain):
+        return Form.CORRECTION
+    if phrases.REFUSES.search(plain) or phrases.PREFERS.search(plain):
+        return Form.PREFERENCE
+    return Form.NORM if phrases.NORM.search(plain) else None
+
+
+def _is_news(plain: str, form: Form | None) -> bool:
+    """It tells what somebody did or what just happened, or that something is wrong, and lays nothing down."""
+    if phrases.RECENT.search(plain):
+        return phrases.LASTING.search(plain) is None
+    if phrases.WANTS.match(phrases.ADDRESS.sub("", plain)):
+        return False
+    if form is not None:
+        return form is not Form.PREFERENCE and phrases.ONESELF.search(phrases.ADDRESS.sub("", plain)) is not None
+    told = any(pattern.search(plain) for pattern in (phrases.MYSELF, phrases.PAST, phrases.LEANS, phrases.FEELS))
+    return told or wording.user_tells_failure(plain)
+
+
+def _ordered(plain: str, form: Form | None) -> Form | None:
+    """Its form, unless it orders one step."""
+    order = _SETTING.sub("", phrases.ADDRESS.sub("", plain))
+    if (phrases.REQUESTS.search(plain) or phrases.REQUESTS.search(order)) and not phrases.LASTING.search(plain):
+        return None
+    if phrases.LASTING.search(plain):
+        return _at_least(form, Form.ORDER)
+    verb = _FIRST.match(_WISH.sub("", order))
+    word, rest = (verb[0].lower(), verb.string[verb.end() :].strip()) if verb else ("", "")
+    if word in phrases.LASTING_VERBS:
+        return None if phrases.THIS_ONE.search(rest) and form is None else _at_least(form, Form.ORDER)
+    is_step = form is not Form.NORM and phrases.STEP_DENSE.search(plain) is not None
+    if not is_step and (word not in phrases.STEP_VERBS | phrases.EITHER_VERBS or _HAS_VERB.match(rest)):
+        return Form.STATEMENT if form is None else form
+    if (
+        word in phrases.EITHER_VERBS
+        and not phrases.THIS_ONE.search(rest)
+        and (form is not None or not _DEFINITE.match(rest))
+    ):
+        return _at_least(form, Form.ORDER)
+    again = phrases.GENERAL.search(plain) and not phrases.THIS_ONE.search(rest) and not phrases.DEICTIC.search(rest)
+    return _at_least(form, Form.ORDER) if again else None
+
+
+def _at_least(form: Form | None, other: Form) -> Form:
+    return other if form is None else min(form, other)

@@ -1,0 +1,172 @@
+"""What users and assistants say: demands, decisions with their reasons, questions, errors and their ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from gc_core.summaries.fact_extraction import PASTE_TOKENS
+from gc_core.task import phrases as wording
+from gc_core.task.contradictions import meaning
+from gc_core.task.stated_rules import Form, Sentence, sentences_in
+from gc_core.task.values import Decision, Reason
+from gc_core.values.items import Item
+
+MOST_THOUGHTS: Final = 12
+"""Reasons of the thinking of a unit that are remembered until it decides."""
+
+MOST_OF_A_KIND: Final = 12
+"""Demands, decisions or failures that one text yields at most."""
+
+_NEAR = 400
+"""Characters around a decision in which its reasons are looked for."""
+
+_MOST_QUESTIONS = 5
+_QUESTION_CHARS = 280
+_END_CHARS = 2_000
+_FEW_WORDS = 2
+
+_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FRAMEWORK = re.compile(
+    r"<((?:system|user|ide|command|local-command|environment|task|context|additional)[\w-]*)(?: [^<>]{0,200})?>"
+    r".*?</\1>",
+    re.DOTALL,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+_SPLIT = re.compile(r"(?<=[.!?])\s+|\n")
+
+
+@attrs.frozen(kw_only=True)
+class Said:
+    """
+    The sentences of a text that say something of the task, each verbatim but for white space.
+
+    Attributes:
+        demands: What a user demands.
+        decisions: What is settled.
+        corrections: What may take something back besides.
+        reasons: What says why.
+        failures: What says that something is wrong.
+        fixes: What says how something was overcome, or what had caused it.
+        successes: What says that it goes well now.
+
+    """
+
+    demands: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    successes: tuple[str, ...] = ()
+
+
+def own_words(item: Item) -> str:
+    """What a user wrote: "" for a long paste and for the framework's text; without code and the framework's tags."""
+    if item.synthetic or item.original_tokens > PASTE_TOKENS:
+        return ""
+    text = without_code(item.text)
+    return _FRAMEWORK.sub("\n", text) if "</" in text else text
+
+
+def without_code(text: str) -> str:
+    """A text without what stands between fences."""
+    return _FENCED.sub("\n", text) if "```" in text else text
+
+
+def by_user(text: str, *, asked: bool = False) -> Said:
+    """
+    What a user says, ``asked`` by the agent or not: a choice is a decision, unless it lays down a norm, or orders how
+    to work.
+    """
+    demands: list[Sentence] = []
+    decisions, corrections, failures = [], [], []
+    sentences = sentences_in(text, asked=asked)
+    for sentence in sentences:
+        plain, form = wording.straight(sentence.text), sentence.form
+        if wording.user_chooses(plain) and form not in {Form.NORM, Form.ORDER}:
+            if len(meaning(plain)) >= _FEW_WORDS:
+                decisions.append(sentence.text)
+        elif form is not None:
+            demands.append(sentence)
+        elif wording.corrects(plain):
+            corrections.append(sentence.text)
+        elif wording.user_tells_failure(plain):
+            failures.append(sentence.text)
+    return Said(
+        demands=_most_binding(demands),
+        decisions=tuple(decisions[:MOST_OF_A_KIND]),
+        corrections=tuple(corrections),
+        reasons=tuple(_reasons([sentence.text for sentence in sentences], decisions)),
+        failures=tuple(failures[:MOST_OF_A_KIND]),
+    )
+
+
+def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
+    """As many as one text may yield, in their order."""
+    kept = sorted(range(len(demands)), key=lambda place: (demands[place].form, place))[:MOST_OF_A_KIND]
+    return tuple(demands[place].text for place in sorted(kept))
+
+
+def by_assistant(text: str) -> Said:
+    """What an assistant says, outside of code."""
+    sentences = wording.sentences_of(without_code(text))
+    plain = [(each, wording.straight(each)) for each in sentences]
+    decisions = [each for each, words in plain if wording.assistant_decides(words)]
+    fixes = [each for each, words in plain if wording.tells_fix(words)]
+    failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
+    return Said(
+        decisions=tuple(decisions[:MOST_OF_A_KIND]),
+        reasons=tuple(_reasons(sentences, decisions)),
+        failures=tuple(failures[:MOST_OF_A_KIND]),
+        fixes=tuple(fixes[:MOST_OF_A_KIND]),
+        successes=tuple(each for each, words in plain if wording.tells_success(words)),
+    )
+
+
+def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:
+    """What says why, and what goes on behind a decision."""
+    before = ""
+    for sentence in sentences if decisions else ():
+        plain = wording.straight(sentence)
+        if wording.says_why(plain) or (before in decisions and wording.goes_on(plain)):
+            yield sentence
+        before = sentence
+
+
+def reasons_in(item: Item) -> list[Reason]:
+    """Sentences that say why."""
+    found = (each for each in wording.sentences_of(item.text) if wording.says_why(wording.straight(each)))
+    return [Reason(text=text, item=item.id) for text in found]
+
+
+def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Sequence[Reason]) -> Iterator[Reason]:
+    """The reasons of a decision: those of the thinking that speak of it, then those that stand around it."""
+    words = meaning(decision.text)
+    yield from [thought for thought in thoughts if words & meaning(thought.text)][-3:]
+    plain = " ".join(item.text.split())
+    place = plain.find(decision.text)
+    for reason in own:
+        at = plain.find(reason)
+        if place < 0 or at < 0 or abs(at - place) <= _NEAR + (len(decision.text) if at > place else len(reason)):
+            yield Reason(text=reason, item=item.id)
+
+
+def questions_in(text: str) -> list[str]:
+    """Questions at the end of a text, without code."""
+    if "?" not in text[-_END_CHARS:]:
+        return []
+    plain = without_code(text[-2 * _END_CHARS :])
+    said = (_BULLET.sub("", " ".join(part.split())).strip("*_ ") for part in _SPLIT.split(plain[-_END_CHARS:]))
+    found = dict.fromkeys(part for part in said if _is_question(part))
+    return list(found)[-_MOST_QUESTIONS:]
+
+
+# -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_question(text: str) -> bool:
+    return 3 < len(text) <= _QUESTION_CHARS and text.endswith("?") and any(map(str.isalpha, text))  # noqa: PLR2004

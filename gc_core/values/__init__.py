@@ -1,0 +1,1 @@
+"""The nouns: items, messages, removals, results, the configuration, and the protocols of a strategy."""

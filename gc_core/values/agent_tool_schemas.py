@@ -1,0 +1,129 @@
+"""The tools that a model may have: how it sees each one, and whether arguments are what a tool asks for."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from gc_core.errors import MessageError
+from gc_core.values.json_values import read_json
+
+_MOST_HITS = 20
+_TYPES: Final = {"string": str, "integer": int, "boolean": bool}
+
+_Schema = Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Tool:
+    """One tool as the model sees it; ``{n}`` in its description is the bound that the host chose."""
+
+    name: str
+    description: str
+    properties: Mapping[str, _Schema] = attrs.field(factory=dict)
+    required: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> _Schema:
+        """Its arguments as a JSON schema."""
+        return {
+            "type": "object",
+            "properties": dict(self.properties),
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+TOOLS: Final = (
+    Tool(
+        name="recall",
+        description="Get the original text of what was left out of the context.",
+        properties={
+            "reference": {"type": "string", "description": "i42, i5-i9 or a whole [gc: ...] line"},
+            "offset": {"type": "integer", "minimum": 0, "description": "characters to skip"},
+        },
+        required=("reference",),
+    ),
+    Tool(
+        name="search_history",
+        description="Search all that was ever said or returned here, with ids to recall.",
+        properties={
+            "query": {"type": "string"},
+            "tool": {"type": "string", "description": "this tool alone"},
+            "role": {"type": "string", "enum": ["user", "assistant", "tool"]},
+            "limit": {"type": "integer", "minimum": 1, "maximum": _MOST_HITS},
+        },
+        required=("query",),
+    ),
+    Tool(name="context_status", description="How full the context is, by what, and what was left out."),
+    Tool(
+        name="collect",
+        description="Free context: old content is left out, and can be recalled. At most {n} a turn.",
+        properties={"focus": {"type": "string", "description": "paths and symbols you go on with"}},
+        required=("focus",),
+    ),
+    Tool(
+        name="pin",
+        description="Keep an item (i42) in the context, or release it (pinned=false).",
+        properties={"item": {"type": "string"}, "pinned": {"type": "boolean"}},
+        required=("item",),
+    ),
+    Tool(
+        name="note",
+        description="Keep goals and decisions in sight for good; at most {n} tokens in all.",
+        properties={"text": {"type": "string"}, "mode": {"type": "string", "enum": ["append", "replace"]}},
+        required=("text", "mode"),
+    ),
+)
+
+TOOL_NAMES: Final = frozenset(tool.name for tool in TOOLS)
+"""
+The names of all of these tools. Their results repeat what the log holds: EPHEMERAL by default, and a strategy that
+summarises leaves them out.
+"""
+
+
+def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, Any]:
+    """
+    The arguments of a call, an object, its JSON text, or nothing; what is null is not given.
+
+    Raises MessageError, saying what would be right, unless they are what the schema asks for.
+    """
+    given = _given(arguments)
+    _check(given, tool)
+    return given
+
+
+def _given(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
+    """The arguments; what is null is not given. Raises MessageError when they are no object."""
+    given: Any = arguments or {}
+    if isinstance(given, str):
+        try:
+            given = read_json(given)
+        except ValueError as error:
+            raise MessageError(f"arguments are not JSON: {error}") from error
+    if not isinstance(given, Mapping):
+        raise MessageError(f"arguments = {reprlib.repr(given)}: expected an object")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _check(given: Mapping[str, Any], tool: Tool) -> None:
+    for name in tool.required:
+        if name not in given:
+            raise MessageError(f"{name} is missing; arguments are {[*tool.properties]}")
+    for name, value in given.items():
+        if name not in tool.properties:
+            raise MessageError(f"no argument {reprlib.repr(name)}; there are {[*tool.properties]}")
+        if not _fits(value, tool.properties[name]):
+            expected = {key: told for key, told in tool.properties[name].items() if key != "description"}
+            raise MessageError(f"{name} = {reprlib.repr(value)}: expected {json.dumps(expected)}")
+
+
+def _fits(value: Any, schema: _Schema) -> bool:
+    if type(value) is not _TYPES[schema["type"]] or value not in schema.get("enum", [value]):
+        return False
+    return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))

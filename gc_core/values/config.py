@@ -1,0 +1,331 @@
+"""The configuration of a session: one value, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from gc_core.errors import ConfigError
+from gc_core.values.option_secrets import without_option_secrets
+from gc_core.values.policy import GCPolicy
+from gc_core.values.provider_edits import ProviderEdits
+
+FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
+"""The names under which gc-core's own are on offer."""
+
+
+_HUNDRED = 100
+
+ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
+"""What may happen when a plugin finds a reply inconsistent."""
+
+OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
+"""What the re-read guard does: nothing, tell the agent, or tell it and end the loop where that does not help."""
+
+FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
+"""How long a provider keeps a cached prefix after its last use, where it lets the caller choose."""
+
+EXCLUDE = "exclude"
+"""Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
+
+
+def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _HUNDRED:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
+
+
+def _no_share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    _percent(instance, attribute, value)
+    check_no_share(attribute.name, value)
+
+
+def check_no_share(name: str, value: float) -> None:
+    """Raise ConfigError for 0.8 where 80 is meant."""
+    if 0 < value < 1:
+        raise ConfigError(f"{name} = {value!r}: expected percent, not a share; did you mean {value * 100:g}?")
+
+
+def _whole(least: int) -> Any:
+    def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number of at least {least}")
+
+    return check
+
+
+def _optional(check: Any) -> Any:
+    def checked(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value is not None:
+            check(instance, attribute, value)
+
+    return checked
+
+
+def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if not isinstance(value, bool):
+        raise ConfigError(f"{attribute.name} = {value!r}: expected true or false")
+
+
+def _one_of(allowed: tuple[str, ...]) -> Any:
+    def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+        if value not in allowed:
+            raise ConfigError(f"{attribute.name} = {value!r}: expected one of {list(allowed)}")
+
+    return check
+
+
+def _betas(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(f"betas = {value!r}: expected a list of the provider's names of betas")
+    return tuple(dict.fromkeys(names))
+
+
+def _strategies(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(f"strategy = {value!r}: expected a strategy's name or a list of names")
+    return tuple(names)
+
+
+def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a share from 0 to 1")
+
+
+def _turns(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)) or not all(type(turn) is int and turn >= 0 for turn in value):
+        raise ConfigError(f"pinned_turn_indices = {value!r}: expected turn numbers, counted from 0")
+    return tuple(value)
+
+
+def _tools(value: Any) -> Mapping[str, str]:
+    allowed = [policy.value for policy in GCPolicy] + [EXCLUDE]
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"tools = {value!r}: expected a table of tool name = policy")
+    for name, policy in value.items():
+        if policy not in allowed:
+            raise ConfigError(f"tools.{name} = {policy!r}: expected one of {allowed}")
+    return dict(value)
+
+
+def _options(value: Any, key: str = "strategies") -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
+        raise ConfigError(f"{key} = {value!r}: expected a table of options for each name")
+    return {name: dict(options) for name, options in value.items()}
+
+
+def _summarizers(value: Any) -> Mapping[str, Mapping[str, Any]]:
+    return _options(value, "summarizers")
+
+
+def _shown(options: Mapping[str, Mapping[str, Any]]) -> str:
+    return repr(without_option_secrets(options))
+
+
+def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a name")
+
+
+def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
+
+
+def _edits(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"provider_edits = {value!r}: expected a table of what the provider does, and when")
+    ProviderEdits.of(value)
+    return dict(value)
+
+
+@attrs.frozen(kw_only=True)
+class GCConfig:
+    """
+    How a session collects. Percentages are of ``context_limit - output_reservation``.
+
+    Raises ConfigError, naming key, value and what is allowed, for a bad value.
+
+    Attributes:
+        strategy: Name of the strategy, or several names in the order in which they are asked; "none" collects nothing.
+        context_limit: Tokens of the model's window.
+        output_reservation: Tokens kept free for the reply.
+        threshold_percent: Usage at which a collection begins at the latest; the scheduler begins below where that is
+            cheaper (``gc_core.collector.scheduler.cheapest_distance``).
+        target_percent: Usage that a collection goes down to; a strategy may declare less.
+        pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which each
+            call collects down to the target, and PRESERVABLE content gives way last of all.
+        preserve_recent_turns: Newest turns that are never dropped or summarised.
+        preserve_recent_steps: Newest steps (model calls) that no action touches.
+        pinned_turn_indices: Turns, counted from 0, that no action touches.
+        max_turns: Turns that a request holds at most, LOCKED content and pins apart; None: no limit.
+        token_budget: Tokens of a request, as the provider counts them, at which a collection begins, instead of
+            ``threshold_percent``; the target moves with it. At most what a request may have. None: the percentage.
+        max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input
+            read from the provider's cache counts. Collections go deeper as spend runs ahead; see ``SpendLimitError``.
+        auto_trigger: Collect without being asked; else only ``collect_now`` does.
+        auto_expand: Before each request bring back what the newest step or the user names and nothing in the window
+            shows any more, in at most 2,000 tokens and a quarter of the window.
+        check_before_send: Look at the threshold before each model call too, not only after it.
+        checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
+        memory_backend: What keeps them: "files", "sqlite" (one file), "memory" (as long as the process lives), or the
+            name of a plugin's.
+        recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
+            (the last collection) or "raise".
+        summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
+            the name of a plugin's, or "none".
+        summarizer_timeout: Seconds that a collection waits for one answer of it.
+        summarization_model: The model that ``llm`` and ``llm_async`` ask, where their own option names none: litellm's
+            name, "auto" for the provider's cheapest whose window holds what a request may have, or None for the
+            session's own model.
+        summarization_prompt: What that model is asked to write, instead of gc-core's own words; what is said of the
+            transcript, that it is data, stays. None: gc-core's own.
+        background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
+            None. Only for a summarizer that takes its time.
+        summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
+        cache_marks: Set cache breakpoints in requests, where the provider has them.
+        cache_ttl: How long the conversation is to stay in the provider's cache after its last use: "5m" or "1h".
+        stable_cache_ttl: The same for what stands before the conversation; not shorter than ``cache_ttl``.
+        prompt_cache_key: Sent where the provider has such a key; by default one that is the session's own.
+        betas: The provider's betas that requests ask for, by name.
+        provider_edits: What the provider does to the window by itself: ``compact_percent`` and ``clear_percent``, the
+            usage at which it compacts and at which it clears tool results, and ``thinking_turns``, the newest replies
+            whose thinking it keeps. Then gc-core waits until the provider has had its turn: nothing but the threshold
+            and ``max_turns`` begins a collection, and the threshold has to be above.
+        keep_thinking_turns: Newest turns whose thinking stays when something is collected; None keeps all of it.
+        defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
+            threshold.
+        tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by nobody.
+        reread_guard: Notice when the agent goes in circles about what was collected, and tell it so ("warn"); end the
+            loop where that does not help ("raise"); or do not look ("off").
+        importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
+        promote_threshold: Relevance, from 0 to 1, above which a collected item is brought back by such a strategy's
+            collection.
+        compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
+            "research", "operations", the name of a plugin's, or "auto" for what the session's first steps speak for.
+        state_extractor: Who keeps the state of the task: "deterministic", or the name of a plugin's.
+        task_state_percent: Percent of the usable window that the state's text may have there, LOCKED, anew with every
+            collection that drops or summarises; 0 for none, None for what the strategies ask for.
+        tools: Policy by tool name for the results of that tool, or "exclude".
+        strategies: Options by strategy name.
+
+    """
+
+    strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
+    context_limit: int = attrs.field(default=128_000, validator=_whole(1))
+    output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
+    threshold_percent: float = attrs.field(default=90.0, validator=_no_share)
+    target_percent: float = attrs.field(default=60.0, validator=_percent)
+    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(_no_share))
+    preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
+    preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
+    pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)
+    max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    token_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    max_total_tokens: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    auto_trigger: bool = attrs.field(default=True, validator=_flag)
+    auto_expand: bool = attrs.field(default=False, validator=_flag)
+    check_before_send: bool = attrs.field(default=True, validator=_flag)
+    checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
+    memory_backend: str = attrs.field(default=FILES, validator=_named)
+    recovery_strategy: str = attrs.field(default=UNDO, validator=_one_of(RECOVERIES))
+    summarizer: str = attrs.field(default="extractive", validator=_named)
+    summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
+    summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
+    summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
+    background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
+    summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers, repr=_shown)
+    cache_marks: bool = attrs.field(default=True, validator=_flag)
+    cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
+    stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
+    prompt_cache_key: str | None = attrs.field(default=None, validator=_optional(_named))
+    betas: tuple[str, ...] = attrs.field(default=(), converter=_betas)
+    provider_edits: Mapping[str, Any] = attrs.field(factory=dict, converter=_edits)
+    keep_thinking_turns: int | None = attrs.field(default=1, validator=_optional(_whole(0)))
+    defer: bool = attrs.field(default=False, validator=_flag)
+    tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    reread_guard: str = attrs.field(default=WARN, validator=_one_of(GUARDS))
+    importance_scorer: str = attrs.field(default="composite", validator=_named)
+    promote_threshold: float = attrs.field(default=0.6, validator=_share)
+    compression_profile: str = attrs.field(default="general", validator=_named)
+    state_extractor: str = attrs.field(default="deterministic", validator=_named)
+    task_state_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
+    tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
+    strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options, repr=_shown)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what only several values together can say."""
+        if self.output_reservation >= self.context_limit:
+            raise ConfigError(
+                f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
+            )
+        if self.token_budget is not None and self.token_budget > self.usable:
+            raise ConfigError(
+                f"token_budget = {self.token_budget}: expected at most {self.usable}, what a request may have "
+                f"(context_limit {self.context_limit} - output_reservation {self.output_reservation})"
+            )
+        if self.background_percent is not None and self.background_percent > self.threshold_percent:
+            raise ConfigError(
+                f"background_percent = {self.background_percent}: expected at most threshold_percent "
+                f"{self.threshold_percent}"
+            )
+        if self.stable_cache_ttl == FIVE_MINUTES and self.cache_ttl == ONE_HOUR:
+            raise ConfigError('stable_cache_ttl = "5m", cache_ttl = "1h": the longer time has to stand first')
+        order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
+        if order != sorted(order):
+            raise ConfigError(
+                f"target_percent = {self.target_percent}, threshold_percent = {self.threshold_percent}, "
+                f"pressure_percent = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
+            )
+
+        for name, percent in self.at_provider.percents.items():
+            if self.continuous or percent >= self.begins_percent:
+                begins = "after each call" if self.continuous else f"at {self.begins_percent:g} %"
+                raise ConfigError(
+                    f"provider_edits.{name} = {percent:g}: a collection begins {begins}, before the provider's;"
+                    " expected less, and no continuous mode"
+                )
+
+    @property
+    def at_provider(self) -> ProviderEdits:
+        """What the provider does by itself."""
+        return ProviderEdits.of(self.provider_edits)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether every call is to end at or below the target."""
+        return not self.pressure_percent
+
+    @property
+    def usable(self) -> int:
+        """Tokens that a request may have."""
+        return self.context_limit - self.output_reservation
+
+    @property
+    def begins_percent(self) -> float:
+        """Usage at which a collection begins: ``token_budget`` in percent, else ``threshold_percent``."""
+        return self.threshold_percent if self.token_budget is None else 100.0 * self.token_budget / self.usable
+
+    @property
+    def ends_percent(self) -> float:
+        """Usage that it goes down to: the target, or as far below ``token_budget`` as that is below the threshold."""
+        if self.token_budget is None or not self.threshold_percent:
+            return self.target_percent
+        return min(self.target_percent, self.begins_percent * self.target_percent / self.threshold_percent)
+
+    def resized(self, context_limit: int, output_reservation: int) -> GCConfig:
+        """For another window; a ``token_budget`` that it cannot hold is cut to it."""
+        usable = max(1, context_limit - output_reservation)
+        budget = None if self.token_budget is None else min(self.token_budget, usable)
+        return attrs.evolve(
+            self, context_limit=context_limit, output_reservation=output_reservation, token_budget=budget
+        )
+
+    def tool_policies(self) -> Mapping[str, GCPolicy]:
+        """Policies by tool name; "exclude" keeps a result until its unit leaves."""
+        return {
+            name: GCPolicy.PARTIAL if policy == EXCLUDE else GCPolicy(policy) for name, policy in self.tools.items()
+        }

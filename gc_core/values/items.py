@@ -1,0 +1,247 @@
+"""What the window is made of: items, in units, in turns and steps."""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+from gc_core.values.names import NOTHING, Scan
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import ByteRange, Reference
+
+Place = tuple[str | int, ...]
+"""Where a part stands inside a provider's message, as keys and indices; a format's own business."""
+
+
+class ItemKind(enum.Enum):
+    """What an item is."""
+
+    SYSTEM_TEXT = "system_text"
+    TOOL_SCHEMA = "tool_schema"
+    MEMORY_BLOCK = "memory_block"
+    ENRICHMENT = "enrichment"
+    USER_TEXT = "user_text"
+    ASSISTANT_TEXT = "assistant_text"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    ATTACHMENT = "attachment"
+    OPAQUE = "opaque"
+    SUMMARY = "summary"
+    TRACE = "trace"
+
+
+class Form(enum.Enum):
+    """Whether an item stands as it arrived, or as a shorter text in its place."""
+
+    WHOLE = "whole"
+    STUB = "stub"
+
+
+class Level(enum.Enum):
+    """How much of what arrived a unit still tells: the older, the less."""
+
+    VERBATIM = "L0"
+    CONDENSED = "L1"
+    SUMMARY = "L2"
+    DIGEST = "L3"
+
+
+DIGEST_NAME = "digest"
+"""With which the name of a digest's item begins."""
+
+
+@attrs.frozen(kw_only=True)
+class Image:
+    """
+    The size of an image, for counting.
+
+    Attributes:
+        width: Pixels; 0 when the size is not known offline (a URL, a file id).
+        height: Pixels; 0 when unknown.
+        detail: The provider's own word for the resolution, "" when none is given.
+
+    """
+
+    width: int = 0
+    height: int = 0
+    detail: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Part:
+    """
+    One part of a provider's message, as a format reads it: what will become an item.
+
+    Attributes:
+        kind: What it is.
+        place: Where it stands in the message.
+        text: What the model reads of it. The arguments of a tool call as one JSON text; "" for an image.
+        name: Tool name of a call, or "".
+        call_id: The provider's id that pairs a call with its result, or "".
+        is_error: The tool said that it failed.
+        images: Images inside this part.
+        free_text: The arguments of a call are any text, not a JSON object.
+        sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is no image.
+        fixed: The provider takes it back only as it came (a signed part of Gemini's, G3): it may leave, not change.
+        sealed_text: What its ``sealed_bytes`` hold is text, as it is in thinking, and no document.
+        held: It has to stay where it stands (Anthropic's changes of tools, N8): it is LOCKED.
+
+    """
+
+    kind: ItemKind
+    place: Place
+    text: str = ""
+    name: str = ""
+    call_id: str = ""
+    is_error: bool = False
+    images: tuple[Image, ...] = ()
+    free_text: bool = False
+    sealed_bytes: int = 0
+    fixed: bool = False
+    sealed_text: bool = False
+    held: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Item:
+    """
+    The smallest thing with an id and a token count.
+
+    Attributes:
+        id: ``i1``, ``i2``, ...: the session's own, never reused.
+        kind: What it is.
+        source: Name of the instruction source that owns it.
+        policy: How strongly it is held.
+        tokens: Tokens that it costs as it stands now.
+        text: What the model reads of it as it stands now.
+        unit: Number of the unit with which it lives and dies.
+        turn: Number of its turn; counts from 0 and never shifts.
+        step: Number of its step inside the turn, or -1 when it belongs to no assistant unit.
+        name: Tool name (call and result), part name (system, enrichment) or "".
+        call: Item id of the tool call that a result answers, or "".
+        is_error: The tool said that it failed.
+        synthetic: Written by the framework, not by user, model or tool.
+        form: Whole, or a stub in its place.
+        original_tokens: Tokens that it had when it arrived.
+        pinned: The host pinned this item.
+        fixed: The provider takes it back only as it came: it may leave with its unit, but no stub may replace it.
+        reference: What a stub or a trace stands for.
+        logged: Where the line of the master log stands with which it arrived; None for what the framework wrote.
+
+    """
+
+    id: str
+    kind: ItemKind
+    source: str
+    policy: GCPolicy
+    tokens: int
+    text: str = attrs.field(default="", repr=False)
+    unit: int
+    turn: int
+    step: int = -1
+    name: str = ""
+    call: str = ""
+    is_error: bool = False
+    synthetic: bool = False
+    form: Form = Form.WHOLE
+    original_tokens: int
+    pinned: bool = False
+    fixed: bool = False
+    reference: Reference | None = None
+    logged: ByteRange | None = None
+    scan: Scan = attrs.field(default=NOTHING, repr=False, eq=False)
+
+
+@attrs.frozen(kw_only=True)
+class Unit:
+    """
+    Items that live and die together: an assistant message with all its results, or one user message.
+
+    Attributes:
+        number: The session's own number.
+        turn: The turn it belongs to.
+        step: Its step inside the turn, or -1 for a user or framework message.
+        items: In the order in which the model reads them.
+        tokens: What the unit costs, overhead of its messages included.
+        pending: It holds a tool call that still waits for its result.
+        pinned: One of its items, or its turn, is pinned.
+        policy: The strongest policy of its items: what holds one holds all.
+        is_trace: It stands for units that were dropped.
+
+    """
+
+    number: int
+    turn: int
+    step: int
+    items: tuple[Item, ...]
+    tokens: int
+    pending: bool = False
+    pinned: bool = False
+    # Asked for several times in every collection: found out once.
+    policy: GCPolicy = attrs.field(init=False, repr=False, eq=False)
+    is_trace: bool = attrs.field(init=False, repr=False, eq=False)
+
+    @policy.default
+    def _strongest(self) -> GCPolicy:
+        policies = {item.policy for item in self.items}
+        return policies.pop() if len(policies) == 1 else max(policies, key=lambda policy: policy.strength)
+
+    @is_trace.default
+    def _holds_traces_alone(self) -> bool:
+        return self.items[0].kind is ItemKind.TRACE and all(item.kind is ItemKind.TRACE for item in self.items)
+
+    @property
+    def is_summary(self) -> bool:
+        """It stands for units that were summarised."""
+        return self.items[0].kind is ItemKind.SUMMARY
+
+    @property
+    def level(self) -> Level:
+        """How much of its originals it still tells; a trace tells as little as a digest."""
+        if self.is_summary and not self.is_digest:
+            return Level.SUMMARY
+        if self.is_digest or self.is_trace:
+            return Level.DIGEST
+        return Level.CONDENSED if any(item.form is Form.STUB for item in self.items) else Level.VERBATIM
+
+    @property
+    def is_digest(self) -> bool:
+        """It is a summary that grows by entries."""
+        return self.is_summary and self.items[0].name.startswith(DIGEST_NAME)
+
+    @property
+    def original_tokens(self) -> int:
+        """Tokens that what it tells of had when it arrived."""
+        return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in self.items)
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether it is a turn that called no tool: a question and its answer."""
+        return self.is_step and any(item.kind is ItemKind.USER_TEXT for item in self.items)
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is one model call (an assistant message with its results)."""
+        return self.step >= 0
+
+
+@attrs.frozen(kw_only=True)
+class Turn:
+    """
+    One turn: from a user message up to the next one that follows no user message.
+
+    Attributes:
+        number: Counts from 0 and never shifts.
+        units: Its resident units, oldest first.
+
+    """
+
+    number: int
+    units: tuple[Unit, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its resident units."""
+        return sum(unit.tokens for unit in self.units)

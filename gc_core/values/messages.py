@@ -1,0 +1,252 @@
+"""A provider's own messages, kept as they came in, and the request made of them."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.json_values import value_in_utf8
+from gc_core.values.provider_edits import merged
+
+MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
+"""The fields by which providers mark a cache breakpoint: they come and go while what is sent stays the same."""
+
+NESTED = ("content", "output")
+"""Where a payload holds a list of blocks."""
+
+MARKED_LEVELS = 4
+"""Levels of blocks below a message that may carry a mark: a text of a search result in a tool result, at the most."""
+
+Payload = Mapping[str, Any]
+"""A provider's own message or tool schema: opaque outside ``gc_core.providers``, never changed in place."""
+
+
+class Role(enum.Enum):
+    """Who speaks, in the words that all formats share. A message of tool results alone is TOOL in every format."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Message:
+    """
+    One message of the window.
+
+    Attributes:
+        id: ``m1``, ``m2``, ...: the session's own.
+        role: Who speaks.
+        payload: What stands for it now, in the provider's shape; ``sent`` is the same for a client.
+        items: Its resident items, one a part of the payload, in the payload's order.
+        overhead: Tokens that the message costs beyond its items.
+        synthetic: Written by the framework.
+        as_logged: Its payload is word for word what its line of the master log holds.
+
+    """
+
+    id: str
+    role: Role
+    payload: Payload
+    items: tuple[Item, ...]
+    overhead: int
+    synthetic: bool = False
+    as_logged: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """
+        Whether gc-core wrote it and nobody has to be heard in it: a trace, a summary, a block, a line between replies.
+        What it tells in a text for a tool, a late result for instance, is the tool's.
+        """
+        said = self.role is Role.USER and self.synthetic
+        return said and all(item.kind is not ItemKind.TOOL_RESULT for item in self.items)
+
+    @cached_property
+    def sent(self) -> Payload:
+        """
+        The payload as a client can write it: itself, or a copy with U+FFFD for lone surrogates.
+
+        What the files tell of the window keeps them, so that logs of before open as they were.
+        """
+        payload: Payload = value_in_utf8(self.payload)
+        return payload
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the payload in cacheable form, 16 bytes; made once, for most messages outlive many collections."""
+        return digest_of(without_marks(self.payload))
+
+
+def without_marks(payload: Payload, levels: int = MARKED_LEVELS) -> Payload:
+    """A message, block or schema without its cache marks; the payload itself where it has none."""
+    for field in NESTED if levels else ():
+        blocks = payload.get(field)
+        if isinstance(blocks, list):
+            bare = [without_marks(block, levels - 1) if isinstance(block, Mapping) else block for block in blocks]
+            if any(map(operator.is_not, bare, blocks)):
+                payload = {**payload, field: bare}
+    if MARKS.isdisjoint(payload):
+        return payload
+    return {key: value for key, value in payload.items() if key not in MARKS}
+
+
+def digest_of(value: object) -> bytes:
+    """BLAKE2b of a JSON value in canonical form: keys sorted, letters as they are; 16 bytes."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class RunningDigest:
+    """
+    The digest of messages to which others come at the end: O(what is new).
+
+    Of messages that were there before only the last one may be another one since, or be gone; when all of them leave,
+    a new one begins.
+    """
+
+    def __init__(self) -> None:
+        self._whole = hashlib.blake2b(digest_size=16)
+        self._count = 0
+
+    def of(self, messages: Sequence[Message], head: bytes) -> str:
+        """Of these messages, in hex, with the digest of what stands before them."""
+        whole = max(0, len(messages) - 1)
+        if whole < self._count:
+            self._whole, self._count = hashlib.blake2b(digest_size=16), 0
+        for message in messages[self._count : whole]:
+            self._whole.update(message.digest)
+        self._count = whole
+        digest = self._whole.copy()
+        digest.update(b"".join([message.digest for message in messages[whole:]]))
+        digest.update(head)
+        return digest.hexdigest()
+
+
+MOST_TOKENS = 2**53
+"""No report tells as many tokens: sums of it would be numbers that not every reader of the files can hold."""
+
+
+@attrs.frozen(kw_only=True)
+class Usage:
+    """
+    What the provider reports of one call.
+
+    Attributes:
+        input_tokens: All input tokens, cache reads and writes included.
+        output_tokens: Tokens of the reply.
+        cache_read_tokens: Of the input, read from the cache.
+        cache_write_tokens: Of the input, written to the cache.
+        cache_write_1h_tokens: Of those written, for an hour.
+        iterations: Passes that the provider billed apart, and did not count above: Anthropic's compaction.
+
+    """
+
+    input_tokens: int
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    iterations: tuple[Usage, ...] = ()
+
+    @property
+    def fresh_tokens(self) -> int:
+        """Input tokens that were neither read from the cache nor written to it; never below 0."""
+        return max(0, self.input_tokens - self.cache_read_tokens - self.cache_write_tokens)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Request:
+    """
+    What is sent to the provider for one model call. Read-only: its payloads are the session's own.
+
+    Attributes:
+        format: Name of the format: ``"openai"``, ``"anthropic"``, ``"responses"`` or ``"gemini"``.
+        messages: The messages, in the provider's own shape.
+        system: The system blocks where the provider takes them apart from the messages, else empty.
+        tools: The tool schemas.
+        tokens: Tokens as counted by the session, uncalibrated.
+        stable: Number of leading system texts that belong to layers which many sessions share.
+        options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
+        whole: In Responses the session's own messages, of which a reply holds all its items; empty where nobody knows.
+        own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
+
+    """
+
+    format: str
+    messages: tuple[Payload, ...]
+    system: tuple[Payload, ...] = ()
+    tools: tuple[Payload, ...] = ()
+    tokens: int = 0
+    stable: int = 0
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    whole: tuple[Payload, ...] = attrs.field(default=(), repr=False)
+    own: frozenset[int] = attrs.field(default=frozenset(), repr=False)
+
+    def is_own(self, message: Payload) -> bool:
+        """Whether gc-core wrote this one of its messages."""
+        return id(message) in self.own
+
+    def recast(self, messages: Iterable[tuple[Payload, Payload]]) -> Request:
+        """With other messages, each given behind the one of this request for which it stands: it is whose that was."""
+        pairs = tuple(messages)
+        own = frozenset(id(new) for old, new in pairs if self.is_own(old))
+        return attrs.evolve(self, messages=tuple(new for _, new in pairs), own=own)
+
+    def kwargs(self, **own: Any) -> dict[str, Any]:
+        """
+        Keyword arguments for the provider's own client (model and reply length are the caller's).
+
+        ``own`` are further ones of yours. Where the session sends such an argument too, both are joined and yours win:
+        ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``.
+        """
+        match self.format:
+            case "responses":
+                arguments = _responses(self)
+            case "gemini":
+                arguments = _gemini(self)
+            case _:
+                arguments = _messages(self)
+        return arguments | merged(self.options, own)
+
+
+def _messages(request: Request) -> dict[str, Any]:
+    """Anthropic's Messages and OpenAI's Chat Completions."""
+    arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
+    return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
+
+
+def _responses(request: Request) -> dict[str, Any]:
+    """OpenAI's Responses: the system text is one string."""
+    arguments: dict[str, Any] = {"input": list(request.messages)}
+    if request.system:
+        arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
+    if request.tools:
+        arguments["tools"] = list(request.tools)
+    return arguments
+
+
+def _gemini(request: Request) -> dict[str, Any]:
+    """Gemini: what stands before the conversation is part of the configuration."""
+    config: dict[str, Any] = {}
+    if request.system:
+        config["system_instruction"] = {"parts": list(request.system)}
+    if request.tools:
+        config["tools"] = _gemini_tools(request.tools)
+    return {"contents": list(request.messages), "config": config}
+
+
+def _gemini_tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
+    """All function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
+    declared = [schema for schema in schemas if "name" in schema]
+    built_in = [dict(schema) for schema in schemas if "name" not in schema]
+    return [*([{"function_declarations": declared}] if declared else []), *built_in]

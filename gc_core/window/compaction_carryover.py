@@ -1,0 +1,50 @@
+"""
+What is held goes on behind a provider's compaction.
+
+The provider reads nothing that stands before its compaction, whatever it is. What the host or the session holds there
+(LOCKED or pinned texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next
+request: so the model goes on reading it word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.sources import ENRICHMENT
+from gc_core.window.context import Context
+from gc_core.window.memory_blocks import Block, Blocks
+
+_BLOCKS: Final = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
+_TEXTS: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.TOOL_RESULT})
+
+
+def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> tuple[Block, ...]:
+    """The blocks that tell again what is held among the messages of the window, in its order; named by their items."""
+    newest = frozenset(blocks.newest.values())
+    return tuple(
+        block
+        for message in context.messages
+        for item in message.items
+        for block in _block(item, newest, is_held=_is_held(item, pinned_turns))
+    )
+
+
+def _is_held(item: Item, pinned_turns: Collection[int]) -> bool:
+    return item.policy is GCPolicy.LOCKED or item.pinned or item.turn in pinned_turns
+
+
+def _block(item: Item, newest: Collection[str], *, is_held: bool) -> Iterator[Block]:
+    if item.kind in _BLOCKS and item.id in newest and (is_held or item.kind is ItemKind.MEMORY_BLOCK):
+        policy = GCPolicy.LOCKED if is_held else item.policy
+        yield Block(source=item.source, name=item.name, text=_unframed(item.text), kind=item.kind, policy=policy)
+    elif item.kind in _TEXTS and is_held and not item.synthetic and item.text.strip():
+        kind = ItemKind.ENRICHMENT
+        yield Block(source=ENRICHMENT.name, name=item.id, text=item.text, kind=kind, policy=GCPolicy.LOCKED)
+
+
+def _unframed(text: str) -> str:
+    """The text inside a block's frame, which is a line of its own on either side."""
+    return text.partition("\n")[2].rpartition("\n")[0]

@@ -1,0 +1,107 @@
+"""Texts of gc-core's own, known again when they come back in a list that a caller keeps."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from gc_core.values.items import ItemKind
+from gc_core.values.references import check_of, unsealed
+
+_NOTICE = re.compile(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
+_STUB = re.compile(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
+_SUMMARY = re.compile(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
+_STATE = re.compile(r'<context source="task_state" name="[^"\n]{1,60}" check="(\d{6})">\n')
+_SAID = re.compile(r'the user said ((?:"[^"\n]*" ?)+)')
+_QUOTED = re.compile(r'"([^"\n]*)"')
+_NAMES = re.compile(r"(?:^|, )on ([^\"\n]+?)(?:; |$)")
+
+
+@attrs.frozen(kw_only=True)
+class OwnText:
+    """
+    What a text of gc-core's own is.
+
+    Attributes:
+        kind: TRACE, SUMMARY or MEMORY_BLOCK (a state of the task); of a stub the kind of what it stands for is kept.
+        tokens: Tokens that it stands for.
+        number: Of a summary.
+        is_digest: A summary that grows by entries.
+        hint: Of a stub: what it says of its content.
+        said: Sentences of users that it quotes.
+        names: Names that it hands on.
+
+    """
+
+    kind: ItemKind
+    tokens: int = 0
+    number: int = 0
+    is_digest: bool = False
+    hint: str = ""
+    said: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def own_message(text: str) -> OwnText | None:
+    """A notice, summary or state of the task that is the whole text of a message; None for anything else."""
+    if text.startswith("[gc: "):
+        return _notice(text)
+    if text.startswith("<summary "):
+        return _summary(text)
+    if text.startswith("<context "):
+        return _state(text)
+    return None
+
+
+def own_stub(text: str) -> OwnText | None:
+    """What a stub stands for, where a text ends with the line of one; None for anything else. O(last line)."""
+    line = text[text.rfind("\n") + 1 :]
+    if not line.startswith("[gc: "):
+        return None
+    bare = unsealed(line)
+    found = None if bare is None else _STUB.fullmatch(bare)
+    if found is None:
+        return None
+    return OwnText(kind=ItemKind.TOOL_RESULT, tokens=_number(found.group(1)), hint=found.group(2))
+
+
+def _notice(text: str) -> OwnText | None:
+    bare = unsealed(text)
+    found = None if bare is None else _NOTICE.fullmatch(bare)
+    if found is None:
+        return None
+    told = found.group(2) or ""
+    said, names = _SAID.search(told), _NAMES.search(_QUOTED.sub("", told))
+    return OwnText(
+        kind=ItemKind.TRACE,
+        tokens=_number(found.group(1)),
+        said=tuple(_QUOTED.findall(said.group(1))) if said else (),
+        names=tuple(names.group(1).split(", ")) if names else (),
+    )
+
+
+def _summary(text: str) -> OwnText | None:
+    found = _SUMMARY.match(text)
+    bare = unsealed(text) if found and text.endswith("</summary>") else None
+    if found is None or bare is None:
+        return None
+    line = next((line for line in reversed(bare.splitlines()) if line.startswith("[gc: ")), "")
+    told = _NOTICE.fullmatch(line)
+    return OwnText(
+        kind=ItemKind.SUMMARY,
+        tokens=_number(told.group(1)) if told else 0,
+        number=int(found.group(1)),
+        is_digest=text.startswith('<summary name="digest'),
+    )
+
+
+def _state(text: str) -> OwnText | None:
+    found = _STATE.match(text)
+    if found is None or not text.endswith("\n</context>"):
+        return None
+    return OwnText(kind=ItemKind.MEMORY_BLOCK) if check_of(text[found.end() : -11]) == found.group(1) else None
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", "") or "0")

@@ -1,0 +1,156 @@
+"""What one change did to the messages of the window, so that it can be done again and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from gc_core.errors import LogError
+from gc_core.providers.contract import Format
+from gc_core.relevance.name_scan import scan
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.messages import Message, Payload, Role
+from gc_core.values.names import NOTHING
+from gc_core.values.references import ByteRange
+
+ReadPayload = Callable[[ByteRange], Payload]
+"""The payload of the line of the master log at a place."""
+
+
+@attrs.frozen(kw_only=True)
+class SavedMessage:
+    """
+    A message as the ledger and the checkpoints hold it.
+
+    Attributes:
+        id: The session's own.
+        role: Who speaks.
+        overhead: Tokens that it costs beyond its items.
+        synthetic: Written by the framework.
+        items: Its items, without their texts: those are in the payload.
+        payload: What is sent for it; None when that is, word for word, what the log holds at ``place``.
+        place: The line of the master log with which it arrived, or None.
+
+    """
+
+    id: str
+    role: Role
+    overhead: int
+    synthetic: bool = False
+    items: tuple[Item, ...]
+    payload: Payload | None = None
+    place: ByteRange | None = None
+
+    @classmethod
+    def of(cls, message: Message) -> SavedMessage:
+        """A message of the window."""
+        place = message.items[0].logged if message.as_logged else None
+        return cls(
+            id=message.id,
+            role=message.role,
+            overhead=message.overhead,
+            synthetic=message.synthetic,
+            items=message.items,
+            payload=message.payload if place is None else None,
+            place=place,
+        )
+
+    def message(self, read: ReadPayload, format: Format) -> Message:  # noqa: A002 - the session's own word
+        """The message of the window. Raises LogError when the log does not hold what its items are made of."""
+        payload = self.payload
+        if payload is None and self.place is not None:
+            payload = read(self.place)
+        parts = () if payload is None else format.read(payload)
+        if payload is None or len(parts) != len(self.items):
+            raise LogError(f"message {self.id} has {len(self.items)} items and its payload {len(parts)} parts")
+        items = (_with_text(item, part.text) for item, part in zip(self.items, parts, strict=True))
+        return Message(
+            id=self.id,
+            role=self.role,
+            payload=payload,
+            items=tuple(items),
+            overhead=self.overhead,
+            synthetic=self.synthetic,
+            as_logged=self.payload is None,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Hunk:
+    """
+    Messages that stood side by side, and what stands there since.
+
+    Attributes:
+        behind: Id of the unchanged message before them, "" at the head of the conversation.
+        gone: What stood there.
+        come: What stands there since.
+
+    """
+
+    behind: str
+    gone: tuple[SavedMessage, ...] = ()
+    come: tuple[SavedMessage, ...] = ()
+
+    @property
+    def reverse(self) -> Hunk:
+        """What undoes it."""
+        return Hunk(behind=self.behind, gone=self.come, come=self.gone)
+
+
+def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Hunk, ...]:
+    """What leads from one to the other, by identity: a message that was not touched is the same object. O(window)."""
+    stays = {id(message) for message in before} & {id(message) for message in after}
+    rest = iter(after)
+    come: list[Message] = []
+    gone: list[Message] = []
+    behind, hunks = "", []
+    for old in before:
+        if id(old) not in stays:
+            gone.append(old)
+            continue
+        for new in rest:
+            if new is old:
+                break
+            come.append(new)
+        hunks += _hunk(behind, gone, come)
+        gone, come, behind = [], [], old.id
+    return tuple(hunks + _hunk(behind, gone, [*come, *rest]))
+
+
+def patched(
+    messages: Sequence[Message], hunks: Iterable[Hunk], load: Callable[[SavedMessage], Message]
+) -> list[Message]:
+    """The messages with these changes. Raises LogError, naming the place, where what should go does not stand."""
+    result: list[Message] = []
+    rest = iter(messages)
+    for hunk in hunks:
+        if hunk.behind:
+            result += _up_to(rest, hunk.behind)
+        for gone in hunk.gone:
+            found = next(rest, None)
+            if found is None or found.id != gone.id:
+                where = f"behind {hunk.behind}" if hunk.behind else "at the head"
+                text = f"{where} message {gone.id} should stand, and {found.id if found else 'nothing'} does"
+                raise LogError(f"the ledger does not fit the window: {text}")
+        result += map(load, hunk.come)
+    return [*result, *rest]
+
+
+def _up_to(rest: Iterator[Message], wanted: str) -> Iterator[Message]:
+    for message in rest:
+        yield message
+        if message.id == wanted:
+            return
+    raise LogError(f"the ledger does not fit the window: no message {wanted}")
+
+
+def _hunk(behind: str, gone: Sequence[Message], come: Sequence[Message]) -> list[Hunk]:
+    if not gone and not come:
+        return []
+    saved = SavedMessage.of
+    return [Hunk(behind=behind, gone=tuple(map(saved, gone)), come=tuple(map(saved, come)))]
+
+
+def _with_text(item: Item, text: str) -> Item:
+    return attrs.evolve(item, text=text, scan=NOTHING if item.kind is ItemKind.TRACE else scan(text))

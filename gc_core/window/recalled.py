@@ -1,0 +1,43 @@
+"""A collected item that comes back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from gc_core.values.items import ItemKind
+from gc_core.values.policy import GCPolicy
+from gc_core.values.sources import ENRICHMENT
+from gc_core.window.memory_blocks import Block
+
+RECALLED: Final = "recalled "
+"""With which the name of enrichment begins that a collection brought back."""
+
+
+@attrs.frozen(kw_only=True)
+class Recalled:
+    """
+    A collected item that comes back, as enrichment at the end of the next request.
+
+    Attributes:
+        item: Its id.
+        text: What is sent, without the frame of enrichment.
+        tokens: Tokens that it costs there, its frame and message included.
+
+    """
+
+    item: str
+    text: str = attrs.field(repr=False)
+    tokens: int
+
+    @property
+    def block(self) -> Block:
+        """The block that waits for the end of the next request."""
+        return Block(
+            source=ENRICHMENT.name,
+            name=f"{RECALLED}{self.item}",
+            text=self.text,
+            kind=ItemKind.ENRICHMENT,
+            policy=GCPolicy.EPHEMERAL,
+        )

@@ -1,0 +1,535 @@
+"""
+The texts that stand in the place of long results, arguments and pastes.
+
+A stub keeps what is alive: whole lines that are the last carrier of a name, errors and outcomes, in their order, gaps
+marked, the reference at the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import attrs
+
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.token_counting import part_tokens
+from gc_core.relevance.demands import strongest
+from gc_core.relevance.name_scan import LONG_LINE, scan
+from gc_core.relevance.named_blocks import named_blocks
+from gc_core.relevance.outcome_lines import told_lines
+from gc_core.relevance.profiles import WeighedText, Weighing
+from gc_core.relevance.working_set import kept_stretches, without_replaced
+from gc_core.values.framing import BLOCK_KINDS, framed, is_told, unframed
+from gc_core.values.items import Form, Item, ItemKind, Part
+from gc_core.values.json_values import Path, read_object, rebuilt
+from gc_core.values.names import Scan
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.values.removals import GAP
+from gc_core.values.sources import ENRICHMENT, TASK_STATE
+
+STUBBED_KINDS = frozenset(
+    {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
+)
+"""What a strategy can stub."""
+
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
+_HINT_CHARS = 60
+_SHORT_CHARS = 300
+"""Characters up to which a text among arguments stays: a command is run again, word for word."""
+_ASKED_CHARS, _PREVIEW_CHARS = 40, 40
+_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
+_TRIES = 5
+_EDGE_SCORE, _NAMELESS_SCORE = 4.0, 1.0
+_FAILS_SCORE, _ENDS_SCORE = 6.0, 2.0
+_TOLD_SHARE = 0.5
+"""Share of a stub for lines that say how it went, before any other line: failures first."""
+_BLOCKS = 0.6
+"""Share of a stub that blocks around names which were used lately may take."""
+_STRETCHES = 4
+"""Stretches that are kept whole take at most this part of the room: else they would push out all other lines."""
+
+
+@attrs.frozen(kw_only=True)
+class StubText:
+    """
+    A text that can stand in the place of an item.
+
+    Attributes:
+        text: What the model reads instead.
+        tokens: Tokens of the item with this text.
+        reference: What it stands for.
+
+    """
+
+    text: str = attrs.field(repr=False)
+    tokens: int
+    reference: Reference
+
+
+@attrs.frozen
+class _Kept:
+    """A stretch of text that may be kept, how much it is worth, and whether a profile holds it for important."""
+
+    start: int
+    end: int
+    score: float
+    important: bool = False
+    told: bool = False
+
+
+def is_stubbable(item: Item) -> bool:
+    """Whether a stub could stand in the item's place."""
+    return (
+        item.policy is GCPolicy.EPHEMERAL
+        and item.form is Form.WHOLE
+        and not (item.pinned or item.fixed)
+        and item.kind in STUBBED_KINDS
+    )
+
+
+def is_condensed(item: Item) -> bool:
+    """Whether the item is a stub in whose place a shorter one could stand."""
+    return (
+        item.policy is GCPolicy.EPHEMERAL
+        and item.form is Form.STUB
+        and not (item.pinned or item.fixed)
+        and item.kind in STUBBED_KINDS
+    )
+
+
+def is_shortened_block(item: Item) -> bool:
+    """Whether the item is a block of which the last resort may leave a part: none that gc-core knows by its check."""
+    own = {TASK_STATE.name} if item.kind is ItemKind.ENRICHMENT else {TASK_STATE.name, ENRICHMENT.name}
+    free = item.policy is not GCPolicy.LOCKED and not item.pinned
+    return item.kind in BLOCK_KINDS and item.source not in own and free
+
+
+def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
+    """Tokens of the smallest stub that the item can have: its reference alone."""
+    return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
+
+
+def write_stub(
+    item: Item,
+    limit: int,
+    counter: TokenCounter,
+    shown: AbstractSet[str],
+    *,
+    ends: bool = False,
+    reference: Reference | None = None,
+    gap: str = GAP,
+    weighing: Weighing | None = None,
+    most_ordinary: int | None = None,
+    named: AbstractSet[str] = frozenset(),
+) -> StubText:
+    """
+    A stub of at most ``limit`` tokens, or the smallest possible one.
+
+    ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
+    content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
+    ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
+    Arguments of a call stay a JSON object. ``weighing`` is a profile at work, which says what stays first;
+    of lines that are not important to it at most ``most_ordinary`` characters stay. ``named`` are names whose blocks
+    stay first.
+    """
+    reference = reference or reference_to(item)
+    item = _bare(item)
+    cutter = _Cutter(shown, gap, ends, item.kind in _SAID, weighing, item, most_ordinary, named)
+    chars = int(limit * len(item.text) / max(1, item.tokens))
+    for _ in range(_TRIES):
+        if chars <= 0:
+            break
+        text = _shortened(item, reference, chars, cutter)
+        tokens = _tokens(text, item, counter)
+        if tokens <= limit:
+            return StubText(text=text, tokens=tokens, reference=reference)
+        chars = int(chars * min(0.9, limit / tokens)) - _HINT_CHARS // 2
+    text = _smallest(item, reference)
+    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
+
+
+def trim_stub(
+    item: Item, repeated: AbstractSet[str], counter: TokenCounter, *, reference: Reference, gap: str = GAP
+) -> StubText:
+    """A stub that leaves out what the window shows again: these lines, or the texts that an edit replaced."""
+    line = reference.stub_text()
+    arguments = _arguments(item)
+    if arguments is not None:
+        text = _json({**without_replaced(arguments, gap), "left_out": line})
+    else:
+        kept = [_Kept(start, end, 0.0) for start, end in kept_stretches(item.text, repeated)]
+        text = f"{_joined(item.text, kept, gap)}\n{line}"
+    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
+
+
+def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, recalls: bool = True) -> Reference:
+    """
+    The reference to a single item: what it was, of a result also what the call asked for, and how it ended.
+
+    With ``cites`` it says which bytes of the log hold it; without ``recalls`` it names no id.
+    """
+    return Reference(
+        tokens=item.original_tokens,
+        first=item.id,
+        last=item.id,
+        first_turn=item.turn,
+        last_turn=item.turn,
+        hint=_hint(item, call),
+        place=item.logged if cites else None,
+        recalls=recalls,
+    )
+
+
+def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True) -> Reference:
+    """One reference for items that follow one another; what a trace among them stands for counts as it did."""
+    tokens, calls, preview = 0, Counter[str](), ""
+    names, said = dict[str, None](), dict[str, None]()
+    places: list[ByteRange] = []
+    for item in items:
+        known = item.reference
+        tokens += item.original_tokens if known is None else known.tokens
+        if item.kind is ItemKind.TOOL_CALL:
+            calls[item.name] += 1
+        elif item.kind in _SAID:
+            preview = item.text or preview
+        if item.kind is ItemKind.TRACE and known is not None:
+            calls.update(dict(known.calls))
+            preview = known.preview or preview
+            names.update(dict.fromkeys(known.names))
+            said.update(dict.fromkeys(known.said))
+        place = item.logged if known is None else known.place
+        if cites and place is not None:
+            places.append(place)
+    # What a summary stands for may reach around units that stayed, so neither end need be that of the first or last.
+    return Reference(
+        tokens=tokens,
+        first=min((item.reference.first if item.reference else item.id for item in items), key=_number),
+        last=max((item.reference.last if item.reference else item.id for item in items), key=_number),
+        first_turn=min(item.reference.first_turn if item.reference else item.turn for item in items),
+        last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
+        calls=tuple(calls.most_common()),
+        preview=_preview(preview),
+        said=strongest(tuple(said), MOST_SAID),
+        names=tuple(names)[-MOST_NAMES:],
+        place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
+        recalls=recalls,
+    )
+
+
+def _number(key: str) -> int:
+    return int(key[1:])
+
+
+def _hint(item: Item, call: Item | None) -> str:
+    what = item.name or item.kind.value.replace("_", " ")
+    if item.kind is ItemKind.TOOL_CALL:
+        return f"arguments of {what}"
+    asked = "" if call is None else _asked(call)
+    hint = f"{what} {asked}".rstrip()[:_HINT_CHARS]
+    return f"{hint}, failed" if item.is_error else hint
+
+
+def _asked(call: Item) -> str:
+    """The first short text among a call's arguments, which says best what it asked for."""
+    arguments = _arguments(call) or {}
+    short = (value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= _HINT_CHARS)
+    return " ".join(next(short, "").split())[:_ASKED_CHARS]
+
+
+def _preview(text: str) -> str:
+    """How a text begins, without what would end the note that holds it."""
+    words = " ".join(text[: 4 * _PREVIEW_CHARS].split())
+    return words[:_PREVIEW_CHARS].translate(_PLAIN).strip()
+
+
+def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
+    """Tokens of the item with this text; a stub of an attachment is a text block, a result without its call is told."""
+    is_text = item.kind is ItemKind.ATTACHMENT or is_told(item)
+    kind = ItemKind.USER_TEXT if is_text else item.kind
+    name = item.name if item.kind is ItemKind.TOOL_CALL else ""
+    return part_tokens(Part(kind=kind, place=(), text=text, name=name), counter)
+
+
+def _smallest(item: Item, reference: Reference) -> str:
+    line = reference.stub_text()
+    return framed(item, line) if _arguments(item) is None else _json({"left_out": line})
+
+
+def _bare(item: Item) -> Item:
+    """A stub without the line that ends it, so that a shorter one can be cut of it; anything else as it is."""
+    if item.form is Form.WHOLE or item.reference is None:
+        return item
+    line = item.reference.stub_text()
+    if _arguments(item) is not None:
+        text = item.text.replace(_json(line)[1:-1], "")  # it stands inside a value
+    else:
+        inner = unframed(item)
+        kept, _, last = inner.rpartition("\n")
+        # Where nothing else was kept, the line tells how the text began, which the reference itself does not.
+        bare = kept if last.startswith(line.partition(item.reference.first)[0]) else inner.replace(line, "")
+        text = framed(item, bare)
+    return attrs.evolve(item, text=text, scan=scan(text))
+
+
+def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) -> str:
+    line = reference.stub_text()
+    arguments = _arguments(item)
+    if arguments is not None:
+        return _shortened_arguments(item, arguments, reference, chars - len(line), attrs.evolve(cutter, edges=False))
+    text, least = unframed(item), framed(item, line)
+    scanned = item.scan if len(text) == len(item.text) else scan(text)
+    kept = cutter.cut(text, scanned, chars - len(least) - 1)
+    if kept:
+        return framed(item, f"{kept}\n{line}")
+    previewed = framed(item, attrs.evolve(reference, preview=_preview(text)).stub_text())
+    return previewed if len(previewed) <= chars else least
+
+
+def _json(value: Any) -> str:
+    """Compact, as formats read arguments back: so that the same text is counted."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# -- lines -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Cutter:
+    """
+    Chooses what of a text stays.
+
+    Attributes:
+        shown: Names that the window shows elsewhere.
+        gap: Stands where something was left out.
+        ends: Head and tail stay as far as there is room.
+        edges: The first and the last line are worth more than others.
+        weighing: A profile that says what is worth more; None for one that changes nothing.
+        item: Where the texts stand, if a profile weighs them.
+        most_ordinary: Characters of lines that are not important to the profile; None: as much as there is room for.
+        known: What was found in texts that were cut already.
+
+    """
+
+    shown: AbstractSet[str]
+    gap: str = GAP
+    ends: bool = False
+    edges: bool = False
+    weighing: Weighing | None = None
+    item: Item | None = None
+    most_ordinary: int | None = None
+    named: AbstractSet[str] = frozenset()
+    known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
+
+    def cut(self, text: str, scanned: Scan, chars: int) -> str:
+        """What stays, in at most this many characters: the most worth for its length first."""
+        wanted, weighed = self._wanted(text, scanned)
+        room = chars - len(self.gap)
+        most = room * 3 // 4 if self.ends else room
+        blocks = named_blocks(text, scanned, self.named, int(_BLOCKS * most)) if self.named else []
+        taken = sum(end - start + len(self.gap) for start, end in blocks)
+        most -= taken
+        told, known = self._how_it_went(wanted, int(_TOLD_SHARE * most), weighed)
+        rest = [kept for kept in wanted if not any(kept.start < one.end and one.start < kept.end for one in told)]
+        chosen, spent = self._whole(rest, most - known, weighed) if weighed else self._lines(rest, most - known)
+        chosen, spent = [*chosen, *told], spent + known
+        chosen += [_Kept(start, end, 0.0) for start, end in blocks]
+        spent += taken
+        if self.ends:
+            chosen += _ends(text, room - spent - 2 * len(self.gap))
+        return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
+
+    def _wanted(self, text: str, scanned: Scan) -> tuple[list[_Kept], WeighedText | None]:
+        """What is worth keeping, the most for its length first; found once, however often the text is cut."""
+        key = text, self.edges
+        if key not in self.known:
+            wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
+            weighed = None
+            if self.weighing is not None and self.item is not None:
+                weighed = self.weighing.of(text, scanned, self.item.kind, self.item.name)
+                wanted = _weighed(wanted, weighed)
+            wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
+            self.known[key] = wanted, weighed
+        return self.known[key]
+
+    def _how_it_went(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText | None) -> tuple[list[_Kept], int]:
+        """
+        What tells of failures, then of outcomes, the last first: it tells how it ended. A line of a stretch that a
+        profile keeps whole is none of it.
+        """
+        told = [kept for kept in wanted if kept.told]
+        if weighed is not None:
+            told = [kept for kept in told if weighed.span_at((kept.start, kept.end)) is None]
+        return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
+
+    def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
+        """What fits, in the order of its worth, and the characters that it takes."""
+        chosen, spent = [], 0
+        for kept in wanted:
+            cost = self._cost(kept)
+            if spent + cost <= most:
+                chosen.append(kept)
+                spent += cost
+        return chosen, spent
+
+    def _whole(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText) -> tuple[list[_Kept], int]:
+        """
+        The same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it, and of
+        lines that are not important no more than ``most_ordinary`` characters.
+        """
+        chosen: list[_Kept] = []
+        spent, ordinary, whole = 0, self.most_ordinary or most, most // _STRETCHES
+        known: dict[tuple[int, int], bool] = {}
+        for line in wanted:
+            cost = self._cost(line)
+            if spent + cost > most or (cost > ordinary and not line.important):
+                continue
+            if any(fits and start <= line.start and line.end <= end for (start, end), fits in known.items()):
+                continue  # it stands there already
+            kept = line
+            room = min(most - spent, whole if line.important else min(whole, ordinary))
+            stretch = weighed.span_at((line.start, line.end)) if room > cost else None
+            if stretch is not None and stretch not in known:
+                around = _Kept(*stretch, line.score, line.important)
+                known[stretch] = self._cost(around) <= room
+                if known[stretch]:
+                    kept = around
+                    whole -= self._cost(around)
+            chosen.append(kept)
+            spent += self._cost(kept)
+            ordinary -= 0 if kept.important else self._cost(kept)
+        return chosen, spent
+
+    def _cost(self, kept: _Kept) -> int:
+        return kept.end - kept.start + len(self.gap) + 2
+
+
+def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
+    """The same, worth more or less as a profile says, and the important lines that carry no name."""
+    found: dict[tuple[int, int], float] = {}
+    told = set()
+    for kept in wanted:
+        line = kept.start, kept.end
+        found[line] = max(kept.score, found.get(line, 0.0))
+        if kept.told:
+            told.add(line)
+    for line in weighed.nameless:
+        found.setdefault(line, _NAMELESS_SCORE)
+    lines = list(found)
+    return [
+        _Kept(*line, found[line] * weight, weight > 1, line in told)
+        for line, weight in zip(lines, weighed.weights(lines), strict=True)
+    ]
+
+
+def _ends(text: str, chars: int) -> list[_Kept]:
+    """Head and tail, half of the characters each, in whole lines where a line break is near."""
+    half = chars // 2
+    if half <= 0:
+        return []
+    head, tail = min(half, len(text)), max(0, len(text) - half)
+    broken = text.rfind("\n", half // 2, head), text.find("\n", tail, tail + half // 2)
+    return [
+        _Kept(0, broken[0] if broken[0] >= 0 else head, 0.0),
+        _Kept(broken[1] + 1 if broken[1] >= 0 else tail, len(text), 0.0),
+    ]
+
+
+def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
+    """Lines that are the last carrier of a name: the last of several in the same text."""
+    seen: set[str] = set()
+    for span in reversed(scanned.spans):
+        fresh = sum(1 for name in span.names if name not in shown and name not in seen)
+        seen.update(span.names)
+        if fresh:
+            yield _Kept(span.start, span.end, fresh)
+
+
+def _told(text: str) -> list[_Kept]:
+    """Lines that speak of failures and outcomes."""
+    return [
+        _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, told=True) for each in told_lines(text)
+    ]
+
+
+def _edges(text: str) -> list[_Kept]:
+    """First and last line of what somebody said: the request often stands before or behind what was pasted."""
+    first = text.find("\n")
+    last = text.rfind("\n") + 1
+    head = _Kept(0, min(LONG_LINE, len(text) if first < 0 else first), _EDGE_SCORE)
+    return [head, _Kept(max(last, len(text) - LONG_LINE), len(text), _EDGE_SCORE)]
+
+
+def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
+    """The stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
+    out: list[str] = []
+    reached = 0
+    for kept in chosen:
+        start = max(kept.start, reached)
+        if start >= kept.end:
+            continue
+        missing = text[reached:start]
+        if missing.strip():
+            broken = "\n" in missing
+            out.append(f"\n{gap}\n" if broken and out else f"{gap}\n" if broken else gap)
+        elif out:
+            out.append(missing[:1])
+        out.append(text[start : kept.end])
+        reached = kept.end
+    if out and text[reached:].strip():
+        out.append(f"\n{gap}" if "\n" in text[reached:] else gap)
+    return "".join(out)
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------
+
+
+def _arguments(item: Item) -> Mapping[str, Any] | None:
+    """The arguments of a call; None for anything else, and for a call whose arguments are free text."""
+    if item.kind is not ItemKind.TOOL_CALL:
+        return None
+    return read_object(item.text)
+
+
+def _shortened_arguments(
+    item: Item, arguments: Mapping[str, Any], reference: Reference, chars: int, cutter: _Cutter
+) -> str:
+    """
+    The arguments with their long string values cut to what is alive; other values that are large become a gap.
+
+    What is short stays whole, so that the call still says what it did; the reference ends the last value that was cut.
+    """
+    share = chars / max(1, len(item.text))
+    short = {key: _shortened_value(value, share, cutter) for key, value in arguments.items()}
+    cut = [key for key in short if short[key] is not arguments[key]]
+    if not cut:
+        return _smallest(item, reference)
+    line = reference.stub_text()
+    last = short[cut[-1]]
+    if isinstance(last, str):
+        short[cut[-1]] = f"{last}\n{line}"
+    else:
+        short["left_out"] = line
+    return _json(short)
+
+
+def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
+    """The same object when it is short enough to stay."""
+
+    def cut(_: Path, text: Any) -> Any:
+        if not isinstance(text, str) or len(text) <= _SHORT_CHARS:
+            return text
+        return cutter.cut(text, scan(text), int(share * len(text))) or cutter.gap
+
+    def small_enough(was: Any, inner: Any) -> Any:
+        return inner if len(_json(inner)) <= max(share * len(_json(was)), 2 * _HINT_CHARS) else cutter.gap
+
+    return rebuilt(value, cut, enters=_is_long, leaves_as=small_enough)
+
+
+def _is_long(_: Path, value: Any) -> bool:
+    return len(_json(value)) > 2 * _HINT_CHARS

@@ -7,7 +7,8 @@ to its target, and a collection begins a fixed distance above it: a share of wha
 session that grows by 900 tokens a call. *formula* is the product, which reckons with the session's own growth; *at the
 limit* begins at 90 % whatever that costs. No option of the product sets a distance, so the benchmark patches
 ``gc_core.collector.scheduler.cheapest_distance`` while it replays. What the scheduler does around it stays: no distance
-is below 5 % of the window, and none leads above 90 %. Settings that begin at the same share of the window are replayed once.
+is below 5 % of the window, and none leads above 90 %. Settings that begin at the same share of the window are replayed
+once.
 
 Not done: other growths than the sessions' own, other prices than those of the replay, several sessions a window.
 """

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import attrs
 from ctxgc.evaluation.call_measures import CallMeasures
-from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.far_fit import FarFitJudge
 from ctxgc.evaluation.replay_report import ReplayReport
 from ctxgc.evaluation.request_judge import Meter
 from ctxgc.evaluation.reuse import Uses
@@ -95,7 +95,7 @@ def replayed(
 def _calls(session: TriedSession, transcript: Transcript, uses: Uses, window: int) -> Iterator[CallMeasures]:
     meter, form = Meter(transcript), format_named(transcript.format)
     counter = counter_for(None, transcript.format)
-    sight = Sight(uses, format=transcript.format, window=window, recall=None, counter=counter)
+    sight = FarFitJudge(uses, format=transcript.format, window=window, recall=None, counter=counter)
     if transcript.system:
         names = ["base", *(f"part_{number}" for number in range(2, len(transcript.system) + 1))]
         session.system(**dict(zip(names, transcript.system, strict=True)))  # type: ignore[arg-type]  # no keyword

@@ -3,7 +3,8 @@ One session of any length: the recorded ones, one after another, again and again
 
 Each repetition renames what ``gc_core.relevance.name_scan`` calls a name (paths, symbols, ids, long numbers), the same
 name always in the same way, so that nothing a repetition says of a file is true of another one's. What belongs to the
-tools (their names, the keys of their arguments) stays. System texts are left out: a session has one, and these have thirty.
+tools (their names, the keys of their arguments) stays. System texts are left out: a session has one, and these have
+thirty.
 """
 
 from __future__ import annotations

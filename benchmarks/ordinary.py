@@ -107,7 +107,7 @@ def _counted(text: str) -> int:
     return sum(part_tokens(part, _COUNTER) for part in _FORMAT.read(json.loads(text))) + _COUNTER.per_message
 
 
-def driven(messages: Sequence[dict[str, Any]], config: GCConfig, *, every: int = 5) -> Seen:
+def run_steps(messages: Sequence[dict[str, Any]], config: GCConfig, *, every: int = 5) -> Seen:
     """A session as an agent's loop would run it; one of so many requests is judged."""
     finished: list[CollectionFinished] = []
 
@@ -151,13 +151,13 @@ def _config(strategy: str, window: int, **settings: Any) -> GCConfig:
 
 def chat(strategy: str) -> str:
     """A chat of 400 short turns in 7,000 tokens."""
-    seen = driven(made(1, kind("short chat"), 400), _config(strategy, 7_000))
+    seen = run_steps(made(1, kind("short chat"), 400), _config(strategy, 7_000))
     return _chat_text(seen)
 
 
 def very_short(strategy: str) -> str:
     """A chat of very short turns in 8,000 tokens."""
-    seen = driven(made(1, kind("very short chat"), 900), _config(strategy, 8_000), every=25)
+    seen = run_steps(made(1, kind("very short chat"), 900), _config(strategy, 8_000), every=25)
     return _chat_text(seen)
 
 

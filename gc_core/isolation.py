@@ -50,7 +50,7 @@ class Attempt:
 
 
 @contextmanager
-def border() -> Iterator[Attempt]:
+def isolated() -> Iterator[Attempt]:
     """
     Catch any error; it is kept, and goes no further by itself.
 
@@ -79,7 +79,7 @@ def _is_being_cancelled() -> bool:
 
 def _told(error: BaseException) -> str:
     """What an error says, or that it cannot say it: that is a plugin's code too."""
-    with border() as attempt:
+    with isolated() as attempt:
         told = str.__str__(str(error))
     return told if attempt.error is None else "it cannot be told"
 
@@ -93,7 +93,7 @@ def _as_error(error: BaseException) -> Exception:
     return made
 
 
-def started(call: Callable[[], T]) -> Future[T]:
+def run_in_daemon_thread(call: Callable[[], T]) -> Future[T]:
     """
     Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays nobody's exit.
 
@@ -104,7 +104,7 @@ def started(call: Callable[[], T]) -> Future[T]:
 
     def run() -> None:
         try:
-            with border() as attempt:
+            with isolated() as attempt:
                 future.set_result(call())
             if attempt.error is not None:
                 future.set_exception(_as_error(attempt.error))

@@ -7,7 +7,7 @@ from ctxgc.evaluation.transcripts import read_transcript
 import gc_core as gc
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, verify
 from gc_core.providers import format_named
-from gc_core.storage.originals import Reading, TakenBack
+from gc_core.storage.originals import Reading, RewoundRanges
 from gc_core.values.references import Reference
 from gc_core.values.removals import Stub
 from gc_core.values.summary import SummaryForm, entries_of
@@ -180,7 +180,7 @@ def test_a_summary_around_a_digest_reads_again_what_is_behind_it_alone():
         log=session._store.log,
         format=format_named("openai"),
         counter=session._counter,
-        taken_back=TakenBack(),
+        taken_back=RewoundRanges(),
         damaged=lambda _: None,
     )
     assert reading.between(wide, (), behind=40)[0].id == "i41"

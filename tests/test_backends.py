@@ -10,7 +10,7 @@ import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, LogError, Plugins, SQLiteBackend, hookimpl, purge, verify
 from gc_core.plugins.checkpoint_backends import FileBackend, check_key
-from gc_core.storage.checkpoints import KEPT_NEWEST, Checkpoints, key_of, shown, superfluous
+from gc_core.storage.checkpoints import KEPT_NEWEST, Checkpoints, checkpoints_to_prune, key_of, shown
 from gc_core.storage.state import Position, digest_of_messages
 
 SECRET = "hunter2-and-more"  # noqa: S105 - it is planted
@@ -320,7 +320,7 @@ def test_old_checkpoints_are_let_go_of_and_the_way_back_stays_short():
     for number in range(1, 2_001):
         at = Position(1_000 * number, 10 * number)
         moments[key_of(at)] = at
-        for key in superfluous(moments):
+        for key in checkpoints_to_prune(moments):
             del moments[key]
     kept = [at.log // 1_000 for at in moments.values()]
     assert kept[-KEPT_NEWEST:] == list(range(2_001 - KEPT_NEWEST, 2_001))

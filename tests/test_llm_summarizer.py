@@ -18,7 +18,7 @@ from ctxgc.evaluation.transcripts import read_transcript
 
 from gc_core import AsyncGCSession, GCConfig, GCPolicy, GCSession
 from gc_core.errors import ConfigError, PluginError, SummaryError
-from gc_core.isolation import started
+from gc_core.isolation import run_in_daemon_thread
 from gc_core.summaries import litellm_client as model_library
 from gc_core.summaries import llm
 from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
@@ -95,7 +95,7 @@ def summarize(cls, server, request, **options):
     if cls is AsyncLLMSummarizer:
         return asyncio.run(cls(**given).summarize(request))
     # As the core asks it: on the main thread litellm would make an event loop that nobody closes.
-    return started(lambda: cls(**given).summarize(request)).result()
+    return run_in_daemon_thread(lambda: cls(**given).summarize(request)).result()
 
 
 both = pytest.mark.parametrize("cls", [LLMSummarizer, AsyncLLMSummarizer], ids=["sync", "async"])
@@ -594,7 +594,7 @@ def test_a_small_model_writes_something_and_the_validator_refuses_it(small_model
         tool_output_tokens=40, input_tokens=3_000, summarization_prompt=SHORT_PROMPT,
     )  # fmt: skip
     try:
-        text = started(lambda: summarizer.summarize(request)).result()
+        text = run_in_daemon_thread(lambda: summarizer.summarize(request)).result()
     except SummaryError as error:
         # So small a model may also go on until it is cut off.
         assert "cut off" in str(error)  # noqa: PT017 - either is right

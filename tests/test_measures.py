@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ctxgc.evaluation.call_measures import CallMeasures, Fit, Prompt, Recovery, Share
-from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.far_fit import FarFitJudge
 from ctxgc.evaluation.identifiers import identifiers
 from ctxgc.evaluation.replay import replay
 from ctxgc.evaluation.replay_report import summary_of
@@ -134,7 +134,7 @@ PLACE = 21
 
 
 def sight(made, recall=None, window=1_000):
-    return Sight(
+    return FarFitJudge(
         uses_of(made), format=made.format, window=window, recall=recall, counter=counter_for(None, made.format)
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from ctxgc.evaluation.call_measures import CallMeasures, Fit, Prompt, Share
-from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.far_fit import FarFitJudge
 from ctxgc.evaluation.quotes import quotable_lines, quotes_of
 from ctxgc.evaluation.reuse import uses_of
 from ctxgc.evaluation.totals import sums_of
@@ -48,7 +48,7 @@ def far(*last, gap=20):
 
 
 def fitted(made, *shown, place=-1, tokens=100, window=1_000, without=900):
-    sight = Sight(uses_of(made), format="openai", window=window, recall=None, counter=counter_for(None, "openai"))
+    sight = FarFitJudge(uses_of(made), format="openai", window=window, recall=None, counter=counter_for(None, "openai"))
     request = Request(messages=shown, format="openai")
     return sight.fit(place % len(made.messages), request, tokens=tokens, without=without)
 

@@ -41,7 +41,7 @@ def anthropic_results(ids):
 FORMATS = {"openai": (openai_reply, openai_results), "anthropic": (anthropic_reply, anthropic_results)}
 
 
-def driven(name, ids, directory, events):
+def run_steps(name, ids, directory, events):
     reply, results = FORMATS[name]
     config = GCConfig(context_limit=100_000)
     session = GCSession(config, format=name, directory=directory, on_event=events.append)
@@ -72,7 +72,7 @@ def pairs(request):
 @pytest.mark.parametrize(("name", "ids"), list(itertools.product(FORMATS, IDS)))
 def test_each_call_has_an_id_of_its_own_and_its_own_result(name, ids, tmp_path):
     events = []
-    with driven(name, ids, tmp_path / "s", events) as session:
+    with run_steps(name, ids, tmp_path / "s", events) as session:
         request = session.pre_send()
         assert list(complaints(name, request.kwargs())) == []
         assert pairs(request) == [(f"{at}.py", f"text of {at}.py") for at in range(len(ids))]
@@ -81,7 +81,7 @@ def test_each_call_has_an_id_of_its_own_and_its_own_result(name, ids, tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_log_keeps_the_ids_that_the_model_gave_and_the_request_is_the_same_when_opened_again(name, tmp_path):
-    with driven(name, ("a", "a"), tmp_path / "s", []) as session:
+    with run_steps(name, ("a", "a"), tmp_path / "s", []) as session:
         request = session.pre_send()
         logged = (tmp_path / "s" / "master.jsonl").read_text("utf-8")
     assert "a-2" not in logged

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gc_core.errors import RuleError
-from gc_core.providers.rules import Breach, check_collection, check_framed, check_repeat, check_request
+from gc_core.providers.rules import Violation, check_collection, check_framed, check_repeat, check_request
 from gc_core.values.messages import Request
 from tests.support.checker import complaints
 from tests.support.corpus import native_sessions, openai_sessions
@@ -307,8 +307,8 @@ def test_calls_with_more_than_results_behind_them_may_not_wait(request_):
 
 
 def test_a_breach_reads_as_one_line():
-    assert str(Breach(rule="A1", index=3, text="no result")) == "A1 at message 3: no result"
-    assert str(Breach(rule="N5", index=-1, text="5 cache marks")) == "N5: 5 cache marks"
+    assert str(Violation(rule="A1", index=3, text="no result")) == "A1 at message 3: no result"
+    assert str(Violation(rule="N5", index=-1, text="5 cache marks")) == "N5: 5 cache marks"
 
 
 def test_a_format_without_rules_is_an_error_that_names_the_known_ones():

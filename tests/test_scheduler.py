@@ -94,7 +94,7 @@ breaks = st.builds(Break, freed=st.integers(0, 200_000), behind=st.integers(0, 2
 )  # fmt: skip
 def test_a_break_pays_after_as_many_calls_as_save_what_writing_again_costs(read, more, freed, behind, calls):
     prices = Economics(read=read, write=read + more, ttl_seconds=300.0)
-    needed = Break(freed=freed, behind=behind).calls_to_pay(prices)
+    needed = Break(freed=freed, behind=behind).calls_to_break_even(prices)
     assert needed == pytest.approx((prices.write - read) * behind / (read * freed))
     saved, cost = calls * read * freed, (prices.write - read) * behind
     if abs(saved - cost) > 1e-6 * max(1.0, cost):
@@ -102,18 +102,20 @@ def test_a_break_pays_after_as_many_calls_as_save_what_writing_again_costs(read,
 
 
 def test_what_frees_nothing_never_pays():
-    assert Break(freed=0, behind=0).calls_to_pay(CLAUDE) == float("inf")
+    assert Break(freed=0, behind=0).calls_to_break_even(CLAUDE) == float("inf")
 
 
 def test_where_writing_is_no_dearer_than_reading_a_break_is_free():
-    assert Break(freed=1, behind=90_000).calls_to_pay(Economics(read=0.1, write=0.1, ttl_seconds=1.0)) == 0
-    assert Break(freed=1, behind=90_000).calls_to_pay(Economics(read=0.1, write=0.0, ttl_seconds=1.0)) == 0
+    assert Break(freed=1, behind=90_000).calls_to_break_even(Economics(read=0.1, write=0.1, ttl_seconds=1.0)) == 0
+    assert Break(freed=1, behind=90_000).calls_to_break_even(Economics(read=0.1, write=0.0, ttl_seconds=1.0)) == 0
 
 
 def test_where_reading_is_free_only_a_free_break_pays():
     """What is not read any more saves nothing there."""
-    assert Break(freed=500, behind=9).calls_to_pay(Economics(read=0.0, write=1.0, ttl_seconds=1.0)) == float("inf")
-    assert Break(freed=500, behind=9).calls_to_pay(Economics(read=0.0, write=0.0, ttl_seconds=1.0)) == 0
+    assert Break(freed=500, behind=9).calls_to_break_even(Economics(read=0.0, write=1.0, ttl_seconds=1.0)) == float(
+        "inf"
+    )
+    assert Break(freed=500, behind=9).calls_to_break_even(Economics(read=0.0, write=0.0, ttl_seconds=1.0)) == 0
 
 
 @given(made=schedulers, moment=moments, one=breaks, freed=st.integers(0, 9_000), nearer=st.integers(0, 9_000))
@@ -129,7 +131,7 @@ def test_a_session_is_expected_to_last_as_long_again():
     assert not made.is_worth(at(20_000, calls=22), found, young_goal())
     assert made.is_worth(at(20_000, calls=23), found, young_goal())
     early = Break(freed=1_150, behind=1_000)  # 10 calls
-    assert early.calls_to_pay(CLAUDE) == pytest.approx(LEAST_CALLS)
+    assert early.calls_to_break_even(CLAUDE) == pytest.approx(LEAST_CALLS)
     assert made.is_worth(at(20_000, calls=0), attrs.evolve(early, freed=1_151), young_goal())
 
 
@@ -383,7 +385,7 @@ def test_in_continuous_mode_everything_above_the_target_goes_unless_the_host_let
 def test_what_may_wait_waits_below_the_threshold_until_it_pays(found, calls, tokens):
     made, moment = scheduler(pressure_percent=0, defer=True), at(tokens, calls=calls)
     goal = made.after_turn(moment, crossed=False)
-    pays = found.freed > 0 and found.calls_to_pay(CLAUDE) <= max(LEAST_CALLS, calls)
+    pays = found.freed > 0 and found.calls_to_break_even(CLAUDE) <= max(LEAST_CALLS, calls)
     assert made.is_worth(moment, found, goal) == (pays or tokens >= 80_000)
 
 

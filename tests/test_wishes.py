@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gc_core import CollectionDeferred, CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins
 from gc_core.cache.economics import Economics
-from gc_core.collector.scheduler import WISHES, Break, Moment, Scheduler
+from gc_core.collector.scheduler import OPPORTUNISTIC_REASONS, Break, Moment, Scheduler
 from gc_core.providers.calibration import Calibration
 from gc_core.values.items import Form
 from gc_core.values.results import GCTriggerReason, Goal
@@ -70,14 +70,14 @@ def test_each_wish_is_met_by_its_own_moment_alone(name):
 )
 def test_a_wish_is_met_from_its_own_number_on_or_from_the_sessions(wish, below, met):
     assert scheduler(wish).before_send(at(50_000, **below)) is None
-    assert scheduler(wish).before_send(at(50_000, **met)).reason in WISHES
+    assert scheduler(wish).before_send(at(50_000, **met)).reason in OPPORTUNISTIC_REASONS
 
 
 @given(tokens=st.integers(0, 40_000), met=st.sampled_from(sorted(MET)), continuous=st.booleans())
 def test_at_or_below_the_target_no_wish_is_heard(tokens, met, continuous):
     made = scheduler(pressure_percent=0 if continuous else 90)
     for goal in (made.before_send(at(tokens, **MET[met])), made.after_turn(at(tokens, **MET[met]), crossed=False)):
-        assert goal is None or goal.reason not in WISHES
+        assert goal is None or goal.reason not in OPPORTUNISTIC_REASONS
 
 
 @given(met=st.sampled_from(sorted(MET)), waits=st.integers(0, 79_999), tokens=st.integers(40_001, 79_999))
@@ -87,13 +87,13 @@ def test_what_was_not_worth_it_waits_until_the_window_has_grown(met, waits, toke
 
 
 @given(
-    reason=st.sampled_from(sorted(WISHES, key=lambda each: each.value)),
+    reason=st.sampled_from(sorted(OPPORTUNISTIC_REASONS, key=lambda each: each.value)),
     found=st.builds(Break, freed=st.integers(0, 90_000), behind=st.integers(0, 90_000)),
     calls=st.integers(0, 500),
 )
 def test_a_wish_is_worth_its_break_exactly_where_that_pays(reason, found, calls):
     made, moment = scheduler(), at(50_000, calls=calls)
-    pays = found.freed > 0 and found.calls_to_pay(CLAUDE) <= made._horizon(moment)
+    pays = found.freed > 0 and found.calls_to_break_even(CLAUDE) <= made._horizon(moment)
     assert made.is_worth(moment, found, Goal(target_tokens=40_000, reason=reason)) == pays
 
 

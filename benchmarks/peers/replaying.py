@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 from ctxgc.evaluation.baselines import BaselineSession, NoCollection
 from ctxgc.evaluation.call_measures import CallMeasures
-from ctxgc.evaluation.far_fit import Sight
+from ctxgc.evaluation.far_fit import FarFitJudge
 from ctxgc.evaluation.replay_report import ReplayReport
 from ctxgc.evaluation.request_judge import Meter
 from ctxgc.evaluation.reuse import Uses
@@ -83,7 +83,9 @@ def replay_peer(
             process=process,
             history=_history(transcript, config, uses),
             meter=meter,
-            sight=Sight(uses, format="openai", window=limit, recall=None, counter=counter_for(None, transcript.format)),
+            sight=FarFitJudge(
+                uses, format="openai", window=limit, recall=None, counter=counter_for(None, transcript.format)
+            ),
         )
         calls = tuple(run.calls(transcript))
     report = ReplayReport(
@@ -118,7 +120,7 @@ class _Run:
     process: AdapterProcess
     history: BaselineSession
     meter: Meter
-    sight: Sight
+    sight: FarFitJudge
     errors: list[str] = attrs.field(factory=list)
     _dead: bool = attrs.field(default=False, init=False)
     _told: tuple[Payload, ...] = attrs.field(default=(), init=False)

@@ -15,7 +15,7 @@ from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary
 from gc_core.collector.planner import Planner
 from gc_core.collector.relief import RIGHTS, giving_way, protected_tokens, spares
-from gc_core.collector.summarizing import NONE, Answering, Steps, Written, driven
+from gc_core.collector.summarizing import NONE, Answering, Steps, Written, run_steps
 from gc_core.collector.summary_merging import CORE, merged_summaries
 from gc_core.errors import PluginError, RemovalError, RuleError
 from gc_core.plugins.manager import COLLECT, Named, Plugins
@@ -27,7 +27,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import GCRemovalItem
 from gc_core.values.results import ColdText, GCResult, Goal, Refusal, is_renewal
 from gc_core.values.summary import SummaryOutcome, SummaryRequest
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context
 from gc_core.window.plan import Plan
 from gc_core.window.recalled import Recalled
@@ -98,7 +98,7 @@ class Collector:
         fit: int | None = None,
         blocks_only: bool = False,
         prepared: Sequence[Prepared] = (),
-    ) -> Steps[Collected]:
+    ) -> Steps[CollectionOutcome]:
         """
         Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens, or
         (``blocks_only``) until blocks that no model call has seen are no reason any more why it has more.
@@ -115,9 +115,9 @@ class Collector:
         collected = self._carried_out(context, planner, asked, started)
         return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
 
-    def collect(self, context: Context, goal: Goal, protection: Protection) -> Collected:
+    def collect(self, context: Context, goal: Goal, protection: Protection) -> CollectionOutcome:
         """The same, waiting for every summary."""
-        return driven(self.steps(context, goal, protection), self.answering.ask)
+        return run_steps(self.steps(context, goal, protection), self.answering.ask)
 
     def requests(
         self, context: Context, goal: Goal, protection: Protection
@@ -327,7 +327,7 @@ class Collector:
 
     # -- carrying out --------------------------------------------------------------------------------------------
 
-    def _carried_out(self, context: Context, planner: Planner, asked: _Asked, started: float) -> Collected:
+    def _carried_out(self, context: Context, planner: Planner, asked: _Asked, started: float) -> CollectionOutcome:
         plan = planner.finish()
         plan = attrs.evolve(plan, refusals=(*plan.refusals, *asked.refused))
         before = context.budget.total
@@ -352,7 +352,7 @@ class Collector:
             seconds=self.clock() - started,
         )
         renewed = sum(removal.tokens_freed for removal in plan.removals if is_renewal(removal))
-        return Collected(context=after, plan=plan, result=result, of=context, renewed=renewed)
+        return CollectionOutcome(context=after, plan=plan, result=result, of=context, renewed=renewed)
 
     def check(self, before: Context, after: Context, *, last_resort: bool) -> None:
         """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""

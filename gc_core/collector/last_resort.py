@@ -113,7 +113,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
     if planner.reaches(fit) or not sizes:
         return
     others = planner.total - sum(sizes.values())
-    size = common_size(list(sizes.values()), fit - others - _SLACK)
+    size = equal_cap(list(sizes.values()), fit - others - _SLACK)
     for item in items:
         if sizes[item.id] > size and not planner.reaches(fit):
             # Of a stub that is cut again, as of any other, the share is one of the original.
@@ -122,7 +122,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
             planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)
 
 
-def common_size(sizes: Sequence[int], room: int) -> int:
+def equal_cap(sizes: Sequence[int], room: int) -> int:
     """The size to which the larger ones are to be cut so that all together fill the room."""
     left = max(0, room)
     for place, size in enumerate(sorted(sizes)):

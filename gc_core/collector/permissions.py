@@ -40,7 +40,7 @@ class Rights:
         """The same, and items of any kind may be cut."""
         return attrs.evolve(self, stub_any_kind=True)
 
-    def why_never(self, unit: Unit, zone: Zone) -> str:
+    def refusal_reason(self, unit: Unit, zone: Zone) -> str:
         """Why the unit of this zone may not be taken out, or ""."""
         if zone in self.zones:
             return ""
@@ -54,7 +54,7 @@ class Rights:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
 
-    def why_not_yet(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
+    def deferral_reason(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
         """
         Why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a summary
         will tell of them.

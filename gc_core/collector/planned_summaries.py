@@ -159,7 +159,7 @@ class Summaries:
         """Those that still have no text."""
         return tuple(summary for summary in self._planned if summary.body is None)
 
-    def why_never(self, unit: Unit, form: SummaryForm) -> str:
+    def refusal_reason(self, unit: Unit, form: SummaryForm) -> str:
         """
         Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another. In a
         digest it may be: what it stands for is read from the log.

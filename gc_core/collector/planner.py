@@ -294,7 +294,7 @@ class Planner:
         """Why a unit may not be taken out, or ""."""
         if unit.number in self._tally.kept:
             return f"a plugin keeps unit {unit.number}"
-        return rights.why_never(unit, self._view.zone(unit))
+        return rights.refusal_reason(unit, self._view.zone(unit))
 
     def _fresh(self, units: Iterable[Unit]) -> list[Unit]:
         """Those that have not been taken out yet."""
@@ -303,7 +303,7 @@ class Planner:
     def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
         """Why units that may go are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
-        return rights.why_not_yet(zones, self._tally, self.goal.target_tokens, told=told)
+        return rights.deferral_reason(zones, self._tally, self.goal.target_tokens, told=told)
 
     def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
         """Why these units will never have a summary together, or ""."""
@@ -312,7 +312,8 @@ class Planner:
         # A young collection takes out nothing at all, for all that is old stays as it is.
         more = rights if rights.stub_only is not None else attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
         held = (
-            self._never(unit, more if _is_digested(unit, form) else rights) or self._summaries.why_never(unit, form)
+            self._never(unit, more if _is_digested(unit, form) else rights)
+            or self._summaries.refusal_reason(unit, form)
             for unit in units
         )
         return next(filter(None, held), "" if units else "proposed already")

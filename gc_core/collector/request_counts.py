@@ -2,8 +2,8 @@
 Exact counts of whole requests: the vendors' counting endpoints, or whatever a host has in their place.
 
 Items are counted offline (``gc_core.providers.token_counting``); a request as a whole is what an endpoint can count. A
-session asks where the answer may decide something, and puts its own counts right by it; see ``GCSession``'s ``request_counter``.
-No vendor's package is imported: a client is known by the method that counts.
+session asks where the answer may decide something, and corrects its own counts by it: see ``request_counter`` of
+``GCSession``. No vendor's package is imported: a client is known by the method that counts.
 """
 
 from __future__ import annotations

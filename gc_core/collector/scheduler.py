@@ -34,7 +34,9 @@ DOUBT_PERCENT = 1.0
 CLIFF_PERCENT = 97.0
 """Share of a price cliff at which a collection runs: a reply and its results still have to come."""
 
-WISHES = frozenset({GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.SPEND, GCTriggerReason.OBJECTIVE})
+OPPORTUNISTIC_REASONS = frozenset(
+    {GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.SPEND, GCTriggerReason.OBJECTIVE}
+)
 """Collections of the whole window for which a strategy only names a good time: each has to be worth its break."""
 
 _BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
@@ -130,7 +132,7 @@ class Break:
     freed: int
     behind: int
 
-    def calls_to_pay(self, economics: Economics) -> float:
+    def calls_to_break_even(self, economics: Economics) -> float:
         """Calls after which it has paid for itself: ``(write - read) * behind / (read * freed)``."""
         if self.freed <= 0:
             return float("inf")
@@ -256,7 +258,7 @@ class Scheduler:
 
     def is_worth(self, moment: Moment, found: Break, goal: Goal) -> bool:
         """Whether a collection is worth a break of the prefix; what must happen is always worth it."""
-        if goal.reason in {GCTriggerReason.YOUNG, *WISHES, *self._postponed(moment)}:
+        if goal.reason in {GCTriggerReason.YOUNG, *OPPORTUNISTIC_REASONS, *self._postponed(moment)}:
             return found.freed > 0 and (self.is_cold(moment) or self._pays(moment, found))
         if goal.reason is GCTriggerReason.PRICE:
             return self._cliff(attrs.evolve(moment, tokens=moment.tokens - found.freed)) != self._cliff(moment)
@@ -275,7 +277,7 @@ class Scheduler:
         read, write = self.economics.read, self.economics.write
         if self.is_cold(moment):
             return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
-        calls = found.calls_to_pay(self.economics)
+        calls = found.calls_to_break_even(self.economics)
         return (
             f"a break writes {found.behind:,} tokens again ({write:g} instead of {read:g} of the input price) and saves"
             f" {found.freed:,} a call ({read:g}): it pays after {calls:,.1f} calls, and {self._horizon(moment)} are"
@@ -283,7 +285,7 @@ class Scheduler:
         )
 
     def _pays(self, moment: Moment, found: Break) -> bool:
-        return found.calls_to_pay(self.economics) <= self._horizon(moment)
+        return found.calls_to_break_even(self.economics) <= self._horizon(moment)
 
     def _horizon(self, moment: Moment) -> int:
         return max(LEAST_CALLS, moment.calls)

@@ -266,7 +266,7 @@ def _answer(text: object, attempt: Attempt) -> Answer:
     return Answer(text=text) if attempt.failure is None else Answer(failure=str(attempt.failure))
 
 
-def driven(steps: Steps[T], ask: Callable[[Question], Answer]) -> T:
+def run_steps(steps: Steps[T], ask: Callable[[Question], Answer]) -> T:
     """Do the work, asking wherever it stops."""
     answer: Answer | None = None
     while True:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import wait
 
 from gc_core.errors import PluginError
-from gc_core.isolation import started
+from gc_core.isolation import run_in_daemon_thread
 
 Late = Callable[[float], Exception]
 """Makes the error of an answer that did not come in so many seconds."""
@@ -16,7 +16,7 @@ Late = Callable[[float], Exception]
 
 def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
     """What a call returns that runs in a thread of its own; what it raises is raised here."""
-    coming = started(call)
+    coming = run_in_daemon_thread(call)
     wait({coming}, timeout=seconds)
     if not coming.done():
         raise late(seconds)
@@ -31,7 +31,7 @@ async def in_time_beside(call: Callable[[], object], seconds: float, late: Late)
         with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is nobody's
             loop.call_soon_threadsafe(done.set)
 
-    coming = started(call)
+    coming = run_in_daemon_thread(call)
     coming.add_done_callback(tell)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(done.wait(), seconds)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.isolation import Attempt, PluginFailure, isolated
 from gc_core.values.loggers import logger
 
 _log = logger("gc_core.plugins")
@@ -37,7 +37,7 @@ class Faults:
     @contextmanager
     def guarded(self, plugin: str, doing: str, distribution: str = "") -> Iterator[Attempt]:
         """Run a plugin's code: what it raises is kept and goes no further."""
-        with border() as attempt:
+        with isolated() as attempt:
             yield attempt
         if attempt.error is not None:
             attempt.failure = self._keep(plugin, doing, attempt.error, distribution)

@@ -14,7 +14,7 @@ from typing import Any
 import pluggy
 
 from gc_core.errors import ConfigError, PluginError, SourceError, UnknownStrategyError
-from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.isolation import Attempt, PluginFailure, isolated
 from gc_core.plugins import builtin
 from gc_core.plugins.contract import MemoryBackend
 from gc_core.plugins.entry_points import distribution_of, installed_entries
@@ -111,7 +111,7 @@ class Plugins:
         if self.manager.is_registered(module) or self.manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is registered already")
         registered = None
-        with border() as attempt:
+        with isolated() as attempt:
             registered = self.manager.register(module, key)
             self.manager.check_pending()
         if attempt.error is not None:

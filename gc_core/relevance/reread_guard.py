@@ -57,7 +57,7 @@ Seconds between two rounds, the model's own time not counted, from which they ar
 text calls again as soon as it has an answer, one that waits for a build sleeps between its calls.
 """
 
-QUIET: Final = 10
+COOLDOWN_STEPS: Final = 10
 """Steps after a notice during which further words of that kind are counted, and not told again."""
 
 MOST_SEEN: Final = 10_000
@@ -197,8 +197,8 @@ class RereadGuard:
             notice = due.notice()
             if not (ends and notice.goes_on):
                 self._mark_told(due.kind)
-            return self._unless_quiet(notice)
-        return self._unless_quiet(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
+            return self._unless_cooling_down(notice)
+        return self._unless_cooling_down(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -218,10 +218,10 @@ class RereadGuard:
             if circle.kind == kind:
                 circle.told_at = circle.times
 
-    def _unless_quiet(self, notice: Notice) -> Notice | None:
+    def _unless_cooling_down(self, notice: Notice) -> Notice | None:
         if notice.kind == ASKED and self._steps < self._quiet_to and not notice.goes_on:
             return None
-        self._quiet_to = self._steps + QUIET
+        self._quiet_to = self._steps + COOLDOWN_STEPS
         return notice
 
     def _called(self, item: Item) -> None:

@@ -9,9 +9,9 @@ from gc_core.collector.cold_tier import ColdTier
 from gc_core.errors import LogError
 from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile, ProfileChoice
 from gc_core.session.spend_limit import Spending
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.master_log import LogRecord, text_of
-from gc_core.storage.originals import Reading, TakenBack, items_of
+from gc_core.storage.originals import Reading, RewoundRanges, items_of
 from gc_core.storage.state import Position, SessionState
 from gc_core.values.items import Form, Item, Part
 from gc_core.values.references import ByteRange, Reference
@@ -23,10 +23,10 @@ class Archive(Spending):
     """The part of a session that looks things up in its log. Nothing here collects."""
 
     _profile_choice: ProfileChoice
-    _known_taken_back: TakenBack | None = None
+    _known_taken_back: RewoundRanges | None = None
 
     @property
-    @serialised
+    @synchronized
     def profile(self) -> CompressionProfile:
         """
         What the session holds for important when it shortens texts: the profile that ``compression_profile`` names.
@@ -97,12 +97,12 @@ class Archive(Spending):
         return items
 
     @property
-    def _taken_back(self) -> TakenBack:
+    def _taken_back(self) -> RewoundRanges:
         """What of the log does not count any more; found once, and again when the session went back."""
         if self._known_taken_back is None:
             with self.plugins.guarded("ledger", "reading what was taken back"):
-                self._known_taken_back = TakenBack.of(self._store.ledger)
-        return self._known_taken_back or TakenBack()
+                self._known_taken_back = RewoundRanges.of(self._store.ledger)
+        return self._known_taken_back or RewoundRanges()
 
     def _go_back(self, to: Position, why: str, state: SessionState) -> None:
         super()._go_back(to, why, state)

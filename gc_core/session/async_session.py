@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from gc_core.collector.background_summaries import Coming
 from gc_core.collector.summarizing import Answering, Steps, driven_async
 from gc_core.session.core import SessionBase
-from gc_core.session.subtasks.handoff_texts import Filter, Wish
+from gc_core.session.subtasks.handoff_texts import Filter, HandoffOptions
 from gc_core.session.subtasks.leases import Lease, check_seconds
 from gc_core.values.config import GCConfig
 from gc_core.values.loggers import bound
@@ -75,7 +75,7 @@ class AsyncGCSession(SessionBase):
         result_tokens: int = 1_000,
     ) -> AsyncGCSession:
         """Open a child; see ``GCSession.handoff``. What is said while its account is awaited is not in it."""
-        wish = Wish(
+        wish = HandoffOptions(
             name=name,
             filter=filter,
             config=config,

@@ -40,7 +40,7 @@ from gc_core.events import (
 )
 from gc_core.session.archive import Archive
 from gc_core.session.event_logs import log_plan, log_skipped
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.ledger import Configured, Observed
 from gc_core.storage.state import Position, digest_of_messages
 from gc_core.storage.usage_ledger import CallWatch
@@ -51,7 +51,7 @@ from gc_core.values.provider_edits import merged
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import CONVERSATION
 from gc_core.values.summary import SummaryRequest
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.memory_blocks import Block
 from gc_core.window.stubs import is_shortened_block
 from gc_core.window.view import WindowView
@@ -293,7 +293,7 @@ class Collecting(Archive):
         self._tell_deferred(deferred)
         return deferred
 
-    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[Collected]:
+    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[CollectionOutcome]:
         """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
         self._tell(CollectionStarted(goal=goal))
         self.plugins.collection_started(goal)
@@ -323,7 +323,7 @@ class Collecting(Archive):
             self._tell(CollectionFailed(goal=goal, error=error))
             self.plugins.collection_failed(goal, error)
 
-    def _commit(self, collected: Collected) -> None:
+    def _commit(self, collected: CollectionOutcome) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
         before, after = collected.of, collected.context
         self._needs.collected(before.items(), before.find, after.find)
@@ -395,7 +395,7 @@ class Collecting(Archive):
                 owners[owner] = owners.get(owner, 0) + child.tokens
         return {owner: tokens for owner, tokens in owners.items() if tokens}
 
-    @serialised
+    @synchronized
     def view(self) -> WindowView:
         """The window as a strategy sees it."""
         return WindowView(
@@ -475,7 +475,7 @@ class Collecting(Archive):
             raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
         raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
 
-    @serialised
+    @synchronized
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
         """
         Go back to the newest checkpoint and take again every message that came since; or (``undo_only``) undo the last
@@ -560,7 +560,7 @@ class Collecting(Archive):
         )
 
     def _window_changed(self) -> None:
-        self._forget_the_moment()
+        self._reset_measures()
         if not self._scheduler.fits(self._moment()):
             taken, usable = self._moment().taken, self._config.usable
             _log.warning("window too large", tokens=taken, usable_tokens=usable, remedy="release() what came back")

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from gc_core.collector.summarizing import driven
+from gc_core.collector.summarizing import run_steps
 from gc_core.session.session import GCSession
 from gc_core.values.config import GCConfig
 from gc_core.values.items import ItemKind
@@ -66,7 +66,7 @@ def compact(
         session.extend(given)
         was_collected = any(item.kind in _STAND_INS for item in session.items())
         percent = _AGAIN_PERCENT if was_collected else 100.0
-        request = driven(session._compacting(percent), session._answering.ask)
+        request = run_steps(session._compacting(percent), session._answering.ask)
         # The system text may stand among the messages of a request, but it is none of the caller's.
         sent = list(request.messages[len(request.messages) - len(session._context.messages) :])
     return given if sent == given else sent

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
-from gc_core.collector.last_resort import common_size
+from gc_core.collector.last_resort import equal_cap
 from gc_core.errors import SourceError
 from gc_core.events import CollectionStarted
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.name_scan import scan
 from gc_core.session.collection_runner import Collecting
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.state import first_difference
 from gc_core.values.escaping import escaped
 from gc_core.values.framing import framed, is_told, unframed
@@ -29,7 +29,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
 from gc_core.values.removals import GCRemovalItem
 from gc_core.values.results import GCResult, GCTriggerReason, Goal, Refusal
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context, Edits, NewText
 from gc_core.window.plan import Plan
 from gc_core.window.stubs import reference_to, write_stub
@@ -41,7 +41,7 @@ NAME = "condense"
 class Condensing(Collecting):
     """The part of a session that puts notes in the place of tool results."""
 
-    @serialised
+    @synchronized
     def condense(self, texts: Mapping[str, str | int], *, cap: int | None = None) -> GCResult:
         """
         Put a note with its reference in the place of tool results, by item id, as one collection.
@@ -102,8 +102,14 @@ class Condensing(Collecting):
         return item
 
     def _passed(
-        self, collected: Collected, notes: _Notes, texts: Mapping[str, str | int], cap: int | None, *, unsent: bool
-    ) -> Collected:
+        self,
+        collected: CollectionOutcome,
+        notes: _Notes,
+        texts: Mapping[str, str | int],
+        cap: int | None,
+        *,
+        unsent: bool,
+    ) -> CollectionOutcome:
         """What no review refuses a part of."""
         refused: tuple[Refusal, ...] = ()
         while collected.plan.removals:
@@ -124,7 +130,7 @@ class Condensing(Collecting):
         *,
         unsent: bool,
         refused: Sequence[Refusal] = (),
-    ) -> Collected:
+    ) -> CollectionOutcome:
         """The window with the notes; nothing has changed yet."""
         before = self._context
         written, refusals = notes.written(texts, cap)
@@ -144,7 +150,7 @@ class Condensing(Collecting):
             note=_note(refusals, place, unsent=unsent, changed=bool(written)),
             earliest_change=place,
         )
-        return Collected(context=after, plan=plan, result=result, of=before, keeps_head=unsent)
+        return CollectionOutcome(context=after, plan=plan, result=result, of=before, keeps_head=unsent)
 
     def _bound_behind(self, texts: Collection[str]) -> frozenset[str]:
         """Thinking behind the first change, where the model binds it to what stands before (N3b)."""
@@ -210,7 +216,7 @@ class _Notes:
         free = set(asked)
         while True:
             room = cap - sum(least[key] for key in asked if key not in free)
-            size = common_size([wanted[key] for key in free], room) if free else 0
+            size = equal_cap([wanted[key] for key in free], room) if free else 0
             short = {key for key in free if least[key] > size}
             if not short:
                 return size

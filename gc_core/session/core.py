@@ -38,15 +38,15 @@ from gc_core.session.opening import (
     answering_of,
     begun,
     checked_config,
-    chosen_of,
-    objects_of,
+    object_type_names,
     profile_of,
     reopened,
-    with_names,
+    requested_strategies,
+    with_strategy_names,
 )
 from gc_core.session.recall_suggestions import auto_expand
 from gc_core.session.subtasks.handoff import Handing
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.ledger import Booked, Opened
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Recorder
@@ -60,7 +60,7 @@ from gc_core.values.messages import Usage
 from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.window.budget import InstructionBudget
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 
 _log = logger("gc_core.session")
 
@@ -87,9 +87,9 @@ class SessionBase(Handing):
     ) -> None:
         config = checked_config(config)
         check_model(model)
-        chosen = chosen_of(strategy, config)
-        config = with_names(config, chosen)
-        objects = objects_of(chosen, summarizer)
+        chosen = requested_strategies(strategy, config)
+        config = with_strategy_names(config, chosen)
+        objects = object_type_names(chosen, summarizer)
         settings = Settings(
             config=config, format=format, model=model, counter=counter, objects=objects, recalls=self._recalls
         )
@@ -130,11 +130,11 @@ class SessionBase(Handing):
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
             settings = Settings.of(recorded, config, counter)
-            chosen = chosen_of(strategy, settings.config)
+            chosen = requested_strategies(strategy, settings.config)
             if strategy is None and summarizer is None and config is None and settings.objects:
                 text = f"the session was run with the objects {list(settings.objects)}"
                 raise ConfigError(f"{text}, which no file holds; pass strategy= or summarizer= to open()")
-            names, objects = with_names(settings.config, chosen), objects_of(chosen, summarizer)
+            names, objects = with_strategy_names(settings.config, chosen), object_type_names(chosen, summarizer)
             host = Host(
                 strategy=chosen,
                 summarizer=summarizer,
@@ -161,9 +161,9 @@ class SessionBase(Handing):
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
             settings = Settings.of(recorded, None, None)
-            chosen = chosen_of("none", settings.config)
+            chosen = requested_strategies("none", settings.config)
             host = Host(strategy=chosen, summarizer=None, validator=None, plugins=None, on_event=None)
-            config = with_names(settings.config, chosen)
+            config = with_strategy_names(settings.config, chosen)
             return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
 
         return cls._opened(directory, prepared)
@@ -221,7 +221,7 @@ class SessionBase(Handing):
         self._streamed = 0
         self._crossed = False
         self._looks_above = 0
-        self._forget_the_moment()
+        self._reset_measures()
         self._last: GCResult | None = None
         self._recoveries = 0
         store.opened(settings.record(store.session))
@@ -242,7 +242,7 @@ class SessionBase(Handing):
 
     # -- the loop, as far as nobody waits ------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:
         """
         Tell what has streamed so far: a piece of text, or the provider's usage report.
@@ -258,7 +258,7 @@ class SessionBase(Handing):
             self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=threshold))
         return self._crossed
 
-    @serialised
+    @synchronized
     def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
         """
         Go on with another model or window; the next ``pre_send`` makes the request fit.
@@ -272,7 +272,7 @@ class SessionBase(Handing):
             config.at_provider.check(self.format, config.usable)
         self._configure(config, model or self._state.model)
 
-    @serialised
+    @synchronized
     def allow(self, *, max_total_tokens: int | None) -> None:
         """
         Go on with another limit of the input and output tokens that the session may spend in all; None: without one.
@@ -283,7 +283,7 @@ class SessionBase(Handing):
         self._configure(attrs.evolve(self._config, max_total_tokens=max_total_tokens))
         self._follow_spend()
 
-    @serialised
+    @synchronized
     def close(self) -> None:
         """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
         self._ahead.forget()
@@ -311,7 +311,7 @@ class SessionBase(Handing):
         """The budget as it stands; read-only."""
         return self._context.budget
 
-    @serialised
+    @synchronized
     def snapshot(self) -> dict[str, Any]:
         """
         The budget at one moment as plain JSON: limits, roll-ups and the whole tree.
@@ -325,13 +325,13 @@ class SessionBase(Handing):
         """The last collection that changed something, or None."""
         return self._last
 
-    @serialised
+    @synchronized
     def items(self) -> tuple[Item, ...]:
         """The resident items."""
         return tuple(self._context.items())
 
-    @serialised
-    def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> Collected:
+    @synchronized
+    def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> CollectionOutcome:
         """
         A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes, and no model is
         asked: summaries in it are extracts. Raises ConfigError for a target that is no percentage, and for what is no
@@ -343,7 +343,7 @@ class SessionBase(Handing):
         collector = attrs.evolve(self._collector_for(goal), answering=self._answering.offline)
         return collector.collect(self._context, goal, self._protection)
 
-    @serialised
+    @synchronized
     def explain(self) -> str:
         """Usage, limits, what holds the window, and what happens next, in words."""
         moment, config, budget = self._moment(), self._config, self.budget
@@ -380,7 +380,7 @@ class SessionBase(Handing):
         return "\n".join(lines)
 
     @property
-    @serialised
+    @synchronized
     def cache(self) -> CacheReport:
         """
         The accounts with the provider's prompt cache since the session began: hit rate, cost, misses with their causes.
@@ -390,7 +390,7 @@ class SessionBase(Handing):
         report = self._account.report()
         return attrs.evolve(report, tpm_budget=self._config.tpm_budget, needed_again=self._needs.needed)
 
-    @serialised
+    @synchronized
     def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:
         """
         Book a call beside the conversation, of a worker for instance: it is part of the cost, and of no hit rate.
@@ -405,7 +405,7 @@ class SessionBase(Handing):
         model = model if model is None else self._masked_name(model)
         self._recorder.book(Booked(source=self._masked_name(kind), usage=counts, model=model, estimated=estimated))
 
-    @serialised
+    @synchronized
     def fork(self, directory: str | Path, *, at: int | None = None) -> Self:
         """
         Branch: another session in an empty directory that goes on from here, or from before turn ``at``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gc_core.session.reread_watch import Guarding
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.values.results import GCResult, Goal
 
 
@@ -12,7 +12,7 @@ class Elsewhere(Guarding):
 
     _kept_at = ""
 
-    @serialised
+    @synchronized
     def history_at_provider(self, where: str) -> None:
         """
         Tell that the provider keeps the history, in your own words ("conversation conv_1"); an empty text takes it

@@ -27,7 +27,7 @@ from gc_core.plugins.redaction import masked_name, without_secret_names, without
 from gc_core.providers.contract import Format, TokenCounter
 from gc_core.relevance.volatile_text import volatile_in
 from gc_core.session.event_logs import log_event
-from gc_core.session.timeline import Past, serialised
+from gc_core.session.timeline import Past, synchronized
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Taken
 from gc_core.storage.state import SessionState
@@ -62,7 +62,7 @@ class HostCalls(Past):
     _sent_items: int | None = None
     """Number of the newest item in the last request; None before this process made one."""
 
-    @serialised
+    @synchronized
     def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
         """
         Add a message in the provider's own shape (a dict or an SDK object); returns the ids of its items.
@@ -76,13 +76,13 @@ class HostCalls(Past):
             _check_policy(policy, MessageError)
         return self._told(self._recorder.take(payload, policy, self.plugins.classify)).ids
 
-    @serialised
+    @synchronized
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
         """Add several messages, one after the other."""
         for message in messages:
             self.append(message, policy=policy)
 
-    @serialised
+    @synchronized
     def system(
         self,
         /,
@@ -118,7 +118,7 @@ class HostCalls(Past):
         changed = self._recorder.system(texts, held, now=now, source=owner.name)
         self._tell_head(changed, owner.name, texts)
 
-    @serialised
+    @synchronized
     def tools(self, schemas: Iterable[object], *, discoverable: Iterable[str] = (), refresh: str = "break") -> None:
         """
         Set all tool schemas. Core ones are LOCKED; the ``discoverable`` ones, by name, are EPHEMERAL.
@@ -142,7 +142,7 @@ class HostCalls(Past):
         if order != kept and sorted(order) == sorted(kept) and self._state.changes.schemas is None:
             _log.info("tool order kept", tools=len(kept))
 
-    @serialised
+    @synchronized
     def private(self, /, **values: str) -> None:
         """
         Declare texts that belong to a user or to this session, by a name of your own: ``private(user="ada@x.org")``.
@@ -164,7 +164,7 @@ class HostCalls(Past):
             self._check_shared(PLUGIN, self._format.schema_name(schema), strings_of(schema), private)
         self._private = private
 
-    @serialised
+    @synchronized
     def enrich(self, /, **texts: str) -> None:
         """
         Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
@@ -176,7 +176,7 @@ class HostCalls(Past):
         """
         self._give(ENRICHMENT.name, texts)
 
-    @serialised
+    @synchronized
     def memory(self, source: str, /, **blocks: str) -> None:
         """
         Give named memory blocks of a registered source; they are placed, replaced and taken back as enrichment is. Of a
@@ -184,7 +184,7 @@ class HostCalls(Past):
         """
         self._give(source, blocks)
 
-    @serialised
+    @synchronized
     def register_source(self, source: InstructionSource) -> None:
         """
         Add a source of instructions. Raises SourceError when the name is taken by another one, or reserved, and for
@@ -196,7 +196,7 @@ class HostCalls(Past):
             raise SourceError(f"source {source.name!r} is gc-core's own; give yours another name")
         self._recorder.register(attrs.evolve(source, name=self._masked_name(source.name)))
 
-    @serialised
+    @synchronized
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
         """
         Hold a turn (by number, counted from 0) or a resident item (by id) against every action. Raises SourceError for
@@ -204,12 +204,12 @@ class HostCalls(Past):
         """
         self._set_pin(turn, item, pinned=True)
 
-    @serialised
+    @synchronized
     def unpin(self, *, turn: int | None = None, item: str | None = None) -> None:
         """Release a pin. Raises SourceError as ``pin`` does."""
         self._set_pin(turn, item, pinned=False)
 
-    @serialised
+    @synchronized
     def set_policy(self, item: str, policy: GCPolicy) -> None:
         """Change how strongly a resident item is held. Raises SourceError when it is not resident."""
         _check_policy(policy, SourceError)
@@ -232,7 +232,7 @@ class HostCalls(Past):
     def objective(self, text: str) -> None:
         self._aim(text)
 
-    @serialised
+    @synchronized
     def _aim(self, text: str) -> None:
         if not isinstance(text, str):
             raise SourceError(f"objective = {text!r:.200}: expected a text")

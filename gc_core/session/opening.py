@@ -41,7 +41,7 @@ class Host:
     counter: RequestCounter | None = None
 
 
-def chosen_of(
+def requested_strategies(
     strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
 ) -> tuple[GCStrategy | str, ...]:
     """The strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
@@ -82,13 +82,13 @@ def checked_config(config: object) -> GCConfig:
     return config
 
 
-def objects_of(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
+def object_type_names(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
     """Types of what was given as objects: no file holds them."""
     given = (*(each for each in chosen if not isinstance(each, str)), *(() if summarizer is None else (summarizer,)))
     return tuple(type(each).__name__ for each in given)
 
 
-def with_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
+def with_strategy_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
     """Strategies given by name are part of the configuration, as if they stood there."""
     names = tuple(each for each in chosen if isinstance(each, str))
     return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config

@@ -6,7 +6,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.relevance.needed_again import NeedWatch
 from gc_core.relevance.reread_guard import RereadGuard, told
-from gc_core.session.server_edits import Served
+from gc_core.session.server_edits import ConsumedContent
 from gc_core.storage.recorder import Taken
 from gc_core.values.config import RAISE
 from gc_core.values.sources import ENRICHMENT
@@ -17,7 +17,7 @@ BLOCK = "gc: circle"
 _RECALL = "recall"
 
 
-class Guarding(Served):
+class Guarding(ConsumedContent):
     """
     What arrives is seen by the guard, and what it noticed is told before the next model call. What it saw is in no
     file: a session that is opened again begins anew.

@@ -8,13 +8,13 @@ from typing import Any
 from gc_core.providers.anthropic.context_editing import ServerConfig, left_out
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.session.inbox import HostCalls
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.ledger import Cleared
 from gc_core.values.policy import GCPolicy
 from gc_core.values.provider_edits import with_edits
 
 
-class Served(HostCalls):
+class ConsumedContent(HostCalls):
     """What the provider left out of the last request counts as it counts it."""
 
     _raw_sent: int
@@ -37,7 +37,7 @@ class Served(HostCalls):
             return self._server
         return ServerConfig.of(with_edits(ours, self._told_edits))
 
-    @serialised
+    @synchronized
     def provider_edits(self, context_management: Mapping[str, Any]) -> None:
         """
         Tell the ``context_management`` that you send to Anthropic, so that the tools that it excludes count in full.

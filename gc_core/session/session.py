@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from gc_core.collector.background_summaries import Coming
-from gc_core.collector.summarizing import Answering, driven
+from gc_core.collector.summarizing import Answering, run_steps
 from gc_core.errors import ConfigError
-from gc_core.isolation import started
+from gc_core.isolation import run_in_daemon_thread
 from gc_core.session.core import SessionBase
-from gc_core.session.subtasks.handoff_texts import Filter, Wish
-from gc_core.session.timeline import serialised
+from gc_core.session.subtasks.handoff_texts import Filter, HandoffOptions
+from gc_core.session.timeline import synchronized
 from gc_core.values.config import GCConfig
 from gc_core.values.messages import Request
 from gc_core.values.results import GCResult
@@ -51,7 +51,7 @@ class GCSession(SessionBase):
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def pre_send(self) -> Request:
         """
         The request for the next model call; collects if it must. Call it before every model call.
@@ -59,9 +59,9 @@ class GCSession(SessionBase):
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
         SpendLimitError when the session has spent what ``max_total_tokens`` allows.
         """
-        return driven(self._sending(), self._answering.ask)
+        return run_steps(self._sending(), self._answering.ask)
 
-    @serialised
+    @synchronized
     def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
         """
         Take the model's reply (what the client returned, or a message) and the usage it reported.
@@ -71,9 +71,9 @@ class GCSession(SessionBase):
         Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not taken then; see
         ``GCConfig.recovery_strategy``.
         """
-        return driven(self._turning(reply, usage), self._answering.ask)
+        return run_steps(self._turning(reply, usage), self._answering.ask)
 
-    @serialised
+    @synchronized
     def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
         """
         Collect down to the target (by default the configured one), whatever the usage.
@@ -81,18 +81,18 @@ class GCSession(SessionBase):
         ``focus`` says in words what summaries are to keep above all. Raises ConfigError for a target that is no
         percentage.
         """
-        return driven(self._collecting(self._asked_for(target_percent, focus)), self._answering.ask)
+        return run_steps(self._collecting(self._asked_for(target_percent, focus)), self._answering.ask)
 
-    @serialised
+    @synchronized
     def count_now(self) -> int:
         """
         Tokens of the request as it stands, as ``request_counter`` counts them now; the estimate where that fails.
 
         Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
         """
-        return driven(self._counted_now(), self._answering.ask)
+        return run_steps(self._counted_now(), self._answering.ask)
 
-    @serialised
+    @synchronized
     def recover(self, error: BaseException) -> Request:
         """
         After the provider refused a request for its length: collect by the size that it names, and render again.
@@ -100,9 +100,9 @@ class GCSession(SessionBase):
         An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go, and
         SpendLimitError when the session has spent what it may.
         """
-        return driven(self._recovering(error), self._answering.ask)
+        return run_steps(self._recovering(error), self._answering.ask)
 
-    @serialised
+    @synchronized
     def handoff(
         self,
         *,
@@ -140,7 +140,7 @@ class GCSession(SessionBase):
             LogError: The directory holds a session, or files cannot be read or written.
 
         """
-        wish = Wish(
+        wish = HandoffOptions(
             name=name,
             filter=filter,
             config=config,
@@ -149,7 +149,7 @@ class GCSession(SessionBase):
             summary_tokens=summary_tokens,
             result_tokens=result_tokens,
         )
-        return driven(self._handing(directory, wish), self._answering.ask)
+        return run_steps(self._handing(directory, wish), self._answering.ask)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -162,4 +162,4 @@ class GCSession(SessionBase):
 
     def _begun(self, request: SummaryRequest) -> Coming:
         answering = self._answering
-        return started(lambda: driven(answering.steps(request), answering.ask))
+        return run_in_daemon_thread(lambda: run_steps(answering.steps(request), answering.ask))

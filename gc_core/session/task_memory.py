@@ -20,7 +20,7 @@ from gc_core.events import StateCut
 from gc_core.plugins.manager import EXTRACT
 from gc_core.providers.contract import Format
 from gc_core.session.condense import Condensing
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.storage.checkpoints import Checkpoint
 from gc_core.storage.ledger import Rewound
 from gc_core.storage.master_log import LogRecord, MasterLog
@@ -38,7 +38,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import Drop, Summarize
 from gc_core.values.results import GCResult
 from gc_core.values.sources import CONVERSATION, TASK_STATE
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.memory_blocks import Block
 
 BLOCK: Final = "state"
@@ -70,7 +70,7 @@ class Remembering(Condensing):
     _is_told: bool = False
 
     @property
-    @serialised
+    @synchronized
     def state(self) -> TaskState:
         """
         The state of the task as far as everything said tells it: demands, decisions, questions, files, errors, plans.
@@ -80,7 +80,7 @@ class Remembering(Condensing):
         """
         return self._look()
 
-    @serialised
+    @synchronized
     def checkpoint(self) -> Checkpoint:
         """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
         self._save()
@@ -166,7 +166,7 @@ class Remembering(Condensing):
                 asked.append(_percent_of(getattr(strategy, "task_state_percent", 0.0)))
         return max(asked)
 
-    def _commit(self, collected: Collected) -> None:
+    def _commit(self, collected: CollectionOutcome) -> None:
         self._is_told = False
         super()._commit(collected)
         self._try(lambda: self._remember(collected.result))  # the collection is true; without the block it goes on

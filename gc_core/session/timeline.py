@@ -28,8 +28,8 @@ from gc_core.storage.contents import Passage, passages_of
 from gc_core.storage.facts import FactChange, FactStore, Promotion
 from gc_core.storage.ledger import Collected, Purged, Rewound, Undone
 from gc_core.storage.master_log import LogRecord, text_of
-from gc_core.storage.originals import TakenBack, items_of
-from gc_core.storage.rebuild import is_behind_every_rewind
+from gc_core.storage.originals import RewoundRanges, items_of
+from gc_core.storage.rebuild import survives_rewinds
 from gc_core.storage.recorder import Recorder
 from gc_core.storage.search import Filters, Hit, SearchIndex
 from gc_core.storage.search.index_file import FILE_NAME
@@ -71,7 +71,7 @@ class Locked(Protocol):
 S = TypeVar("S", bound=Locked)
 
 
-def serialised(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+def synchronized(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Overlapping calls from threads wait for each other; a closed session refuses them."""
 
     @functools.wraps(method)
@@ -140,7 +140,7 @@ class Past(abc.ABC):
 
     # -- looking back --------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def recall(self, item: str) -> str:
         """
         The original text of an item, as it arrived: resident or not, also of an earlier life of the session.
@@ -152,7 +152,7 @@ class Past(abc.ABC):
         texts = [f"[{key}]\n{text}" for key, text in self._recalled(item)]
         return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
 
-    @serialised
+    @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
         What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
@@ -162,7 +162,7 @@ class Past(abc.ABC):
         named = ((key, record, dict(parts_of(record, form))) for key, record in self._named(reference))
         return passages_of((key, record.turn, parts[key]) for key, record, parts in named if key in parts)
 
-    @serialised
+    @synchronized
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """
         What was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
@@ -174,7 +174,7 @@ class Past(abc.ABC):
         with contextlib.closing(SearchIndex(self._index_path, self._store.log, self._recorder.state.format)) as index:
             return index.search(query, **filters)
 
-    @serialised
+    @synchronized
     def history(self) -> tuple[HistoryEntry, ...]:
         """What was done to the window, oldest first; reads the whole ledger."""
         done = set(self._recorder.state.done)
@@ -186,7 +186,7 @@ class Past(abc.ABC):
 
     # -- memory across sessions ----------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
         """
         Keep facts, decisions and constraints for later sessions, each with the item of this one that tells it; before
@@ -197,7 +197,7 @@ class Past(abc.ABC):
             promotions = [self._redacted(each) for each in promotions]
         return facts.promote(promotions, session=self._store.session, locate=self._line_of)
 
-    @serialised
+    @synchronized
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
         """
         What this session's users said that is worth knowing later, compared with what is known: additions, updates,
@@ -221,7 +221,7 @@ class Past(abc.ABC):
         moments = {key: moment for key, (_, moment) in said.items()}
         return proposals_for(stated, facts, moments, self._store.session)
 
-    @serialised
+    @synchronized
     def accept(self, facts: FactStore, proposals: Iterable[Proposal]) -> tuple[FactChange, ...]:
         """
         Carry out what ``propose`` proposed, as ``promote`` does: all or none, and in their order.
@@ -230,7 +230,7 @@ class Past(abc.ABC):
         """
         return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
-    @serialised
+    @synchronized
     def load_facts(self, facts: FactStore, *, cap: int = 1_000) -> None:
         """
         Put what earlier sessions promoted at the end of the next request, as the memory block ``known`` of the source
@@ -247,7 +247,7 @@ class Past(abc.ABC):
 
     # -- undoing -------------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def undo(self) -> bool:
         """
         Take the last collection (or restored item) back; False when there is none.
@@ -262,7 +262,7 @@ class Past(abc.ABC):
             self._window_changed()
         return undone
 
-    @serialised
+    @synchronized
     def redo(self) -> bool:
         """
         Do again what was undone last; False when there is nothing, or something was collected since. Raises
@@ -274,7 +274,7 @@ class Past(abc.ABC):
             self._window_changed()
         return redone
 
-    @serialised
+    @synchronized
     def restore(self, item: str) -> None:
         """
         Bring one collected item back where it stood, with the whole unit that lives and dies with it; pinned until
@@ -286,7 +286,7 @@ class Past(abc.ABC):
         _log.info("item restored", item=item, tokens_before=tokens, tokens_after=self._tokens)
         self._window_changed()
 
-    @serialised
+    @synchronized
     def release(self) -> None:
         """What ``undo`` and ``restore`` had brought back may be collected again."""
         self._recorder.release()
@@ -294,7 +294,7 @@ class Past(abc.ABC):
 
     # -- going back ----------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def rewind(self, turn: int) -> None:
         """
         Go back to the moment before a turn (counted from 0). The log keeps what came since, and a record marks it.
@@ -304,12 +304,12 @@ class Past(abc.ABC):
         to = self._recorder.turn_began(turn)
         self._go_back(to, f"before turn {turn}", self._store.state_at(to, self._fresh))
 
-    @serialised
+    @synchronized
     def checkpoint(self) -> Checkpoint:
         """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
         return self._store.checkpoint(self._recorder.state)
 
-    @serialised
+    @synchronized
     def rollback(self, checkpoint: Checkpoint | None = None) -> Checkpoint:
         """
         Go back to a checkpoint, by default the newest. Raises LogError when there is none, it was itself taken back,
@@ -321,7 +321,7 @@ class Past(abc.ABC):
         where = f"the checkpoint at {target.at.log}"
         if target.session != self._store.session or not self._store.reaches(target.at):
             raise LogError(f"{where} is of another session or branch")
-        if not is_behind_every_rewind(self._store.ledger, target.at, self._store.position):
+        if not survives_rewinds(self._store.ledger, target.at, self._store.position):
             raise LogError(f"{where} was itself taken back")
         state = self._store.state_at(target.at, self._fresh)
         found = digest_of_messages(state.context.messages)
@@ -330,7 +330,7 @@ class Past(abc.ABC):
         self._go_back(target.at, where, state)
         return target
 
-    @serialised
+    @synchronized
     def _fork_to(self, directory: Path, at: int | None) -> None:
         position = self._store.position if at is None else self._recorder.turn_began(at)
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -355,10 +355,10 @@ class Past(abc.ABC):
         with self._lock:
             if self._closed:
                 raise SessionClosedError(f"{name.strip('_')}() on a closed session")
-            self._be_whole()
+            self._rebuild_if_stale()
             yield
 
-    def _be_whole(self) -> None:
+    def _rebuild_if_stale(self) -> None:
         """Make the state anew that an interrupt left half done."""
         if self._recorder.is_stale:
             self._recorder.renew(self._store.state_at(self._store.position, self._fresh))
@@ -439,7 +439,7 @@ class Past(abc.ABC):
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
         """What users said, as far as nobody went back behind it, with the time at which it was said."""
         state, log = self._recorder.state, self._store.log
-        taken_back = TakenBack.of(self._store.ledger)
+        taken_back = RewoundRanges.of(self._store.ledger)
         for place, record in log.records(0, log.size):
             if record.role != Role.USER.value or record.source != CONVERSATION.name or taken_back.holds(place):
                 continue

@@ -10,18 +10,18 @@ from collections.abc import Callable
 import attrs
 
 from gc_core.cache.economics import Economics, economics_of
-from gc_core.collector.scheduler import GROWTH, WISHES, Break, Moment, Scheduler
+from gc_core.collector.scheduler import GROWTH, OPPORTUNISTIC_REASONS, Break, Moment, Scheduler
 from gc_core.collector.spend_pacing import UNPACED
 from gc_core.errors import PluginError
 from gc_core.plugins.manager import Named
 from gc_core.session.history_location import Elsewhere
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.values.items import Level
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import CONVERSATION
 from gc_core.values.triggers import Hot, Trigger, Young
-from gc_core.window.collection_outcome import Collected
-from gc_core.window.context import Served
+from gc_core.window.collection_outcome import CollectionOutcome
+from gc_core.window.context import ConsumedContent
 from gc_core.window.view import Protection, WindowView
 
 _TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
@@ -32,7 +32,7 @@ _USUAL_CALLS = 10
 
 
 @attrs.frozen(kw_only=True)
-class Debt:
+class PendingWork:
     """
     Removals that are due and wait for a better moment.
 
@@ -98,7 +98,7 @@ class Scheduling(Elsewhere):
     _limited_turn: int
     _raw_sent: int
     _waits_above: int
-    _young = Served(tokens=0, newest=0)
+    _young = ConsumedContent(tokens=0, newest=0)
     _young_after = 0
     _young_waits = 0
     _calls_made = 0
@@ -117,11 +117,11 @@ class Scheduling(Elsewhere):
     _clock: Callable[[], float] = staticmethod(time.time)
 
     @property
-    @serialised
-    def debt(self) -> Debt:
+    @synchronized
+    def debt(self) -> PendingWork:
         """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
         why = self._weighed if self._deferred_tokens else ""
-        return Debt(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
+        return PendingWork(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
     @functools.cached_property
     def _declared(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
@@ -170,15 +170,15 @@ class Scheduling(Elsewhere):
             pinned_turns=self._state.pinned_turns,
         )
 
-    def _served(self) -> Served:
+    def _served(self) -> ConsumedContent:
         """What has been served since the last collection; nothing where no strategy asks for it. O(what is new)."""
         young = self._scheduler.young
         if young is None:
-            return Served(tokens=0, newest=0)
+            return ConsumedContent(tokens=0, newest=0)
         steps = max(young.steps, self._config.preserve_recent_steps)
         fresh = self._context.served(self._young.newest, steps=steps, least=young.least)
         tokens = self._young.tokens + fresh.tokens
-        self._young = Served(tokens=tokens, newest=max(self._young.newest, fresh.newest))
+        self._young = ConsumedContent(tokens=tokens, newest=max(self._young.newest, fresh.newest))
         return self._young
 
     def _moment(self) -> Moment:
@@ -234,7 +234,7 @@ class Scheduling(Elsewhere):
         self._last_call = self._clock()
         self._head_sent = self._head_now
 
-    def _weigh(self, collected: Collected, moment: Moment) -> Break:
+    def _weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
         """What a collection would do to the prefix. What has not been sent yet is written in any case."""
         unsent = max(0, collected.of.budget.total - self._raw_sent)
         behind = collected.context.tokens_behind(collected.of) - unsent
@@ -245,7 +245,7 @@ class Scheduling(Elsewhere):
     def _looked_at_young(self) -> None:
         """What was served until now has been collected, or is worth nothing."""
         self._young_after, self._young_waits = self._served().newest, 0
-        self._young = Served(tokens=0, newest=self._young_after)
+        self._young = ConsumedContent(tokens=0, newest=self._young_after)
 
     def _tried(self, goal: Goal) -> None:
         """A collection has looked at the window."""
@@ -259,7 +259,7 @@ class Scheduling(Elsewhere):
             self._young_waits = 5 * self._served().tokens // 4
         elif not result.changed:
             self._looked_at_young()
-        if goal.reason in WISHES:
+        if goal.reason in OPPORTUNISTIC_REASONS:
             self._wanted_waits = self._scheduler.next_try(moment)
         waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
         if waits:
@@ -276,10 +276,10 @@ class Scheduling(Elsewhere):
         self._waits_above = 0
         self._deferred_tokens = 0
 
-    def _forget_the_moment(self) -> None:
+    def _reset_measures(self) -> None:
         """Something else than a collection changed the window."""
         self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
-        self._young = Served(tokens=0, newest=0)
+        self._young = ConsumedContent(tokens=0, newest=0)
         self._limited_turn, self._weighed, self._warm, self._wanted_waits = -1, "", None, 0
 
     @property

@@ -16,7 +16,7 @@ import cattrs
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from gc_core.errors import GCError, LogError, PluginError
-from gc_core.isolation import Attempt, PluginFailure, border
+from gc_core.isolation import Attempt, PluginFailure, isolated
 from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER, FileBackend, SQLiteBackend
 from gc_core.plugins.contract import MemoryBackend
 from gc_core.providers.calibration import Calibration
@@ -186,9 +186,9 @@ Guard = Callable[[str, str], AbstractContextManager[Attempt]]
 
 
 @contextlib.contextmanager
-def passed_over(backend: str, doing: str) -> Iterator[Attempt]:
+def log_backend_failure(backend: str, doing: str) -> Iterator[Attempt]:
     """The border where nobody keeps what a backend did wrong: it is only logged."""
-    with border() as attempt:
+    with isolated() as attempt:
         yield attempt
     if attempt.error is not None:
         attempt.failure = PluginFailure(plugin=backend, doing=doing, error=attempt.error)
@@ -210,7 +210,7 @@ class Checkpoints:
 
     """
 
-    def __init__(self, backend: MemoryBackend, name: str = FILES, guard: Guard = passed_over) -> None:
+    def __init__(self, backend: MemoryBackend, name: str = FILES, guard: Guard = log_backend_failure) -> None:
         self.name = name
         self._backend = backend
         self._guard = guard
@@ -300,7 +300,7 @@ class Checkpoints:
 
     def _thin_out(self) -> None:
         keys = self.moments()
-        for key in superfluous(keys):
+        for key in checkpoints_to_prune(keys):
             with self._guard(self.name, "delete"):
                 self._backend.delete(key)
 
@@ -313,10 +313,12 @@ class Checkpoints:
 
 def shown(directory: Path, *, writable: bool) -> Checkpoints:
     """The checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
-    return max(lying(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
+    return max(checkpoint_stores_in(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
 
 
-def lying(directory: Path, guard: Guard = passed_over, *, writable: bool = False) -> tuple[Checkpoints, ...]:
+def checkpoint_stores_in(
+    directory: Path, guard: Guard = log_backend_failure, *, writable: bool = False
+) -> tuple[Checkpoints, ...]:
     """All checkpoints that may lie in a session's directory, whatever its configuration says now."""
     files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
     if not (directory / DATABASE).is_file():
@@ -341,7 +343,7 @@ def _digest(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest().encode()
 
 
-def superfluous(moments: Mapping[str, Position]) -> list[str]:
+def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
     """
     Which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them so many that from any
     moment the one before it is nearer than a quarter of the way to the newest.

@@ -26,7 +26,7 @@ from gc_core.values.results import GCTriggerReason
 from gc_core.values.sources import InstructionSource
 from gc_core.values.summary import SummaryForm, SummaryOutcome
 from gc_core.window.memory_blocks import Block
-from gc_core.window.patches import Hunk
+from gc_core.window.patches import Patch
 
 FILE_NAME = "ledger.jsonl"
 
@@ -225,7 +225,7 @@ class Collected:
     tokens_before: int
     tokens_after: int
     removals: tuple[GCRemovalItem, ...] = ()
-    hunks: tuple[Hunk, ...]
+    hunks: tuple[Patch, ...]
     summaries: tuple[SummaryOutcome, ...] = ()
     recalled: tuple[Block, ...] = ()
     schemas: tuple[Payload, ...] = ()

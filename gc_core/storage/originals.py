@@ -26,7 +26,7 @@ _BESIDES: Final = 2_000
 
 
 @attrs.frozen(kw_only=True)
-class TakenBack:
+class RewoundRanges:
     """
     What of a log the session went back behind: it is in the file, and does not count any more.
 
@@ -38,7 +38,7 @@ class TakenBack:
     ranges: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, ledger: Ledger) -> TakenBack:
+    def of(cls, ledger: Ledger) -> RewoundRanges:
         """As the ledger tells. O(its length), of which only the lines that say so are taken apart."""
         return cls(ranges=tuple((record.log, at) for record, at in ledger.rewinds()))
 
@@ -64,7 +64,7 @@ class Reading:
     log: MasterLog
     format: Format
     counter: TokenCounter
-    taken_back: TakenBack
+    taken_back: RewoundRanges
     damaged: Callable[[LogError], None]
 
     def between(self, reference: Reference, resident: Collection[str], behind: int = 0) -> tuple[Item, ...]:

@@ -45,7 +45,7 @@ SESSION = "session"
 CALLS_CLOSED = "calls_closed"
 """Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
 
-UNFITTING = (GCError, *UNREADABLE)
+INCONSISTENT_RECORD = (GCError, *UNREADABLE)
 """What carrying out a record of another session's, or a damaged one, may raise."""
 
 
@@ -60,13 +60,13 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
     for place, entry in standing(ledger, start, end):
         _check(log, ledger, place, entry, reached)
         skipped = entry.record.log if isinstance(entry.record, Rewound) else entry.at
-        take_all(state, log, reached, min(skipped, end.log))
+        apply_log_records(state, log, reached, min(skipped, end.log))
         enter(state, ledger, place, entry)
         reached = Position(entry.at, place.end)
-    take_all(state, log, reached, end.log)
+    apply_log_records(state, log, reached, end.log)
 
 
-def is_behind_every_rewind(ledger: Ledger, start: Position, end: Position) -> bool:
+def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
     """Whether nothing that happened before ``start`` was taken back between it and ``end``."""
     return all(
         entry.record.ledger >= start.ledger and entry.record.log >= start.log
@@ -106,13 +106,13 @@ def session_of(log: MasterLog) -> str:
 # -- the log -------------------------------------------------------------------------------------------------------
 
 
-def take_all(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
+def apply_log_records(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
     """The lines of the log from a moment up to an offset. Raises LogError, naming the line that does not fit."""
     for place, record in log.records(reached.log, end):
         try:
             _number_on(state, record)
-            take_one(state, place, record, Position(place.start, reached.ledger))
-        except UNFITTING as error:
+            apply_log_record(state, place, record, Position(place.start, reached.ledger))
+        except INCONSISTENT_RECORD as error:
             where = f"{log.journal.path}: bytes {place.start}-{place.end}"
             raise LogError(f"{where} do not fit: {_told(error)}") from error
 
@@ -123,10 +123,10 @@ def _number_on(state: SessionState, record: LogRecord) -> None:
     if record.at < numbers.items:
         raise LogError(f"{record.at} items were numbered before it; now {numbers.items} are")
     if record.at > numbers.items:
-        state.go_on_from(attrs.evolve(numbers, items=record.at))
+        state.continue_numbering(attrs.evolve(numbers, items=record.at))
 
 
-def take_one(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
+def apply_log_record(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
     """One line of the log, written at this moment. Raises SourceError or LogError when it does not fit."""
     payload = record.payload
     if record.source == SESSION:
@@ -173,8 +173,8 @@ def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> No
 def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
     """One line of the ledger. Raises LogError, naming it, when it does not fit."""
     try:
-        enter_one(state, ledger, place, entry)
-    except UNFITTING as error:
+        apply_ledger_entry(state, ledger, place, entry)
+    except INCONSISTENT_RECORD as error:
         where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
         raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
 
@@ -183,7 +183,7 @@ def _told(error: Exception) -> str:
     return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
 
 
-def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
+def apply_ledger_entry(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
     """What ``enter`` does; errors as they come."""
     match entry.record:
         case Opened() | Purged() | Booked() | Inherited():
@@ -217,7 +217,7 @@ def enter_one(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entr
         case Released():
             state.release()
         case Rewound(numbers=numbers):
-            state.go_on_from(numbers)
+            state.continue_numbering(numbers)
 
 
 def _check_last(places: Sequence[ByteRange], place: ByteRange) -> None:

@@ -41,7 +41,7 @@ from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Message, Payload
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
-from gc_core.window.collection_outcome import Collected as Collection
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context, recounted
 from gc_core.window.intake import OWN_POLICIES, Arrival, Classify, Cursor, Intake
 from gc_core.window.memory_blocks import Blocks
@@ -279,7 +279,7 @@ class Recorder:
     # -- collections ---------------------------------------------------------------------------------------------
 
     @_whole
-    def commit(self, collection: Collection, context: Context) -> None:
+    def commit(self, collection: CollectionOutcome, context: Context) -> None:
         """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
         state, plan, result = self.state, collection.plan, collection.result
         gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
@@ -383,7 +383,7 @@ class Recorder:
         """Go on from this state of an earlier moment; the files keep what came since."""
         numbers = self.state.numbers
         self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
-        state.go_on_from(numbers)
+        state.continue_numbering(numbers)
         self.state, self._sent = state, ""
 
     def turn_began(self, turn: int) -> Position:

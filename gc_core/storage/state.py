@@ -34,7 +34,7 @@ from gc_core.window.compaction_carryover import carried
 from gc_core.window.context import Context, Edits
 from gc_core.window.intake import Arrival, Classify, Cursor, Intake
 from gc_core.window.memory_blocks import Block, Blocks, block_item
-from gc_core.window.patches import Hunk, ReadPayload, SavedMessage, patched
+from gc_core.window.patches import Patch, ReadPayload, SavedMessage, patched
 from gc_core.window.pending_head import Changes
 
 _RENAMED = {"checkpoint_steps": "checkpoint_every_n_steps"}
@@ -391,7 +391,7 @@ class SessionState:
         self.done.append(self.taken_back.pop())
         self.undone = frozenset(key for key in self.undone if context.find(key) is not None)
 
-    def go_on_from(self, numbers: Numbers) -> None:
+    def continue_numbering(self, numbers: Numbers) -> None:
         """Numbering goes on where it stood, whatever was taken back."""
         cursor = self.context.cursor
         self.context.cursor = numbered(cursor, numbers)
@@ -404,7 +404,7 @@ class SessionState:
 
     def _patched(
         self,
-        hunks: Sequence[Hunk],
+        hunks: Sequence[Patch],
         record: Collected,
         numbers: Numbers,
         *,

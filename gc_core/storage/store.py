@@ -20,7 +20,7 @@ from gc_core.storage.checkpoints import Checkpoint, Checkpoints, shown
 from gc_core.storage.journal import Journal
 from gc_core.storage.ledger import Entry, Ledger, LedgerRecord, Opened
 from gc_core.storage.master_log import LogRecord, MasterLog
-from gc_core.storage.rebuild import SESSION, fold, is_behind_every_rewind
+from gc_core.storage.rebuild import SESSION, fold, survives_rewinds
 from gc_core.storage.state import Position, SessionState
 from gc_core.values.folders import TemporaryFolder, private
 from gc_core.values.loggers import CURRENT, logger
@@ -244,7 +244,7 @@ class Store:
                 self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))
                 continue
             try:
-                stands = is_behind_every_rewind(self.ledger, checkpoint.at, end)
+                stands = survives_rewinds(self.ledger, checkpoint.at, end)
             except LogError as error:
                 self.checkpoints.pass_over(checkpoint, error)
             else:

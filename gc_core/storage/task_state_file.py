@@ -17,7 +17,7 @@ from gc_core.plugins.checkpoint_backends import FileBackend
 from gc_core.storage import master_log as logs
 from gc_core.storage.ledger import UNREADABLE
 from gc_core.storage.master_log import MasterLog
-from gc_core.storage.rebuild import is_behind_every_rewind
+from gc_core.storage.rebuild import survives_rewinds
 from gc_core.storage.state import Position
 from gc_core.storage.store import Store
 from gc_core.task.values import TaskState
@@ -137,7 +137,7 @@ def _fits(saved: SavedState, store: Store, extractor: str) -> bool:
     return (
         (saved.version, saved.session, saved.extractor) == (VERSION, store.session, extractor)
         and store.reaches(at)
-        and is_behind_every_rewind(store.ledger, at, store.position)
+        and survives_rewinds(store.ledger, at, store.position)
         and mark_at(store.log, saved.log) == saved.mark
     )
 

@@ -17,7 +17,7 @@ from gc_core.values.items import Item, Unit
 from gc_core.values.protocols import ContextView, GCStrategy
 from gc_core.values.removals import GCRemovalItem, Stub, Summarize
 from gc_core.values.results import GCTriggerReason, Goal
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context
 from gc_core.window.view import WindowView, number_of
 
@@ -140,7 +140,7 @@ class Made:
         """Its window as a strategy sees it."""
         return _view(self, pressure, young_after)
 
-    def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> Collected:
+    def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> CollectionOutcome:
         """What gc-core makes of the strategy's proposals, for this window or for one that came of it."""
         collector = attrs.evolve(self.session._collector, plugins=Plugins(), strategies=(("strategy", strategy),))
         return collector.collect(context or self.context, goal, self.session._protection)
@@ -197,7 +197,7 @@ class Case:
         one = self.item(removal)
         return tuple(item for unit in self.units(removal) for item in unit.items) if one is None else (one,)
 
-    def collected(self, strategy: GCStrategy) -> Collected:
+    def collected(self, strategy: GCStrategy) -> CollectionOutcome:
         """What gc-core makes of the strategy's proposals."""
         return self.made.collected(strategy, self.goal)
 

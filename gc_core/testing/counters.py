@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import ClassVar
 
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.providers.contract import TokenCounter
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.conversations import make_conversation
@@ -162,7 +162,7 @@ def _prose(seed: int) -> str:
 
 def _counted(counter: TokenCounter, name: str, text: str) -> int:
     tokens = 0
-    with border() as attempt:
+    with isolated() as attempt:
         tokens = counter.count(text)
     error = attempt.error
     if error is not None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import attrs
 
 from gc_core.errors import StateError
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.task.contract import StateExtractor
 from gc_core.task.schema import checked
 from gc_core.task.values import TaskState
@@ -117,7 +117,7 @@ class ExtractorContract(Contract):
             half = len(items) // 2
             before = self._extracted(name, TaskState(), items[:half])
             copy, copies = TaskState.from_json(before.to_json()), [attrs.evolve(item) for item in items]
-            with border():  # what it raises is judged by another rule
+            with isolated():  # what it raises is judged by another rule
                 self.make().extract(before, items[half:], "")
             assert before == copy, f"{name}: has changed the state before; make a new one"
             assert list(items) == copies, f"{name}: has changed an item; read it only"
@@ -145,7 +145,7 @@ class ExtractorContract(Contract):
     ) -> TaskState:
         """What it answers, checked against all that was given so far."""
         found: object = None
-        with border() as attempt:
+        with isolated() as attempt:
             found = self.make().extract(state, items, "")
         error = attempt.error
         if error is not None:

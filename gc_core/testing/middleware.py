@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from gc_core.errors import MessageError
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.plugins.contract import ContextMiddleware
 from gc_core.plugins.middleware import accepted
 from gc_core.providers import format_named
@@ -85,7 +85,7 @@ class MiddlewareContract(Contract):
         """The message that it was given is as it was: it answers with another one."""
         for name, _, message in self._messages():
             given = copy.deepcopy(message)
-            with border():  # what it raises is judged by another rule
+            with isolated():  # what it raises is judged by another rule
                 self.make().process(given)
             assert given == message, f"{name}: has changed the message that it was given; answer with a copy"
 
@@ -106,7 +106,7 @@ class MiddlewareContract(Contract):
 
     def _answer(self, name: str, message: Payload) -> object:
         answer: object = None
-        with border() as attempt:
+        with isolated() as attempt:
             answer = self.make().process(copy.deepcopy(message))
         error = attempt.error
         if error is not None:

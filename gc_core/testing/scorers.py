@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.relevance.contract import ImportanceScorer
 from gc_core.relevance.importance import ScoringWindow
 from gc_core.testing.contexts import made
@@ -74,7 +74,7 @@ class ScorerContract(Contract):
         for name, window in self._windows():
             before = [attrs.evolve(item) for item in window.items]
             aim, scorer = window.objective, self.make()
-            with border() as attempt:
+            with isolated() as attempt:
                 self._scores(scorer, window, window.items)
             frozen = isinstance(attempt.error, attrs.exceptions.FrozenError)
             assert not frozen, f"{name}: tries to change what it sees; read it only"
@@ -86,7 +86,7 @@ class ScorerContract(Contract):
     def test_scores_odd_windows(self) -> None:
         """It raises for nothing that a session may hold: one item, empty texts, no objective."""
         for name, window in self._odd_windows():
-            with border() as attempt:
+            with isolated() as attempt:
                 self._scores(self.make(), window, window.items)
             error = attempt.error
             if error is not None:

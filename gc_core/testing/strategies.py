@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import attrs
 
 from gc_core.errors import GCError, RuleError
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.plugins.manager import Plugins
 from gc_core.testing.contexts import YOUNG, Aims, Case, Everything, is_summary, make_cases
 from gc_core.testing.contract import Contract, rule
@@ -23,7 +23,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.protocols import GCStrategy
 from gc_core.values.removals import GCRemovalItem
 from gc_core.values.triggers import Young
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import is_enrichment
 
 LONGEST_REASON = 200
@@ -60,7 +60,7 @@ def pull(strategy: GCStrategy, case: Case) -> Pulled:
     """Ask a strategy and take all that it proposes, within reason; what it raises is kept."""
     most = _PER_ITEM * sum(len(unit.items) for unit in case.context.units) + _BESIDES
     found: list[object] = []
-    with border() as attempt:  # one rule judges what it raises
+    with isolated() as attempt:  # one rule judges what it raises
         found.extend(itertools.islice(strategy.collect(case.context, case.goal), most + 1))
     return Pulled(proposals=tuple(found[:most]), error=attempt.error, ended=len(found) <= most)
 
@@ -426,7 +426,7 @@ class StrategyContract(Contract):
                 wrong = sorted({unit.number for unit in case.units(removal)} - offered)
                 assert not wrong, f"{case}: {_short(removal)} touches unit {wrong}, which is not offered; {_ALLOWED}"
 
-    def _result(self, case: Case) -> Collected:
+    def _result(self, case: Case) -> CollectionOutcome:
         try:
             return _collected(self._kind, case.made.conversation.seed, case.aim)
         except RuleError as error:
@@ -469,11 +469,11 @@ def _case(seed: int, aim: str) -> Case:
 
 
 @functools.lru_cache(maxsize=256)
-def _collected(contract: type[StrategyContract], seed: int, aim: str) -> Collected:
+def _collected(contract: type[StrategyContract], seed: int, aim: str) -> CollectionOutcome:
     return _case(seed, aim).collected(contract().make())
 
 
-def _best(case: Case) -> Collected:
+def _best(case: Case) -> CollectionOutcome:
     """What dropping everything that may go, oldest first, reaches."""
     return _collected(_Best()._kind, case.made.conversation.seed, case.aim)
 

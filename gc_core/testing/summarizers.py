@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.providers.token_counting import counter_for
 from gc_core.testing.contexts import made
 from gc_core.testing.contract import Contract, rule
@@ -247,7 +247,7 @@ class SummarizerContract(Contract):
         """It raises for nothing that a session may hold: one item, empty texts, errors alone, lone surrogates."""
         for name, request in self._odd_requests():
             text: object = None
-            with border() as attempt:
+            with isolated() as attempt:
                 text = self._answer(request)
             error = attempt.error
             if error is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing.contract import Contract, rule
 from gc_core.testing.purity import MOMENTS, at_moment
@@ -71,7 +71,7 @@ class ValidatorContract(Contract):
         """The request is as it was: a summarizer is asked again with it."""
         for name, request, text in self._texts():
             before = attrs.evolve(request, items=tuple(attrs.evolve(item) for item in request.items))
-            with border():  # what it raises is judged by another rule
+            with isolated():  # what it raises is judged by another rule
                 self.make().validate(request, text)
             assert request == before, f"{name}: the request is another one afterwards; read it only"
 
@@ -92,7 +92,7 @@ class ValidatorContract(Contract):
 
     def _complaints(self, name: str, request: SummaryRequest, text: str) -> Sequence[str]:
         found: Sequence[str] = ()
-        with border() as attempt:
+        with isolated() as attempt:
             found = self.make().validate(request, text)
         error = attempt.error
         if error is not None:

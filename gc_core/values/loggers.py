@@ -18,7 +18,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from gc_core.isolation import border
+from gc_core.isolation import isolated
 
 Value = str | int | float | bool | None
 
@@ -133,7 +133,7 @@ class Log:
         if passes is None:
             return True
         # A class of make_filtering_bound_logger knows its level without an instance (structlog 25.1); others may not.
-        with border() as attempt:
+        with isolated() as attempt:
             return bool(passes(None, logging.DEBUG))
         return attempt.error is not None
 
@@ -156,7 +156,7 @@ class Log:
         if not structlog.is_configured():
             self._by_logging(level, event, fields)
             return
-        with border() as attempt:
+        with isolated() as attempt:
             self._by_structlog(level, event, fields)
         if attempt.error is not None:
             self._by_logging(_WARNING, "event not logged", {"lost": event, "error": repr(attempt.error)})

@@ -11,7 +11,7 @@ from gc_core.window.recalled import Recalled
 
 
 @attrs.frozen(kw_only=True)
-class Collected:
+class CollectionOutcome:
     """
     What a collection would do to the window: nothing has changed until the session takes ``context`` over.
 

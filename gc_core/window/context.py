@@ -95,7 +95,7 @@ class Edits:
 
 
 @attrs.frozen(kw_only=True)
-class Served:
+class ConsumedContent:
     """
     What the agent has had the use of.
 
@@ -282,7 +282,7 @@ class Context:
             if schema.item.policy is GCPolicy.EPHEMERAL and schema.item.name not in called
         )
 
-    def served(self, after: int, *, steps: int, least: int) -> Served:
+    def served(self, after: int, *, steps: int, least: int) -> ConsumedContent:
         """
         What came behind item number ``after`` and could be stubbed, of items of at least so many tokens that show no
         file in work, now that the agent has taken so many steps since. O(what came since).
@@ -302,7 +302,7 @@ class Context:
                     if not shows_file(item, self.find(item.call) if item.call else None)
                 )
             taken += message.role is Role.ASSISTANT
-        return Served(tokens=tokens, newest=reached)
+        return ConsumedContent(tokens=tokens, newest=reached)
 
     def tokens_behind(self, other: Context) -> int:
         """Tokens of the messages from the first one on that another context does not have at its place."""

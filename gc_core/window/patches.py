@@ -77,7 +77,7 @@ class SavedMessage:
 
 
 @attrs.frozen(kw_only=True)
-class Hunk:
+class Patch:
     """
     Messages that stood side by side, and what stands there since.
 
@@ -93,12 +93,12 @@ class Hunk:
     come: tuple[SavedMessage, ...] = ()
 
     @property
-    def reverse(self) -> Hunk:
+    def reverse(self) -> Patch:
         """What undoes it."""
-        return Hunk(behind=self.behind, gone=self.come, come=self.gone)
+        return Patch(behind=self.behind, gone=self.come, come=self.gone)
 
 
-def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Hunk, ...]:
+def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Patch, ...]:
     """What leads from one to the other, by identity: a message that was not touched is the same object. O(window)."""
     stays = {id(message) for message in before} & {id(message) for message in after}
     rest = iter(after)
@@ -119,7 +119,7 @@ def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[
 
 
 def patched(
-    messages: Sequence[Message], hunks: Iterable[Hunk], load: Callable[[SavedMessage], Message]
+    messages: Sequence[Message], hunks: Iterable[Patch], load: Callable[[SavedMessage], Message]
 ) -> list[Message]:
     """The messages with these changes. Raises LogError, naming the place, where what should go does not stand."""
     result: list[Message] = []
@@ -145,11 +145,11 @@ def _up_to(rest: Iterator[Message], wanted: str) -> Iterator[Message]:
     raise LogError(f"the ledger does not fit the window: no message {wanted}")
 
 
-def _hunk(behind: str, gone: Sequence[Message], come: Sequence[Message]) -> list[Hunk]:
+def _hunk(behind: str, gone: Sequence[Message], come: Sequence[Message]) -> list[Patch]:
     if not gone and not come:
         return []
     saved = SavedMessage.of
-    return [Hunk(behind=behind, gone=tuple(map(saved, gone)), come=tuple(map(saved, come)))]
+    return [Patch(behind=behind, gone=tuple(map(saved, gone)), come=tuple(map(saved, come)))]
 
 
 def _with_text(item: Item, text: str) -> Item:

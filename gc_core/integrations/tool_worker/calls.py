@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from gc_core.errors import ConfigError, PluginError
-from gc_core.isolation import border, started
+from gc_core.isolation import isolated, run_in_daemon_thread
 from gc_core.providers.contract import Format
 from gc_core.values.items import ItemKind
 from gc_core.values.json_values import read_object
@@ -92,7 +92,7 @@ async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
     if not call.free_text and call.values is None:
         return _failed(f"the arguments of {call.name} are not a JSON object")
     try:
-        with border() as attempt:
+        with isolated() as attempt:
             return Outcome(text=_text_of(await _answered(tool, call)))
     except SystemExit:
         return _failed(f"{call.name} tried to end the process")
@@ -108,7 +108,7 @@ async def _answered(tool: Tool, call: ToolCall) -> object:
     if _is_async(tool):
         return await begin()
     run = contextvars.copy_context().run
-    answer = await asyncio.wrap_future(started(lambda: run(_contained, begin)))
+    answer = await asyncio.wrap_future(run_in_daemon_thread(lambda: run(_contained, begin)))
     return await answer if isinstance(answer, Awaitable) else answer
 
 
@@ -131,7 +131,7 @@ def _text_of(answer: object) -> str:
 
 
 def _told(error: BaseException | None) -> str:
-    with border() as attempt:
+    with isolated() as attempt:
         return _text_of(f"{type(error).__name__}: {error}")
     return f"{type(error).__name__}, which cannot be told: {type(attempt.error).__name__}"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from gc_core.providers.rules.blocks import THINKING, blocks_of, is_empty_text
 from gc_core.providers.rules.call_pairs import Pairs
 from gc_core.providers.rules.framed_text import a6, a9
-from gc_core.providers.rules.violations import Breach, Rendered, Rule
+from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.messages import Payload, Request, without_marks
 
 MAX_MESSAGES = 100_000
@@ -25,7 +25,7 @@ _IN_PLACE = _HELD | {"fallback"}
 _SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
-def _pairs(rendered: Rendered) -> Iterator[Breach]:
+def _pairs(rendered: Rendered) -> Iterator[Violation]:
     """A1, A2, N1: each call has exactly one result, and all results of a batch are in the next user message."""
     pairs = Pairs("N1")
     batch = -1
@@ -57,24 +57,24 @@ def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: 
         pairs.interrupt("A2", f"message {index} ({role}) stands between; results come directly behind their calls")
 
 
-def _n1(rendered: Rendered) -> Iterator[Breach]:
+def _n1(rendered: Rendered) -> Iterator[Violation]:
     """N1: results stand in user messages, before everything else in them; calls stand in assistant messages."""
     for index, message, _, types in rendered.blocks:
         if "tool_result" in types:
             if message.get("role") != "user":
                 text = f"a tool_result in a {message.get('role')} message; right is user"
-                yield Breach(rule="N1", index=index, text=text)
+                yield Violation(rule="N1", index=index, text=text)
             elif types.count("tool_result") != _leading(types, "tool_result"):
-                yield Breach(rule="N1", index=index, text="a tool_result behind other content; results come first")
+                yield Violation(rule="N1", index=index, text="a tool_result behind other content; results come first")
         if "tool_use" in types and message.get("role") != "assistant":
-            yield Breach(rule="N1", index=index, text=f"a tool_use in a {message.get('role')} message")
+            yield Violation(rule="N1", index=index, text=f"a tool_use in a {message.get('role')} message")
 
 
 def _leading(types: Sequence[object], wanted: str) -> int:
     return next((position for position, kind in enumerate(types) if kind != wanted), len(types))
 
 
-def _a4(rendered: Rendered) -> Iterator[Breach]:
+def _a4(rendered: Rendered) -> Iterator[Violation]:
     """
     A4: no empty message, no empty text block, no message of white space alone; the input of a call is an object.
 
@@ -83,45 +83,47 @@ def _a4(rendered: Rendered) -> Iterator[Breach]:
     last = len(rendered.messages) - 1
     for index, message, blocks, types in rendered.blocks:
         if not blocks and not (index == last and message.get("role") == "assistant"):
-            yield Breach(rule="A4", index=index, text="the message is empty; leave it out or give it content")
+            yield Violation(rule="A4", index=index, text="the message is empty; leave it out or give it content")
         if "text" in types:
             yield from _empty_texts(index, blocks)
         for block in _of_type("tool_use", blocks, types):
             if not isinstance(block.get("input"), dict):
-                yield Breach(rule="A4", index=index, text=f"the input of {block.get('name')!r} is not a JSON object")
+                yield Violation(rule="A4", index=index, text=f"the input of {block.get('name')!r} is not a JSON object")
     yield from _empty_texts(-1, rendered.request.system)
 
 
-def _empty_texts(index: int, blocks: Sequence[Payload]) -> Iterator[Breach]:
+def _empty_texts(index: int, blocks: Sequence[Payload]) -> Iterator[Violation]:
     if any(is_empty_text(block) for block in blocks):
-        yield Breach(rule="A4", index=index, text="an empty text block; leave it out or give it a text")
+        yield Violation(rule="A4", index=index, text="an empty text block; leave it out or give it a text")
     elif blocks and all(block.get("type") == "text" and not str(block.get("text")).strip() for block in blocks):
-        yield Breach(rule="A4", index=index, text="nothing but white space; leave it out or give it a text")
+        yield Violation(rule="A4", index=index, text="nothing but white space; leave it out or give it a text")
 
 
-def _n2(rendered: Rendered) -> Iterator[Breach]:
+def _n2(rendered: Rendered) -> Iterator[Violation]:
     """N2: a conversation starts with a user message, or with a compaction (N6), and has at most 100,000 messages."""
     messages = rendered.messages
     if not messages:
-        yield Breach(rule="N2", index=-1, text="no messages; at least one is needed, the first from the user")
+        yield Violation(rule="N2", index=-1, text="no messages; at least one is needed, the first from the user")
     elif messages[0].get("role") != "user" and not _opens_with_compaction(messages[0]):
-        yield Breach(rule="N2", index=0, text=f"the first message is {messages[0].get('role')}; it has to be user")
+        yield Violation(rule="N2", index=0, text=f"the first message is {messages[0].get('role')}; it has to be user")
     if len(messages) > MAX_MESSAGES:
-        yield Breach(rule="N2", index=MAX_MESSAGES, text=f"{len(messages):,} messages; at most {MAX_MESSAGES:,} pass")
+        yield Violation(
+            rule="N2", index=MAX_MESSAGES, text=f"{len(messages):,} messages; at most {MAX_MESSAGES:,} pass"
+        )
 
 
-def _n3(rendered: Rendered) -> Iterator[Breach]:
+def _n3(rendered: Rendered) -> Iterator[Violation]:
     """N3: thinking stands in assistant messages, whole and sealed, and never last."""
     for index, message, blocks, types in rendered.blocks:
         if THINKING.isdisjoint(types):
             continue
         thinking = [block for block in blocks if block.get("type") in THINKING]
         if message.get("role") != "assistant":
-            yield Breach(rule="N3", index=index, text=f"thinking in a {message.get('role')} message")
+            yield Violation(rule="N3", index=index, text=f"thinking in a {message.get('role')} message")
         if not all(_is_sealed(block) for block in thinking):
-            yield Breach(rule="N3", index=index, text="thinking without its text and signature, or without its data")
+            yield Violation(rule="N3", index=index, text="thinking without its text and signature, or without its data")
         if blocks[-1] is thinking[-1]:
-            yield Breach(rule="N3", index=index, text="thinking is the last block; content has to follow it")
+            yield Violation(rule="N3", index=index, text="thinking is the last block; content has to follow it")
 
 
 def _is_sealed(block: Payload) -> bool:
@@ -135,7 +137,7 @@ def _is_filled(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _n4(rendered: Rendered) -> Iterator[Breach]:
+def _n4(rendered: Rendered) -> Iterator[Violation]:
     """
     N4: system text is top level; a system message inside the conversation has a narrow place.
 
@@ -145,9 +147,9 @@ def _n4(rendered: Rendered) -> Iterator[Breach]:
     messages = rendered.messages
     for index, _ in rendered.by("system"):
         if index == 0 or not _may_precede_system(messages[index - 1]):
-            yield Breach(rule="N4", index=index, text="a system message has to stand directly behind a user message")
+            yield Violation(rule="N4", index=index, text="a system message has to stand directly behind a user message")
         if index + 1 < len(messages) and messages[index + 1].get("role") != "assistant":
-            yield Breach(rule="N4", index=index, text="a system message has to be last or followed by a reply")
+            yield Violation(rule="N4", index=index, text="a system message has to be last or followed by a reply")
 
 
 def _may_precede_system(message: Payload) -> bool:
@@ -156,7 +158,7 @@ def _may_precede_system(message: Payload) -> bool:
     return message.get("role") == "user" or (message.get("role") == "assistant" and ends_in_server_tool)
 
 
-def _n5(rendered: Rendered) -> Iterator[Breach]:
+def _n5(rendered: Rendered) -> Iterator[Violation]:
     """N5: at most four cache marks in tools, system and messages; none on thinking or on empty text."""
     request = rendered.request
     marks = sum("cache_control" in payload for payload in (*request.tools, *request.system))
@@ -164,14 +166,14 @@ def _n5(rendered: Rendered) -> Iterator[Breach]:
         for block in _marked(blocks):
             marks += 1
             if block.get("type") in THINKING:
-                yield Breach(rule="N5", index=index, text="a cache mark on thinking; mark the content behind it")
+                yield Violation(rule="N5", index=index, text="a cache mark on thinking; mark the content behind it")
             elif is_empty_text(block):
-                yield Breach(rule="N5", index=index, text="a cache mark on empty text")
+                yield Violation(rule="N5", index=index, text="a cache mark on empty text")
     if marks > MAX_CACHE_MARKS:
-        yield Breach(rule="N5", index=-1, text=f"{marks} cache marks; at most {MAX_CACHE_MARKS} pass")
+        yield Violation(rule="N5", index=-1, text=f"{marks} cache marks; at most {MAX_CACHE_MARKS} pass")
 
 
-def _n6(rendered: Rendered) -> Iterator[Breach]:
+def _n6(rendered: Rendered) -> Iterator[Violation]:
     """N6: what the newest compaction stands for is not sent again; a failed one (null) is no compaction."""
     newest: tuple[int, int] | None = None
     for index, _, blocks, types in rendered.blocks:
@@ -181,12 +183,14 @@ def _n6(rendered: Rendered) -> Iterator[Breach]:
             if block.get("type") != COMPACTION:
                 continue
             if block.get("content") == "":
-                yield Breach(rule="N6", index=index, text="a compaction with an empty content; right is a text or null")
+                yield Violation(
+                    rule="N6", index=index, text="a compaction with an empty content; right is a text or null"
+                )
             elif is_compaction(block):
                 newest = index, place
     if newest is not None and newest != (0, 0):
         text = "a compaction behind what it stands for; it has to be the first block of the first message"
-        yield Breach(rule="N6", index=newest[0], text=text)
+        yield Violation(rule="N6", index=newest[0], text=text)
 
 
 def is_compaction(block: Payload) -> bool:
@@ -199,7 +203,7 @@ def _opens_with_compaction(message: Payload) -> bool:
     return message.get("role") == "assistant" and bool(blocks) and is_compaction(blocks[0])
 
 
-def _n8(rendered: Rendered) -> Iterator[Breach]:
+def _n8(rendered: Rendered) -> Iterator[Violation]:
     """N8: the result of a server tool stands behind its call."""
     called: set[object] = set()
     for index, _, blocks, types in rendered.blocks:
@@ -210,7 +214,7 @@ def _n8(rendered: Rendered) -> Iterator[Breach]:
             if kind in _SERVER_CALLS:
                 called.add(block.get("id"))
             elif _is_server_result(kind) and answers is not None and answers not in called:
-                yield Breach(rule="N8", index=index, text=f"a {kind} for {answers!r} without its call before it")
+                yield Violation(rule="N8", index=index, text=f"a {kind} for {answers!r} without its call before it")
 
 
 def _is_server_result(kind: object) -> bool:
@@ -221,7 +225,7 @@ def _is_server_side(kind: object) -> bool:
     return kind in _IN_PLACE or kind in _SERVER_CALLS or _is_server_result(kind)
 
 
-def in_place(before: Request, after: Request) -> Iterator[Breach]:
+def in_place(before: Request, after: Request) -> Iterator[Violation]:
     """
     N6, N7, N8: of a message that stays, the blocks of the provider's own doing stay as they are and in their order; a
     compaction that did not fail and changes of tools stay with their messages.
@@ -231,12 +235,14 @@ def in_place(before: Request, after: Request) -> Iterator[Breach]:
         while stood and stood[0][1] != blocks:
             stood.popleft()
         if not stood:
-            yield Breach(rule="N8", index=index, text="blocks of the provider's own were changed, moved or separated")
+            yield Violation(
+                rule="N8", index=index, text="blocks of the provider's own were changed, moved or separated"
+            )
             return
         stood.popleft()
     there = Counter(_held_in(after))
     for block in (Counter(_held_in(before)) - there).elements():
-        yield Breach(rule="N6" if COMPACTION in block else "N8", index=-1, text=f"{block:.60} left; it has to stay")
+        yield Violation(rule="N6" if COMPACTION in block else "N8", index=-1, text=f"{block:.60} left; it has to stay")
 
 
 def _server_side(request: Request) -> deque[tuple[int, list[str]]]:

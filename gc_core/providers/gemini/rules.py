@@ -13,13 +13,13 @@ from typing import Any
 
 from gc_core.providers.gemini.parts import CALL, RESPONSE, TEXT, args_of, call_key, data_of, signature_of
 from gc_core.providers.rules.framed_text import a6, a9
-from gc_core.providers.rules.violations import Breach, Rendered, Rule
+from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.messages import Payload, Request
 
 _ROLES = {"user": "user", "model": "assistant"}
 
 
-def _pairs(rendered: Rendered) -> Iterator[Breach]:
+def _pairs(rendered: Rendered) -> Iterator[Violation]:
     """A1, A2, G1, G2: a call follows the user, and all its results, and nothing else, are in the next content."""
     waiting: list[Payload] = []
     caller = -1
@@ -35,12 +35,12 @@ def _pairs(rendered: Rendered) -> Iterator[Breach]:
             before = rendered.messages[index - 1].get("role") if index else None
             if before != "user":
                 text = "a functionCall has to come directly behind a user content"
-                yield Breach(rule="G1", index=index, text=text)
+                yield Violation(rule="G1", index=index, text=text)
     if waiting and not rendered.pending:
         yield from _unanswered(caller, waiting, ())
 
 
-def _answered(index: int, content: Payload, answers: Sequence[Payload], waiting: list[Payload]) -> Iterator[Breach]:
+def _answered(index: int, content: Payload, answers: Sequence[Payload], waiting: list[Payload]) -> Iterator[Violation]:
     """Take the answered calls from those that wait."""
     called = len(waiting)
     for answer in answers:
@@ -48,18 +48,18 @@ def _answered(index: int, content: Payload, answers: Sequence[Payload], waiting:
         if call is None:
             named = f"a functionResponse for {answer.get('name')!r}, which the content before did not call"
             text = f"{named}: {called} calls, {len(answers)} responses"
-            yield Breach(rule="G2", index=index, text=text)
+            yield Violation(rule="G2", index=index, text=text)
         else:
             waiting.remove(call)
     if answers and len(answers) < len(_parts(content)):
-        yield Breach(rule="G2", index=index, text="other parts beside functionResponses; results stand alone")
+        yield Violation(rule="G2", index=index, text="other parts beside functionResponses; results stand alone")
 
 
-def _unanswered(caller: int, waiting: Sequence[Payload], answers: Sequence[Payload]) -> Iterator[Breach]:
+def _unanswered(caller: int, waiting: Sequence[Payload], answers: Sequence[Payload]) -> Iterator[Violation]:
     rule = "G2" if answers else "A1"
     for call in waiting:
         text = f"call {call.get('name')!r} has no functionResponse in the content directly behind it"
-        yield Breach(rule=rule, index=caller, text=text)
+        yield Violation(rule=rule, index=caller, text=text)
 
 
 def _call_of(answer: Payload, waiting: Sequence[Payload]) -> Payload | None:
@@ -71,44 +71,46 @@ def _call_of(answer: Payload, waiting: Sequence[Payload]) -> Payload | None:
     return named[0] if named else None
 
 
-def _g4(rendered: Rendered) -> Iterator[Breach]:
+def _g4(rendered: Rendered) -> Iterator[Violation]:
     """G4: contents start with a user content."""
     messages = rendered.messages
     if not messages:
-        yield Breach(rule="G4", index=-1, text="no contents; at least one is needed, the first from the user")
+        yield Violation(rule="G4", index=-1, text="no contents; at least one is needed, the first from the user")
     elif messages[0].get("role") != "user":
-        yield Breach(rule="G4", index=0, text=f"the first content is {messages[0].get('role')!r}; it has to be 'user'")
+        yield Violation(
+            rule="G4", index=0, text=f"the first content is {messages[0].get('role')!r}; it has to be 'user'"
+        )
 
 
-def _g5(rendered: Rendered) -> Iterator[Breach]:
+def _g5(rendered: Rendered) -> Iterator[Violation]:
     """G5: roles are user and model; a call is the model's, a result the user's; a content has parts."""
     for index, content in enumerate(rendered.messages):
         role = content.get("role")
         if role not in _ROLES:
-            yield Breach(rule="G5", index=index, text=f"role {role!r}; right are {sorted(_ROLES)}")
+            yield Violation(rule="G5", index=index, text=f"role {role!r}; right are {sorted(_ROLES)}")
         if not _parts(content):
-            yield Breach(rule="G5", index=index, text="a content without parts; leave it out or give it a part")
+            yield Violation(rule="G5", index=index, text="a content without parts; leave it out or give it a part")
         if role == "user" and _data(content, CALL):
-            yield Breach(rule="G5", index=index, text="a functionCall in a user content")
+            yield Violation(rule="G5", index=index, text="a functionCall in a user content")
         if role == "model" and _data(content, RESPONSE):
-            yield Breach(rule="G5", index=index, text="a functionResponse in a model content")
+            yield Violation(rule="G5", index=index, text="a functionResponse in a model content")
 
 
-def _a4(rendered: Rendered) -> Iterator[Breach]:
+def _a4(rendered: Rendered) -> Iterator[Violation]:
     """A4: no part without data, no empty text (but for one that carries a signature); arguments are an object."""
     for index, content in enumerate(rendered.messages):
         for part in _parts(content):
             key, kind = data_of(part)
             if kind in {"", TEXT} and not part.get(key) and signature_of(part) is None:
-                yield Breach(rule="A4", index=index, text="an empty part; leave it out or give it a text")
+                yield Violation(rule="A4", index=index, text="an empty part; leave it out or give it a text")
             elif kind == CALL and not isinstance(args_of(part[key]), Mapping):
                 name = part[key].get("name")
-                yield Breach(rule="A4", index=index, text=f"the args of {name!r} are not a JSON object")
+                yield Violation(rule="A4", index=index, text=f"the args of {name!r} are not a JSON object")
     if any(not str(part.get(TEXT, "")).strip() for part in rendered.request.system):
-        yield Breach(rule="A4", index=-1, text="an empty part of the system instruction; leave it out")
+        yield Violation(rule="A4", index=-1, text="an empty part of the system instruction; leave it out")
 
 
-def _framed(rendered: Rendered) -> Iterator[Breach]:
+def _framed(rendered: Rendered) -> Iterator[Violation]:
     """A6, A9: on the contents as messages."""
     opened = rendered.request.recast((content, _opened(content)) for content in rendered.messages)
     view = Rendered(request=opened, pending=rendered.pending)
@@ -128,7 +130,7 @@ RULES: tuple[Rule, ...] = (_pairs, _g4, _g5, _a4, _framed)
 # -- what a collection may do --------------------------------------------------------------------------------------
 
 
-def signed_calls(before: Request, after: Request) -> Iterator[Breach]:
+def signed_calls(before: Request, after: Request) -> Iterator[Violation]:
     """G3: a functionCall that stays keeps its signature, and a signed part is what it was."""
     had = [_signed(content) for content in before.messages]
     place = 0
@@ -138,7 +140,7 @@ def signed_calls(before: Request, after: Request) -> Iterator[Breach]:
             continue
         found = next((at for at in range(place, len(had)) if had[at] == now), None)
         if found is None:
-            yield Breach(
+            yield Violation(
                 rule="G3", index=index, text="a signed part was rebuilt or lost its signature; keep or drop it"
             )
         else:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from gc_core.providers.rules.blocks import is_empty_text
 from gc_core.providers.rules.call_pairs import Pairs
 from gc_core.providers.rules.framed_text import a6, a9
-from gc_core.providers.rules.violations import Breach, Rendered, Rule
+from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.json_values import read_object
 from gc_core.values.messages import Payload
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
-def _pairs(rendered: Rendered) -> Iterator[Breach]:
+def _pairs(rendered: Rendered) -> Iterator[Violation]:
     """A1, A2, C1, C4: each call has exactly one result, and nothing but results stands between."""
     pairs = Pairs("C1")
     for index, message in enumerate(rendered.messages):
@@ -32,7 +32,7 @@ def _pairs(rendered: Rendered) -> Iterator[Breach]:
     yield from pairs.unanswered(pending=rendered.pending)
 
 
-def _a4(rendered: Rendered) -> Iterator[Breach]:
+def _a4(rendered: Rendered) -> Iterator[Violation]:
     """A4: no empty content and no empty text part. A tool result may be empty, but not null."""
     for index, message in enumerate(rendered.messages):
         content = message.get("content")
@@ -40,9 +40,11 @@ def _a4(rendered: Rendered) -> Iterator[Breach]:
             continue
         if isinstance(content, list) and content:
             if any(is_empty_text(part) for part in content):
-                yield Breach(rule="A4", index=index, text="an empty text part; leave it out or give it a text")
+                yield Violation(rule="A4", index=index, text="an empty text part; leave it out or give it a text")
         elif _needs_content(message.get("role"), content):
-            yield Breach(rule="A4", index=index, text=f"the {message.get('role')} message is empty; it needs content")
+            yield Violation(
+                rule="A4", index=index, text=f"the {message.get('role')} message is empty; it needs content"
+            )
 
 
 def _needs_content(role: object, content: object) -> bool:
@@ -51,28 +53,32 @@ def _needs_content(role: object, content: object) -> bool:
     return role != "assistant"  # an assistant message may be calls alone: C2
 
 
-def _c2(rendered: Rendered) -> Iterator[Breach]:
+def _c2(rendered: Rendered) -> Iterator[Violation]:
     """C2: an assistant message has content or calls, and a list of calls is never empty."""
     for index, message in rendered.by("assistant"):
         calls = message.get("tool_calls")
         if isinstance(calls, list) and not calls:
-            yield Breach(rule="C2", index=index, text="tool_calls is an empty list; leave the key out")
+            yield Violation(rule="C2", index=index, text="tool_calls is an empty list; leave the key out")
         elif not (message.get("content") or calls or _says_otherwise(message)):
-            yield Breach(rule="C2", index=index, text="the assistant message is empty; it needs content or tool_calls")
+            yield Violation(
+                rule="C2", index=index, text="the assistant message is empty; it needs content or tool_calls"
+            )
 
 
 def _says_otherwise(message: Payload) -> bool:
     return any(message.get(key) for key in ("refusal", "audio", "function_call"))
 
 
-def _c3(rendered: Rendered) -> Iterator[Breach]:
+def _c3(rendered: Rendered) -> Iterator[Violation]:
     """C3: the arguments of a call are one JSON object, as text."""
     for index, message in rendered.by("assistant"):
         for call in message.get("tool_calls") or ():
             function = call.get("function")
             if function and not _is_json_object(function.get("arguments")):
                 name = function.get("name", "")
-                yield Breach(rule="C3", index=index, text=f"the arguments of {name!r} are not one JSON object as text")
+                yield Violation(
+                    rule="C3", index=index, text=f"the arguments of {name!r} are not one JSON object as text"
+                )
 
 
 def _is_json_object(text: object) -> bool:

@@ -29,7 +29,7 @@ from gc_core.providers.responses.item_types import (
     result_key,
 )
 from gc_core.providers.rules.framed_text import a6, a9
-from gc_core.providers.rules.violations import Breach, Rendered, Rule
+from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.json_values import read_object
 from gc_core.values.messages import MARKS, NESTED, Payload, Request
 
@@ -39,7 +39,7 @@ MAX_CACHE_MARKS = 4
 _NEEDS = {"input_image": ("image_url", "file_id"), "input_file": ("file_id", "file_data", "file_url")}
 
 
-def _pairs(rendered: Rendered) -> Iterator[Breach]:
+def _pairs(rendered: Rendered) -> Iterator[Violation]:
     """A1, R1: each call has exactly one output behind it, and each output its call; ids may repeat."""
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     answered: set[str] = set()
@@ -52,14 +52,14 @@ def _pairs(rendered: Rendered) -> Iterator[Breach]:
                 waiting[key].popleft()
                 answered.add(key)
             elif key in answered:
-                yield Breach(rule="A1", index=index, text=f"a second output for call {key!r}; right is exactly one")
+                yield Violation(rule="A1", index=index, text=f"a second output for call {key!r}; right is exactly one")
             else:
-                yield Breach(rule="R1", index=index, text=f"an output for {key!r}, which no item before it called")
+                yield Violation(rule="R1", index=index, text=f"an output for {key!r}, which no item before it called")
     start = _waiting_from(rendered.messages) if rendered.pending else len(rendered.messages)
     for key, places in waiting.items():
         for index in places:
             if index < start:
-                yield Breach(rule="R1", index=index, text=f"call {key!r} has no output; right is one, behind it")
+                yield Violation(rule="R1", index=index, text=f"call {key!r} has no output; right is one, behind it")
 
 
 def _waiting_from(items: Sequence[Payload]) -> int:
@@ -72,55 +72,57 @@ def _waiting_from(items: Sequence[Payload]) -> int:
     return at
 
 
-def _r2(rendered: Rendered) -> Iterator[Breach]:
+def _r2(rendered: Rendered) -> Iterator[Violation]:
     """R2: a reasoning item stands directly before the item that it led to."""
     items = rendered.messages
     for index, item in enumerate(items):
         if is_reasoning(item) and not (index + 1 < len(items) and is_of_model(items[index + 1])):
             text = "a reasoning item without the item that followed it; both stay or both go"
-            yield Breach(rule="R2", index=index, text=text)
+            yield Violation(rule="R2", index=index, text=text)
 
 
-def _r4(rendered: Rendered) -> Iterator[Breach]:
+def _r4(rendered: Rendered) -> Iterator[Violation]:
     """R4: nothing stands before a compaction item."""
     places = [index for index, item in enumerate(rendered.messages) if kind_of(item) in COMPACTION]
     if places and places[-1]:
-        yield Breach(rule="R4", index=places[-1], text=f"{places[-1]} items before the compaction that stands for them")
+        yield Violation(
+            rule="R4", index=places[-1], text=f"{places[-1]} items before the compaction that stands for them"
+        )
 
 
-def _a4(rendered: Rendered) -> Iterator[Breach]:
+def _a4(rendered: Rendered) -> Iterator[Violation]:
     """A4: no empty message and no empty text; the arguments of a call are one JSON object; an output is not null."""
     if not rendered.messages:
-        yield Breach(rule="A4", index=-1, text="no items; at least one is needed")
+        yield Violation(rule="A4", index=-1, text="no items; at least one is needed")
     for index, item in enumerate(rendered.messages):
         kind = kind_of(item)
         if kind == MESSAGE and not item.get("content"):
-            yield Breach(rule="A4", index=index, text="the message is empty; leave it out or give it content")
+            yield Violation(rule="A4", index=index, text="the message is empty; leave it out or give it content")
         elif kind == MESSAGE and any(_is_empty_text(block) for block in _blocks(item, "content")):
-            yield Breach(rule="A4", index=index, text="an empty text; leave it out or give it a text")
+            yield Violation(rule="A4", index=index, text="an empty text; leave it out or give it a text")
         elif kind in {FUNCTION, APPROVAL_REQUEST} and not _is_object(item.get("arguments")):
             text = f"the arguments of {item.get('name')!r} are not one JSON object as text"
-            yield Breach(rule="A4", index=index, text=text)
+            yield Violation(rule="A4", index=index, text=text)
         elif kind == "function_call_output" and item.get("output") is None:
-            yield Breach(rule="A4", index=index, text="an output that is null; an empty text would do")
+            yield Violation(rule="A4", index=index, text="an output that is null; an empty text would do")
 
 
-def _r7(rendered: Rendered) -> Iterator[Breach]:
+def _r7(rendered: Rendered) -> Iterator[Violation]:
     """R7: at most four explicit cache breakpoints."""
     blocks = (block for item in rendered.messages for field in NESTED for block in _blocks(item, field))
     marks = sum(not MARKS.isdisjoint(block) for block in blocks)
     if marks > MAX_CACHE_MARKS:
-        yield Breach(rule="R7", index=-1, text=f"{marks} cache breakpoints; at most {MAX_CACHE_MARKS} are written")
+        yield Violation(rule="R7", index=-1, text=f"{marks} cache breakpoints; at most {MAX_CACHE_MARKS} are written")
 
 
-def _r8(rendered: Rendered) -> Iterator[Breach]:
+def _r8(rendered: Rendered) -> Iterator[Violation]:
     """R8: an image or a file says where it is."""
     for index, item in enumerate(rendered.messages):
         for block in (*_blocks(item, "content"), *_blocks(item, "output")):
             needed = _NEEDS.get(str(block.get("type")), ())
             if needed and not any(block.get(key) for key in needed):
                 text = f"an {block['type']} without any of {', '.join(needed)}"
-                yield Breach(rule="R8", index=index, text=text)
+                yield Violation(rule="R8", index=index, text=text)
 
 
 def _blocks(item: Payload, field: str) -> list[Mapping[str, Any]]:
@@ -139,12 +141,14 @@ def _is_object(text: object) -> bool:
 # -- what a collection may do ------------------------------------------------------------------------------------------
 
 
-def lost_reasoning(before: Request, after: Request) -> Iterator[Breach]:
+def lost_reasoning(before: Request, after: Request) -> Iterator[Violation]:
     """R3: what a reasoning item led to that is gone has no id any more by which the provider would ask for it."""
     led = {id_: reasoning for _, id_, reasoning in _led_in(before) if reasoning}
     for index, id_, reasoning in _led_in(after):
         if not led.get(id_, frozenset()) <= reasoning:
-            yield Breach(rule="R3", index=index, text=f"{id_!r} keeps its id, and its reasoning is gone; strip the id")
+            yield Violation(
+                rule="R3", index=index, text=f"{id_!r} keeps its id, and its reasoning is gone; strip the id"
+            )
 
 
 def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]]]:

@@ -11,13 +11,13 @@ from gc_core.providers.anthropic.rules import MAX_CACHE_MARKS, MAX_MESSAGES
 from gc_core.providers.rules.edits import check_collection, check_repeat
 from gc_core.providers.rules.framed_text import FRAMES, check_framed
 from gc_core.providers.rules.requests import check_request
-from gc_core.providers.rules.violations import Breach
+from gc_core.providers.rules.violations import Violation
 
 __all__ = [
     "FRAMES",
     "MAX_CACHE_MARKS",
     "MAX_MESSAGES",
-    "Breach",
+    "Violation",
     "check_collection",
     "check_framed",
     "check_repeat",

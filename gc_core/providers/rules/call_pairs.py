@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from gc_core.providers.rules.violations import Breach
+from gc_core.providers.rules.violations import Violation
 
 
 class Pairs:
@@ -36,26 +36,26 @@ class Pairs:
             self._late.setdefault(call, deque()).extend([(self._caller, rule, why)] * waiting)
         self.open.clear()
 
-    def answer(self, index: int, call: str) -> Breach | None:
+    def answer(self, index: int, call: str) -> Violation | None:
         """The message holds a result for this call."""
         if call in self.open:
             self._close(call)
             return None
         if call in self._answered:
-            return Breach(rule="A1", index=index, text=f"a second result for call {call!r}; right is exactly one")
+            return Violation(rule="A1", index=index, text=f"a second result for call {call!r}; right is exactly one")
         if call in self._late:
             return self._answer_late(index, call)
-        return Breach(
+        return Violation(
             rule=self._orphan_rule, index=index, text=f"a result for {call!r}, which the message before did not call"
         )
 
-    def unanswered(self, *, pending: bool) -> Iterator[Breach]:
+    def unanswered(self, *, pending: bool) -> Iterator[Violation]:
         """The calls that never got a result; the open ones only where they may not wait."""
         if not pending:
             self.interrupt("A1", "")
         for call, waiting in self._late.items():
             for caller, _, _ in waiting:
-                yield Breach(
+                yield Violation(
                     rule="A1", index=caller, text=f"call {call!r} has no result; right is one, directly behind"
                 )
 
@@ -65,8 +65,10 @@ class Pairs:
         if not self.open[call]:
             del self.open[call]
 
-    def _answer_late(self, index: int, call: str) -> Breach:
+    def _answer_late(self, index: int, call: str) -> Violation:
         caller, rule, why = self._late[call].popleft()
         if not self._late[call]:
             del self._late[call]
-        return Breach(rule=rule, index=index, text=f"the result for call {call!r} of message {caller} is late: {why}")
+        return Violation(
+            rule=rule, index=index, text=f"the result for call {call!r} of message {caller} is late: {why}"
+        )

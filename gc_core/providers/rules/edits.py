@@ -12,7 +12,7 @@ from gc_core.providers.responses import rules as responses
 from gc_core.providers.rules.blocks import answers_in, calls_of, latest_reply, texts_of, waiting_reply
 from gc_core.providers.rules.prefix import first_change, same
 from gc_core.providers.rules.thinking import bound_thinking, kept_thinking, latest_thinking
-from gc_core.providers.rules.violations import Breach
+from gc_core.providers.rules.violations import Violation
 from gc_core.values.messages import Payload, Request
 
 
@@ -23,7 +23,7 @@ def check_collection(
     final_may_shrink: bool = False,
     thinking_bound: bool = False,
     reply_left: bool = False,
-) -> tuple[Breach, ...]:
+) -> tuple[Violation, ...]:
     """
     Every breach of the rules about what a collection may do to a request.
 
@@ -47,19 +47,19 @@ def check_collection(
     return (*signed, *own, *lost, *(_as_sent(breach, sent) for breach in breaches))
 
 
-def _n3(before: Request, after: Request, *, bound: bool, reply_left: bool) -> Iterator[Breach]:
+def _n3(before: Request, after: Request, *, bound: bool, reply_left: bool) -> Iterator[Violation]:
     if bound:
         yield from bound_thinking(before, after)
     elif not reply_left:
         yield from latest_thinking(before, after)
 
 
-def check_repeat(first_after: Request, second_after: Request) -> tuple[Breach, ...]:
+def check_repeat(first_after: Request, second_after: Request) -> tuple[Violation, ...]:
     """A8: collecting again with the same goal and nothing appended changes nothing (cache marks aside)."""
     index = first_change(first_after, second_after)
     if index is None:
         return ()
-    return (Breach(rule="A8", index=index, text="a second pass changed the request; it has to leave it as it is"),)
+    return (Violation(rule="A8", index=index, text="a second pass changed the request; it has to leave it as it is"),)
 
 
 def _as_messages(request: Request) -> Request:
@@ -72,26 +72,30 @@ def _as_messages(request: Request) -> Request:
     return request
 
 
-def _as_sent(breach: Breach, request: Request) -> Breach:
+def _as_sent(breach: Violation, request: Request) -> Violation:
     """The breach at its place in the request: of Responses' items several are one message there."""
     if request.format != "responses":
         return breach
     return attrs.evolve(breach, index=responses.first_item(request, breach.index))
 
 
-def _a3(before: Request, after: Request) -> Iterator[Breach]:
+def _a3(before: Request, after: Request) -> Iterator[Violation]:
     """A3: a call that waits for its result stays as it is, with the results that are already there."""
     waiting = waiting_reply(before)
     if waiting is None:
         return
     kept = latest_reply(after)
     if kept is None or calls_of(after.messages[kept]) != calls_of(before.messages[waiting]):
-        yield Breach(rule="A3", index=-1 if kept is None else kept, text="the newest calls wait for results; keep them")
+        yield Violation(
+            rule="A3", index=-1 if kept is None else kept, text="the newest calls wait for results; keep them"
+        )
     elif answers_in(before.messages[waiting + 1 :]) != answers_in(after.messages[kept + 1 :]):
-        yield Breach(rule="A3", index=kept, text="a result behind the waiting calls is gone; keep the batch together")
+        yield Violation(
+            rule="A3", index=kept, text="a result behind the waiting calls is gone; keep the batch together"
+        )
 
 
-def _a5(before: Request, after: Request, *, may_shrink: bool) -> Iterator[Breach]:
+def _a5(before: Request, after: Request, *, may_shrink: bool) -> Iterator[Violation]:
     """A5: the newest user message, or the newest batch of results, stays as it is."""
     was, now = _final(before), _final(after)
     if len(was) == len(now) and all(same(old, new) for old, new in zip(was, now, strict=True)):
@@ -99,15 +103,15 @@ def _a5(before: Request, after: Request, *, may_shrink: bool) -> Iterator[Breach
     if may_shrink and _is_cut(was, now):
         return
     allowed = "be cut but not emptied or taken away" if may_shrink else "stay untouched"
-    yield Breach(rule="A5", index=len(after.messages) - 1, text=f"the newest input changed; it has to {allowed}")
+    yield Violation(rule="A5", index=len(after.messages) - 1, text=f"the newest input changed; it has to {allowed}")
 
 
-def _a7(before: Request, after: Request) -> Iterator[Breach]:
+def _a7(before: Request, after: Request) -> Iterator[Violation]:
     """A7: a request that changed is smaller."""
     index = first_change(before, after)
     if index is not None and after.tokens >= before.tokens:
         text = f"changed, and {after.tokens:,} tokens are no fewer than {before.tokens:,}; a change has to free some"
-        yield Breach(rule="A7", index=index, text=text)
+        yield Violation(rule="A7", index=index, text=text)
 
 
 def _final(request: Request) -> list[Payload]:

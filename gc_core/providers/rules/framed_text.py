@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gc_core.providers.rules.blocks import blocks_of
-from gc_core.providers.rules.violations import Breach, Rendered
+from gc_core.providers.rules.violations import Rendered, Violation
 from gc_core.values.messages import Payload
 
 FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
@@ -14,7 +14,7 @@ FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
 _NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 
 
-def check_framed(text: str, closing: str) -> tuple[Breach, ...]:
+def check_framed(text: str, closing: str) -> tuple[Violation, ...]:
     """
     A9: a framed text closes its frame once, at its very end.
 
@@ -23,24 +23,24 @@ def check_framed(text: str, closing: str) -> tuple[Breach, ...]:
     found = text.count(closing)
     if found == 1 and text.rstrip().endswith(closing):
         return ()
-    return (Breach(rule="A9", index=-1, text=f"{closing!r} stands {found} times; right is once, at the end"),)
+    return (Violation(rule="A9", index=-1, text=f"{closing!r} stands {found} times; right is once, at the end"),)
 
 
-def a6(rendered: Rendered) -> Iterator[Breach]:
+def a6(rendered: Rendered) -> Iterator[Violation]:
     """A6: a message that the framework wrote is text: no calls, no results, no reasoning."""
     for index, message in _own(rendered):
         inside = {block.get("type") for block in blocks_of(message)} & _NOT_IN_A_NOTE
         if inside or "tool_calls" in message or "reasoning_content" in message:
-            yield Breach(rule="A6", index=index, text="a summary or trace with calls, results or reasoning in it")
+            yield Violation(rule="A6", index=index, text="a summary or trace with calls, results or reasoning in it")
 
 
-def a9(rendered: Rendered) -> Iterator[Breach]:
+def a9(rendered: Rendered) -> Iterator[Violation]:
     """A9: in a framed message nothing stands outside a frame, so nothing quoted in it can pass for an instruction."""
     for index, message in _own(rendered):
         text = opening_of(message)
         for opening, closing in FRAMES:
             if text.startswith(opening) and not _is_closed_once(text, opening, closing):
-                yield Breach(rule="A9", index=index, text=f"{closing!r} inside the frame; escape what is quoted")
+                yield Violation(rule="A9", index=index, text=f"{closing!r} inside the frame; escape what is quoted")
 
 
 def _own(rendered: Rendered) -> Iterator[tuple[int, Payload]]:

@@ -7,7 +7,7 @@ from gc_core.providers.anthropic import rules as anthropic
 from gc_core.providers.gemini import rules as gemini
 from gc_core.providers.openai import rules as openai
 from gc_core.providers.responses import rules as responses
-from gc_core.providers.rules.violations import Breach, Rendered, Rule
+from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.messages import Request
 
 _RULES: dict[str, tuple[Rule, ...]] = {
@@ -18,7 +18,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-def check_request(request: Request, *, pending: bool = False) -> tuple[Breach, ...]:
+def check_request(request: Request, *, pending: bool = False) -> tuple[Violation, ...]:
     """
     Every breach of the format's rules, in the order of the messages; empty when the provider would accept the request.
 

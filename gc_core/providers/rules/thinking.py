@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from gc_core.providers.rules.blocks import THINKING, blocks_of, latest_reply, said_in, thinking_runs
 from gc_core.providers.rules.prefix import first_change, same
-from gc_core.providers.rules.violations import Breach
+from gc_core.providers.rules.violations import Violation
 from gc_core.values.messages import Request
 
 
-def kept_thinking(before: Request, after: Request) -> Iterator[Breach]:
+def kept_thinking(before: Request, after: Request) -> Iterator[Violation]:
     """N3: thinking that stays is byte-identical, in order, and a run of thinking blocks stays or goes together."""
     kept = list(thinking_runs(after.messages))
     if not kept:
@@ -27,21 +27,23 @@ def kept_thinking(before: Request, after: Request) -> Iterator[Breach]:
         if candidates:
             reached = candidates.popleft()
         else:
-            yield Breach(rule="N3", index=index, text="thinking that was edited, split or moved; keep a run or drop it")
+            yield Violation(
+                rule="N3", index=index, text="thinking that was edited, split or moved; keep a run or drop it"
+            )
 
 
-def latest_thinking(before: Request, after: Request) -> Iterator[Breach]:
+def latest_thinking(before: Request, after: Request) -> Iterator[Violation]:
     """N3: the latest reply keeps its thinking."""
     was, now = latest_reply(before), latest_reply(after)
     if was is None or now is None or said_in(before.messages[was]) != said_in(after.messages[now]):
         return  # another reply is the latest now: nothing here says what its thinking was
     if list(thinking_runs(before.messages[was : was + 1])) != list(thinking_runs(after.messages[now : now + 1])):
-        yield Breach(
+        yield Violation(
             rule="N3", index=now, text="the thinking of the latest reply was modified; it has to stay verbatim"
         )
 
 
-def bound_thinking(before: Request, after: Request) -> Iterator[Breach]:
+def bound_thinking(before: Request, after: Request) -> Iterator[Violation]:
     """N3b: behind the first change no thinking is valid any more."""
     index = first_change(before, after)
     if index is None:
@@ -50,7 +52,7 @@ def bound_thinking(before: Request, after: Request) -> Iterator[Breach]:
     for offset, message in enumerate(after.messages[start:]):
         untouched = _common(before, after, start) if offset == 0 and index >= 0 else 0
         if any(block.get("type") in THINKING for block in blocks_of(message)[untouched:]):
-            yield Breach(rule="N3b", index=start + offset, text="thinking bound to what changed before it; strip it")
+            yield Violation(rule="N3b", index=start + offset, text="thinking bound to what changed before it; strip it")
 
 
 def _common(before: Request, after: Request, index: int) -> int:

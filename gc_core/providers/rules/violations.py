@@ -16,7 +16,7 @@ Blocks = tuple[int, Payload, Sequence[Payload], Sequence[object]]
 
 
 @attrs.frozen(kw_only=True)
-class Breach:
+class Violation:
     """
     One place where a request breaks a rule.
 
@@ -70,5 +70,5 @@ class Rendered:
         return self._by_role.get(role, ())
 
 
-Rule = Callable[[Rendered], Iterable[Breach]]
+Rule = Callable[[Rendered], Iterable[Violation]]
 """Finds every breach of one rule in a request; O(window)."""

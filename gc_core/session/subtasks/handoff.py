@@ -24,8 +24,8 @@ from gc_core.session.subtasks.handoff_texts import (
     ACCOUNT,
     HANDOFF,
     OTHER,
+    HandoffOptions,
     Opening,
-    Wish,
     account,
     inherited,
     tag_of,
@@ -33,7 +33,7 @@ from gc_core.session.subtasks.handoff_texts import (
 )
 from gc_core.session.subtasks.leases import Lease, Leasing
 from gc_core.session.task_memory import BLOCK
-from gc_core.session.timeline import Past, serialised
+from gc_core.session.timeline import Past, synchronized
 from gc_core.storage.contents import Passage
 from gc_core.storage.ledger import Ancestor, Collected, Inherited, Observed, Sent
 from gc_core.storage.master_log import FILE_NAME, LogRecord
@@ -79,7 +79,7 @@ class Handing(Leasing):
             raise LeaseError(text)
         return self._hands_back.deliver(result)
 
-    @serialised
+    @synchronized
     def recall(self, item: str) -> str:
         """
         The original text of an item, as it arrived: resident or not, also of an earlier life of the session.
@@ -94,7 +94,7 @@ class Handing(Leasing):
             return super().recall(item if found is None else found["ids"])
         return self._of_kin(found["tag"], lambda kin: kin.recall(found["ids"]))
 
-    @serialised
+    @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
         What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
@@ -108,7 +108,7 @@ class Handing(Leasing):
 
     # -- inside: handing off -------------------------------------------------------------------------------------------
 
-    def _handing(self, directory: str | Path | None, wish: Wish) -> Steps[Self]:
+    def _handing(self, directory: str | Path | None, wish: HandoffOptions) -> Steps[Self]:
         """A child; what is said while its account is written is not in it."""
         lease = self._leased_now(wish.result_tokens, wish.name) if wish.result_tokens else None
         with contextlib.ExitStack() as undo:
@@ -162,7 +162,7 @@ class Handing(Leasing):
 
     # -- inside: what is handed on -------------------------------------------------------------------------------------
 
-    def _opening(self, wish: Wish, config: GCConfig) -> Opening:
+    def _opening(self, wish: HandoffOptions, config: GCConfig) -> Opening:
         context = self._state.changed(self._state.changes, self._context)
         wants = wish.chooser(source.name for source in self._context.budget.sources)
         request, rest = _split(self._context)
@@ -206,7 +206,9 @@ class Handing(Leasing):
             if is_held and block.source not in {HANDOFF.name, TASK_STATE.name} and wants(block.source, block.name):
                 yield block.source, block.name, block.text
 
-    def _newest(self, rest: Sequence[Unit], wish: Wish, config: GCConfig, request: Sequence[Unit]) -> list[Unit]:
+    def _newest(
+        self, rest: Sequence[Unit], wish: HandoffOptions, config: GCConfig, request: Sequence[Unit]
+    ) -> list[Unit]:
         """The newest whole steps with what was said between and behind them, and what the running turn began with."""
         places = [place for place, unit in enumerate(rest) if unit.is_step and not unit.pending]
         room = int(config.usable * config.ends_percent / 100.0) if wish.tokens is None else wish.tokens

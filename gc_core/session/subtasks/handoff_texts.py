@@ -47,7 +47,7 @@ _ID_KEYS = frozenset(
 
 
 @attrs.frozen(kw_only=True)
-class Wish:
+class HandoffOptions:
     """
     What a host wants of a handoff; see ``GCSession.handoff``. Raises ConfigError for a number that cannot be.
 

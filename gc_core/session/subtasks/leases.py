@@ -19,13 +19,13 @@ import attrs
 from gc_core.collector.summarizing import Steps
 from gc_core.errors import GCError, LeaseError
 from gc_core.session.task_memory import Remembering
-from gc_core.session.timeline import serialised
+from gc_core.session.timeline import synchronized
 from gc_core.values.config import GCConfig
 from gc_core.values.framing import SUB_TASK, told_result
 from gc_core.values.items import ItemKind
 from gc_core.values.messages import Payload
 from gc_core.values.results import Goal
-from gc_core.window.collection_outcome import Collected
+from gc_core.window.collection_outcome import CollectionOutcome
 
 LEAST_NOTE: Final = 60
 """Tokens of a note beside its first line, at least: a reference, and a line that is alive."""
@@ -128,7 +128,7 @@ class Leasing(Remembering):
         return {}
 
     @property
-    @serialised
+    @synchronized
     def leases(self) -> tuple[Lease, ...]:
         """What holds room now, oldest first: open leases, and delivered ones whose note waits."""
         return tuple(self._held_leases)
@@ -154,7 +154,7 @@ class Leasing(Remembering):
 
     # -- inside: room --------------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def _leased_now(self, tokens: int, name: str) -> Lease:
         self._check_lease(tokens, name)
         if tokens > self._free:
@@ -179,7 +179,7 @@ class Leasing(Remembering):
                     if not self._closed:
                         self._serve_line()  # a smaller one may have stood behind it
 
-    @serialised
+    @synchronized
     def _join_line(self, waiting: _Waiting) -> None:
         name, tokens = waiting.asked
         self._check_lease(tokens, name)
@@ -188,7 +188,7 @@ class Leasing(Remembering):
         self._queue.append(waiting)
         self._serve_line()
 
-    @serialised
+    @synchronized
     def _granted(self, waiting: _Waiting) -> Lease:
         if waiting.lease is None:
             name, tokens = waiting.asked
@@ -256,7 +256,7 @@ class Leasing(Remembering):
 
     # -- inside: results -----------------------------------------------------------------------------------------------
 
-    @serialised
+    @synchronized
     def _deliver(self, lease: Lease, result: object) -> tuple[str, ...]:
         if lease.state is not OPEN:
             once = "a result can be delivered once, while the lease is open"
@@ -355,7 +355,7 @@ class Leasing(Remembering):
                 self._notes_waiting.insert(0, (lease, text))
                 raise
 
-    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[Collected]:
+    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[CollectionOutcome]:
         self._passes += 1
         try:
             return (yield from super()._attempting(goal, fit=fit, blocks_only=blocks_only))

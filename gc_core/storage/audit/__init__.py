@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 
 from gc_core.errors import LogError
-from gc_core.isolation import Attempt, border
+from gc_core.isolation import Attempt, isolated
 from gc_core.providers.contract import TokenCounter
 from gc_core.storage import ledger as ledgers
 from gc_core.storage import master_log as logs
@@ -18,11 +18,11 @@ from gc_core.storage import task_state_file as task_file
 from gc_core.storage.audit.byte_ranges import ITEM, Entries, Lines, Names, misplaced
 from gc_core.storage.audit.checkpoints import MISFIT, Kept, moments, place_of, unlike
 from gc_core.storage.audit.search_index import index_flaws
-from gc_core.storage.checkpoints import Checkpoint, lying
+from gc_core.storage.checkpoints import Checkpoint, checkpoint_stores_in
 from gc_core.storage.journal import Journal
 from gc_core.storage.ledger import Collected, Entry, Ledger, Rewound, Sent
 from gc_core.storage.master_log import LogRecord, MasterLog
-from gc_core.storage.rebuild import enter_one, take_one
+from gc_core.storage.rebuild import apply_ledger_entry, apply_log_record
 from gc_core.storage.search import index_file
 from gc_core.storage.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.values.messages import Message
@@ -157,7 +157,7 @@ class _Audit:
             if not self._entries.damaged:
                 _take_back(standing, entry)
                 standing.append((place, entry))
-        self._checkpoints = moments(lying(self._directory, self._watched), Position(self._log.size, end))
+        self._checkpoints = moments(checkpoint_stores_in(self._directory, self._watched), Position(self._log.size, end))
         return standing
 
     # -- the fold ------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class _Audit:
         try:
             if record.at != before:
                 raise LogError(f"it says that {record.at} items came before it, and {before} did")
-            take_one(state, place, record, Position(place.start, self._reached.ledger))
+            apply_log_record(state, place, record, Position(place.start, self._reached.ledger))
         except MISFIT as error:
             self._say(logs.FILE_NAME, place, f"does not fit what is before it: {error}")
             self._state = None
@@ -221,7 +221,7 @@ class _Audit:
             elif isinstance(record, Sent):
                 self._compare_sent(place, record, self._state.context.digest)
             try:
-                enter_one(self._state, self._ledger, place, entry)
+                apply_ledger_entry(self._state, self._ledger, place, entry)
             except MISFIT as error:
                 kind = type(record).__name__
                 self._say(ledgers.FILE_NAME, place, f"{kind} does not fit the window: {error}")
@@ -265,7 +265,7 @@ class _Audit:
     def _look_at_rest(self, kept: Kept) -> None:
         """A checkpoint whose moment did not come by: it was taken back, or is not known, or there was none."""
         checkpoint = self._opened(kept)
-        if checkpoint is not None and self._state is not None and not self._entries.took_back(checkpoint.at):
+        if checkpoint is not None and self._state is not None and not self._entries.was_rewound(checkpoint.at):
             self._say(str(kept), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
 
     def _opened(self, kept: Kept) -> Checkpoint | None:
@@ -284,7 +284,7 @@ class _Audit:
     @contextlib.contextmanager
     def _watched(self, backend: str, doing: str) -> Iterator[Attempt]:  # noqa: ARG002 - the form of a border
         """What lies there and cannot be read at all."""
-        with border() as attempt:
+        with isolated() as attempt:
             yield attempt
         if attempt.error is not None:
             self._say(place_of(backend), None, f"it cannot be read: {attempt.error}")

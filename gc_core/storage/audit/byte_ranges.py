@@ -96,7 +96,7 @@ class Entries:
         """Where it says that another session was opened, and which."""
         return ((place, record.session) for place, record in self._openings if record.session != session)
 
-    def took_back(self, moment: Position) -> bool:
+    def was_rewound(self, moment: Position) -> bool:
         """Whether a moment was taken back later."""
         return any(
             moment.ledger <= start and (moment.ledger > record.ledger or moment.log > record.log)

@@ -23,7 +23,7 @@ from gc_core.storage.checkpoints import Checkpoints
 from gc_core.storage.ledger import Collected, Digests, Purged, Rewound, Sent
 from gc_core.storage.purge.allowed_edits import check_fact, check_ledger_line, check_log_line
 from gc_core.storage.purge.secret import Secret, bytes_of
-from gc_core.storage.rebuild import enter, standing, take_all
+from gc_core.storage.rebuild import apply_log_records, enter, standing
 from gc_core.storage.search import index_file
 from gc_core.storage.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.storage.store import Store
@@ -222,7 +222,7 @@ def _renew_digests(store: Store, state: SessionState) -> None:
     try:
         for place, entry in standing(ledger, reached, end):
             record = entry.record
-            take_all(state, log, reached, record.log if isinstance(record, Rewound) else entry.at)
+            apply_log_records(state, log, reached, record.log if isinstance(record, Rewound) else entry.at)
             before = state.context.messages
             enter(state, ledger, place, entry)
             if isinstance(record, Collected):

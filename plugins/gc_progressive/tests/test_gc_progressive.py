@@ -28,7 +28,7 @@ from gc_core.values.items import Form
 from gc_core.values.summary import entries_of
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
-QUIET = {"nursery_tokens": 0, "task_state_percent": 0}
+COOLDOWN_STEPS = {"nursery_tokens": 0, "task_state_percent": 0}
 """No nursery and no state; a test switches on what it is about."""
 
 
@@ -76,7 +76,7 @@ def loop(made, first, number, *, rows=40):
 
 
 def begun(*, steps=40, options=None, rows=40, **more):
-    made = session(options={**QUIET, **(options or {})}, auto_trigger=False, **more)
+    made = session(options={**COOLDOWN_STEPS, **(options or {})}, auto_trigger=False, **more)
     made.append({"role": "user", "content": "Make every parser accept tabs, [please]."})
     work(made, 0, steps, rows=rows)
     return made
@@ -139,7 +139,7 @@ def test_superseded_content_is_condensed_first():
 
 
 def test_what_is_condensed_shrinks_further_by_shares_from_its_original():
-    with session(options={**QUIET, "shares": (0.2, 0.1)}, auto_trigger=False, summarizer="none") as made:
+    with session(options={**COOLDOWN_STEPS, "shares": (0.2, 0.1)}, auto_trigger=False, summarizer="none") as made:
         made.append({"role": "user", "content": "Look."})
         texts = ["\n".join(f"name_{key}_{row} = value_{row}_{key}" for row in range(100)) for key in range(16)]
         for key, text in enumerate(texts):
@@ -202,7 +202,7 @@ def edit(key, path, *, old="pass", new="return 1"):
 
 
 def proposed(made, tokens, **options):
-    return list(Progressive(**{**QUIET, **options}).collect(made.view(), Goal(target_tokens=tokens)))
+    return list(Progressive(**{**COOLDOWN_STEPS, **options}).collect(made.view(), Goal(target_tokens=tokens)))
 
 
 def test_the_nursery_leaves_views_of_files_and_the_arguments_of_edits_alone():
@@ -395,7 +395,7 @@ def test_what_is_held_stays_whatever_happens():
 def test_under_pressure_user_texts_that_are_old_go_into_the_digest_and_younger_ones_stay():
     options = {"ages": (2, 4, 8), "segment_steps": 5}
     percents = {"target_percent": 30, "threshold_percent": 50, "pressure_percent": 60}
-    with session(8_000, options={**QUIET, **options}, auto_trigger=False, **percents) as made:
+    with session(8_000, options={**COOLDOWN_STEPS, **options}, auto_trigger=False, **percents) as made:
         made.append({"role": "user", "content": "Make every parser accept tabs."})
         for turn in range(30):
             said = f"In turn {turn} I want part {turn}. " + "It is told at some length. " * 4
@@ -438,7 +438,7 @@ def test_it_asks_for_what_its_options_name():
 )
 def test_each_wish_is_heard_by_itself(options, reason):
     events = []
-    with session(20_000, events=events, options={**QUIET, **options, "target_percent": 20}) as made:
+    with session(20_000, events=events, options={**COOLDOWN_STEPS, **options, "target_percent": 20}) as made:
         made.append({"role": "user", "content": "Look."})
         loop(made, 0, 28, rows=20)
         assert set(reasons(events)) == {reason}
@@ -446,7 +446,9 @@ def test_each_wish_is_heard_by_itself(options, reason):
 
 def test_another_objective_is_a_good_time_where_it_is_wished_for():
     events = []
-    with session(20_000, events=events, options={**QUIET, "wishes": ("objective",), "target_percent": 20}) as made:
+    with session(
+        20_000, events=events, options={**COOLDOWN_STEPS, "wishes": ("objective",), "target_percent": 20}
+    ) as made:
         made.append({"role": "user", "content": "Look at parser.py and lexer.py."})
         loop(made, 0, 24, rows=20)
         assert reasons(events) == []

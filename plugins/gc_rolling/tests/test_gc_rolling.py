@@ -9,7 +9,7 @@ from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession, GCTrigger
 from gc_core.values.items import Form
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
-QUIET = {"nursery_tokens": 0}
+COOLDOWN_STEPS = {"nursery_tokens": 0}
 """Collections of the whole window only."""
 
 
@@ -21,7 +21,7 @@ def session(window=60_000, *, model=KEEPS, events=None, options=None, **more):
 
 def begun(*steps, options=None, **more):
     """A session that collects when it is told to."""
-    made = session(options={**QUIET, **(options or {})}, auto_trigger=False, **more)
+    made = session(options={**COOLDOWN_STEPS, **(options or {})}, auto_trigger=False, **more)
     made.append({"role": "user", "content": "Look."})
     say(made, *steps)
     return made

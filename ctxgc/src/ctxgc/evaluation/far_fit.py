@@ -40,7 +40,7 @@ class _Shown:
     left_out: tuple[tuple[int, int], ...]
 
 
-class Sight:
+class FarFitJudge:
     """
     Judges the requests of one replayed session by what the real next message uses.
 

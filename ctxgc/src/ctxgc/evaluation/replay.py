@@ -9,7 +9,7 @@ import attrs
 
 from ctxgc.evaluation.baselines import Baseline, BaselineSession
 from ctxgc.evaluation.call_measures import CallMeasures, Overflow, Owner, Share
-from ctxgc.evaluation.far_fit import Recall, Sight
+from ctxgc.evaluation.far_fit import FarFitJudge, Recall
 from ctxgc.evaluation.replay_report import ReplayReport
 from ctxgc.evaluation.request_judge import Meter
 from ctxgc.evaluation.reuse import Uses, uses_of
@@ -123,8 +123,8 @@ def replay_baseline(
 
 def _sight(
     transcript: Transcript, uses: Uses | None, config: GCConfig, model: str | None, recall: Recall | None
-) -> Sight:
-    return Sight(
+) -> FarFitJudge:
+    return FarFitJudge(
         uses or uses_of(transcript),
         format=transcript.format,
         window=config.usable,
@@ -180,7 +180,7 @@ class _Run:
     session: GCSession | BaselineSession
     events: _Events
     meter: Meter
-    sight: Sight
+    sight: FarFitJudge
     again: Callable[[Goal], bool] | None
     _place: int = attrs.field(default=0, init=False)
     _collected: bool = attrs.field(default=False, init=False)

@@ -16,7 +16,7 @@ from gc_core.storage import ledger as ledgers
 from gc_core.storage import master_log as logs
 from gc_core.storage.ledger import Entry, Opened, Purged
 from gc_core.storage.master_log import text_of
-from gc_core.storage.rebuild import fold, is_behind_every_rewind
+from gc_core.storage.rebuild import fold, survives_rewinds
 from gc_core.storage.state import Position, SessionState, Settings
 from gc_core.storage.store import Store
 from gc_core.values.messages import Payload
@@ -149,7 +149,7 @@ class Follower:
         new = [entry.record for _, entry in store.ledger.entries(self._reached.ledger, end.ledger)]
         if any(isinstance(record, Opened | Purged) for record in new):
             return False
-        if not is_behind_every_rewind(store.ledger, self._reached, end):
+        if not survives_rewinds(store.ledger, self._reached, end):
             return False
         fold(self._state, store.log, store.ledger, self._reached, end)
         self._told += _doings(store, self._reached.ledger, end.ledger)

@@ -25,7 +25,7 @@ from gc_core.relevance.needed_again import NeededAgain, NeedWatch
 from gc_core.session.reader import SessionReader
 from gc_core.storage.ledger import Entry, Observed, Opened, Rewound
 from gc_core.storage.master_log import LogRecord
-from gc_core.storage.rebuild import enter, standing, take_all
+from gc_core.storage.rebuild import apply_log_records, enter, standing
 from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.state import Position, SessionState
 from gc_core.storage.usage_ledger import followed
@@ -112,7 +112,7 @@ class _Walk(SessionReader):
                 seen.replying = True
             else:
                 seen.replying = False
-            take_all(state, self._store.log, Position(place.start, reached.ledger), place.end)
+            apply_log_records(state, self._store.log, Position(place.start, reached.ledger), place.end)
             for key, part in parts_of(record, state.format):
                 item = state.context.find(key)
                 if item is not None:

@@ -40,8 +40,8 @@ from benchmarks.peers.catalog import HOME, PEERS, Peer
 from benchmarks.peers.process import AdapterProcess, PeerCallError, PeerError
 from benchmarks.peers.replaying import errors_by_kind
 from benchmarks.sized import calls_of, made_with, print_row, quiet, session_files, shown, text_tokens
-from gc_core import GCConfig, GCSession, SourceError
-from gc_core.errors import ContextOverflowError
+from gc_core import GCConfig, GCSession
+from gc_core.errors import ContextOverflowError, SourceError
 from gc_core.providers import format_named
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.messages import Payload, Request, Role

@@ -30,7 +30,8 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
 from benchmarks.planted import Place, Planted, PlantedSession, plant
-from gc_core import ContextOverflowError, GCConfig, GCSession, Request, SourceError
+from gc_core import ContextOverflowError, GCConfig, GCSession, Request
+from gc_core.errors import SourceError
 
 LABELS = Path(__file__).with_name("labels.json")
 

@@ -22,9 +22,10 @@ import attrs
 from ctxgc.evaluation.transcripts import read_transcript
 
 from benchmarks.counting import corpus
-from gc_core import CompositeScorer, GCConfig, GCSession, Item, ItemKind, ScoringWindow, Unit
+from gc_core import GCConfig, GCSession, Item, ItemKind, Unit
 from gc_core.errors import TranscriptError
 from gc_core.relevance.bm25 import bag_of
+from gc_core.relevance.importance import CompositeScorer, ScoringWindow
 from gc_core.relevance.text_cache import PerText
 
 Message = dict[str, Any]

@@ -16,15 +16,8 @@ import attrs
 
 from benchmarks.long_plants import Plant, Stage, plants
 from benchmarks.long_session import CODING, Message, Said, long_session, session_files
-from gc_core import (
-    GCConfig,
-    GCSession,
-    InconsistentReplyError,
-    ItemKind,
-    Plugins,
-    Request,
-    SummaryRequest,
-)
+from gc_core import GCConfig, GCSession, ItemKind, Plugins, Request, SummaryRequest
+from gc_core.errors import InconsistentReplyError
 from gc_core.plugins.contradictions import ContradictionCheck
 from gc_core.storage.state import digest_of_messages
 from gc_core.summaries.extractive import ExtractiveSummarizer

@@ -29,7 +29,8 @@ from benchmarks.long_corruption import print_corruption
 from benchmarks.long_plants import Kind, Plant, Stage, plants
 from benchmarks.long_session import Message, Said, long_session, session_files
 from benchmarks.sized import made_with, print_row, quiet
-from gc_core import GCConfig, GCSession, Item, ItemKind, Request, SourceError, Unit
+from gc_core import GCConfig, GCSession, Item, ItemKind, Request, Unit
+from gc_core.errors import SourceError
 from gc_core.providers import format_named
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import counter_for

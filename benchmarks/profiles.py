@@ -15,20 +15,10 @@ from typing import Any
 import attrs
 
 from benchmarks.turns import transcripts
-from gc_core import (
-    CODING_PROFILE,
-    GENERAL_PROFILE,
-    RESEARCH_PROFILE,
-    CompressionProfile,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    Item,
-    ItemKind,
-)
+from gc_core import CompressionProfile, GCConfig, GCPolicy, GCSession, Item, ItemKind
 from gc_core.providers.token_counting import counter_for
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.profiles import weighing_by
+from gc_core.relevance.profiles import CODING_PROFILE, GENERAL_PROFILE, RESEARCH_PROFILE, weighing_by
 from gc_core.window.stubs import write_stub
 
 LIMITS = (100, 200, 400)

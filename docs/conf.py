@@ -8,15 +8,13 @@ when a page is read: its place in the navigation, the docstrings of the referenc
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
-
-import gc_core
-import gc_core.testing
 
 project = "gc-core"
 author = "the contributors of gc-core"
@@ -101,17 +99,18 @@ def _documented(found: re.Match[str]) -> str:
 
 
 def _directive(name: str) -> Iterator[str]:
-    """What documents a public name: of gc_core, or of gc_core.testing where it says so."""
-    module = gc_core.testing if name.startswith("testing.") else gc_core
-    value = getattr(module, name.removeprefix("testing."))
+    """What documents a public name: of gc_core, of gc_core.testing, or of the room that it names."""
+    path = name if name.startswith(("gc_core.", "ctxgc.")) else f"gc_core.{name}"
+    module, _, last = path.rpartition(".")
+    value = getattr(importlib.import_module(module), last)
     if inspect.isclass(value):
-        yield f".. autoclass:: gc_core.{name}"
+        yield f".. autoclass:: {path}"
         yield from ["   :no-inherited-members:"] if name in _ALIKE else []
     elif inspect.isfunction(value):
-        yield f".. autofunction:: gc_core.{name}"
+        yield f".. autofunction:: {path}"
     else:
         yield f".. py:data:: {name}"
-        yield from ("", f"   {_ABOUT[name]}")
+        yield from ("", f"   {_ABOUT[last]}")
 
 
 _ABOUT = {

@@ -15,6 +15,8 @@ import anthropic
 from anthropic.types import Message, ToolUseBlock
 
 import gc_core as gc
+from gc_core.events import CollectionFinished
+from gc_core.integrations.agent_tools import AgentTools
 
 MODEL = os.environ.get("MODEL", "claude-opus-5")
 SYSTEM = "You answer questions about the files of a directory. Read before you answer; name the files."
@@ -45,7 +47,7 @@ def answered(
     config = config or gc.GCConfig(strategy="gc_budget", context_limit=200_000)
     session = gc.GCSession(config, format="anthropic", model=MODEL, directory=directory, on_event=on_event)
     with session:
-        memory = gc.AgentTools(session, names=("recall", "search_history"))
+        memory = AgentTools(session, names=("recall", "search_history"))
         session.system(base=SYSTEM)
         session.tools([*TOOLS, *memory.schemas()])
         session.append({"role": "user", "content": question})
@@ -94,7 +96,7 @@ def used(tool: str, arguments: dict[str, object], root: Path) -> str:
 
 def told(event: object) -> None:
     """Say when something was collected."""
-    if isinstance(event, gc.CollectionFinished):
+    if isinstance(event, CollectionFinished):
         print(f"[{event.result.tokens_freed:,} tokens collected]", file=sys.stderr)
 
 

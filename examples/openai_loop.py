@@ -17,6 +17,8 @@ import openai
 from openai.types.chat import ChatCompletion, ChatCompletionMessageFunctionToolCall
 
 import gc_core as gc
+from gc_core.events import CollectionFinished
+from gc_core.integrations.agent_tools import AgentTools
 
 MODEL = os.environ.get("MODEL", "gpt-5")
 SYSTEM = "You answer questions about the files of a directory. Read before you answer; name the files."
@@ -46,7 +48,7 @@ def answered(
     """What the agent says in the end; with a ``directory`` the session can be looked at, and gone on with."""
     config = config or gc.GCConfig(strategy="gc_budget", context_limit=128_000)
     with gc.GCSession(config, model=MODEL, directory=directory, on_event=on_event) as session:
-        memory = gc.AgentTools(session, names=("recall", "search_history"))
+        memory = AgentTools(session, names=("recall", "search_history"))
         session.system(base=SYSTEM)
         session.tools([*TOOLS, *memory.schemas()])
         session.append({"role": "user", "content": question})
@@ -93,7 +95,7 @@ def used(tool: str, arguments: dict[str, object], root: Path) -> str:
 
 def told(event: object) -> None:
     """Say when something was collected."""
-    if isinstance(event, gc.CollectionFinished):
+    if isinstance(event, CollectionFinished):
         print(f"[{event.result.tokens_freed:,} tokens collected]", file=sys.stderr)
 
 

@@ -4,16 +4,8 @@ import json
 
 import pytest
 
-from gc_core import (
-    AsyncGCSession,
-    ConfigError,
-    Form,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    InstructionSource,
-    SessionClosedError,
-)
+from gc_core import AsyncGCSession, ConfigError, Form, GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core.errors import SessionClosedError
 from gc_core.integrations.agent_tools import RECALL_TOKENS, AgentTools
 from gc_core.providers.token_counting import schema_tokens
 from gc_core.storage.contents import MOST_PASSAGES

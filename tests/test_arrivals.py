@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import GCConfig, GCSession, MessageRepaired, SessionReader
+from gc_core import GCConfig, GCSession, SessionReader
+from gc_core.events import MessageRepaired
 from gc_core.storage.audit import verify
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
 from tests.fuzz import validity

@@ -9,20 +9,9 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from gc_core import (
-    CompressionProfile,
-    ConfigError,
-    GCConfig,
-    GCSession,
-    LogError,
-    MessageError,
-    Plugins,
-    SessionClosedError,
-    SpendLimitError,
-    Usage,
-    hookimpl,
-)
+from gc_core import CompressionProfile, ConfigError, GCConfig, GCSession, Plugins, Usage, hookimpl
 from gc_core.collector.scoring import SCORING_SECONDS
+from gc_core.errors import LogError, MessageError, SessionClosedError, SpendLimitError
 from gc_core.integrations.telemetry import instrument
 from gc_core.testing import FakeSummarizer
 from tests.support.checker import complaints

@@ -5,9 +5,11 @@ import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
 import gc_core as gc
-from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, verify
+from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins
 from gc_core.providers import format_named
+from gc_core.storage.audit import verify
 from gc_core.storage.originals import Reading, RewoundRanges
+from gc_core.storage.purge import purge
 from gc_core.values.references import Reference
 from gc_core.values.removals import Stub
 from gc_core.values.summary import SummaryForm, entries_of
@@ -239,7 +241,7 @@ def test_a_secret_in_what_comes_back_and_in_the_objective_can_be_purged(tmp_path
     assert session.collect_now(target_percent=1).changed
     session.close()
     assert "secret_12345" in (tmp_path / "s" / "ledger.jsonl").read_text()
-    gc.purge(tmp_path / "s", "secret_12345", by="a test")
+    purge(tmp_path / "s", "secret_12345", by="a test")
     assert "secret_12345" not in (tmp_path / "s" / "ledger.jsonl").read_text()
     assert verify(tmp_path / "s") == ()
     with GCSession.open(tmp_path / "s", strategy=SummariesThenDigests(promotes=True), plugins=plugins) as again:

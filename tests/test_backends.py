@@ -8,9 +8,12 @@ import stat
 import attrs
 import pytest
 
-from gc_core import ConfigError, GCConfig, GCSession, LogError, Plugins, SQLiteBackend, hookimpl, purge, verify
-from gc_core.plugins.checkpoint_backends import FileBackend, check_key
+from gc_core import ConfigError, GCConfig, GCSession, Plugins, hookimpl
+from gc_core.errors import LogError
+from gc_core.plugins.checkpoint_backends import FileBackend, SQLiteBackend, check_key
+from gc_core.storage.audit import verify
 from gc_core.storage.checkpoints import KEPT_NEWEST, Checkpoints, checkpoints_to_prune, key_of, shown
+from gc_core.storage.purge import purge
 from gc_core.storage.state import Position, digest_of_messages
 
 SECRET = "hunter2-and-more"  # noqa: S105 - it is planted

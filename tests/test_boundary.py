@@ -3,7 +3,8 @@
 import attrs
 import pytest
 
-from gc_core import ContextOverflowError, GCConfig, GCSession, Plugins, SpendLimitError
+from gc_core import ContextOverflowError, GCConfig, GCSession, Plugins
+from gc_core.errors import SpendLimitError
 from gc_core.storage.state import digest_of_messages
 
 TABLE = {

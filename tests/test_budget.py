@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import GCPolicy, InstructionBudget, InstructionSource, SourceError
+from gc_core import GCPolicy, InstructionBudget, InstructionSource
+from gc_core.errors import SourceError
 from gc_core.values.sources import BUILT_IN_SOURCES
 from gc_core.window.budget import BudgetItem
 

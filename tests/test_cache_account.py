@@ -3,10 +3,11 @@ import json
 import pytest
 from ctxgc.evaluation.cache_simulator import CacheSimulator
 
-from gc_core import GCConfig, GCSession, RateExceeded
+from gc_core import GCConfig, GCSession
 from gc_core.cache.account import CacheAccount, MissCause
 from gc_core.cache.rate import Minute
 from gc_core.cache.sent_prefix import SentPrefix
+from gc_core.events import RateExceeded
 from gc_core.providers import format_named
 from gc_core.providers.cache_terms import terms_of
 from gc_core.providers.replies import miss_reason

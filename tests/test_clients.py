@@ -10,7 +10,8 @@ import openai
 import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
-from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession
+from gc_core import GCConfig, GCPolicy, GCSession
+from gc_core.events import CollectionFinished
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use

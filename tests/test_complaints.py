@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gc_core import (
-    CollectionFinished,
-    ContextOverflowError,
-    GCConfig,
-    GCSession,
-    GCTriggerReason,
-    ItemKind,
-    Plugins,
-)
+from gc_core import ContextOverflowError, GCConfig, GCSession, GCTriggerReason, ItemKind, Plugins
+from gc_core.events import CollectionFinished
 from tests.support.checker import complaints
 from tests.support.promises import canonical
 from tests.support.say import call, lines, result, results, schema, use, user

@@ -5,7 +5,8 @@ import json
 import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
-from gc_core import GCConfig, GCSession, InconsistentReplyError, ItemKind, Plugins
+from gc_core import GCConfig, GCSession, ItemKind, Plugins
+from gc_core.errors import InconsistentReplyError
 from gc_core.plugins.contradictions import ContradictionCheck
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from tests.support.corpus import corpus_dir, require_corpus

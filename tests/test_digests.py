@@ -6,9 +6,10 @@ import attrs
 import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
-from gc_core import GCConfig, GCRemovalItem, GCSession, Plugins, verify
+from gc_core import GCConfig, GCRemovalItem, GCSession, Plugins
 from gc_core.providers.rules import check_request
 from gc_core.providers.token_counting import counter_for
+from gc_core.storage.audit import verify
 from gc_core.summaries.digests import digest_text
 from gc_core.values.summary import SummaryForm, SummaryRequest, entries_of
 from tests.support.corpus import corpus_dir, require_corpus

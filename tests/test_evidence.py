@@ -10,7 +10,8 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.evidence import HOSTS, Call, Probe, Round, Task, Verdict, judge, labels
 from benchmarks.planted import EACH, Place, facts, plant
-from gc_core import CollectionFinished, GCConfig, GCSession
+from gc_core import GCConfig, GCSession
+from gc_core.events import CollectionFinished
 from tests.support.corpus import corpus_dir, require_corpus
 
 NAME = re.compile(r"[0-9_/@=]|\w\.\w|[a-z][A-Z]")

@@ -14,7 +14,9 @@ import openai
 import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
-from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession, ItemKind, Plugins, verify
+from gc_core import GCConfig, GCPolicy, GCSession, ItemKind, Plugins
+from gc_core.events import CollectionFinished
+from gc_core.storage.audit import verify
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, use
 from tests.support.say import call as openai_call

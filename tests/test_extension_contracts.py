@@ -9,17 +9,11 @@ from typing import ClassVar
 import attrs
 import pytest
 
-from gc_core import (
-    CODING_PROFILE,
-    GENERAL_PROFILE,
-    OPERATIONS_PROFILE,
-    RESEARCH_PROFILE,
-    CompositeScorer,
-    CompressionProfile,
-    SummaryValidator,
-    hookimpl,
-)
+from gc_core import CompressionProfile, hookimpl
 from gc_core.plugins.checkpoint_backends import FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.relevance.importance import CompositeScorer
+from gc_core.relevance.profiles import CODING_PROFILE, GENERAL_PROFILE, OPERATIONS_PROFILE, RESEARCH_PROFILE
+from gc_core.summaries.validation import SummaryValidator
 from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.values import Constraint, TaskState
 from gc_core.testing import (

@@ -13,8 +13,9 @@ from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gc_core import AgentTools, GCConfig, GCSession, compact
+from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import MessageError
+from gc_core.integrations.agent_tools import AgentTools
 from gc_core.plugins.redaction import without_secrets
 from gc_core.providers import GeminiFormat, format_named
 from gc_core.providers.rules import check_collection, check_request

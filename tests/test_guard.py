@@ -11,9 +11,10 @@ import pytest
 from ctxgc.evaluation.transcripts import read_transcript
 
 import gc_core
-from gc_core import AgentTools, GCConfig, GCPolicy, GCSession
+from gc_core import GCConfig, GCPolicy, GCSession
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
+from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
 from gc_core.relevance.reread_guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread

@@ -11,20 +11,10 @@ from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    AgentTools,
-    AsyncGCSession,
-    ConfigError,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    InstructionSource,
-    LeaseError,
-    LogError,
-    SessionClosedError,
-    SourceError,
-    verify,
-)
+from gc_core import AsyncGCSession, ConfigError, GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core.errors import LeaseError, LogError, SessionClosedError, SourceError
+from gc_core.integrations.agent_tools import AgentTools
+from gc_core.storage.audit import verify
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import gc_core as gc
 from benchmarks.importance import ORDERS, auc, half_of
-from gc_core import CompositeScorer, ConfigError, GCConfig, ImportanceScorer, Plugins, ScoringWindow
+from gc_core import ConfigError, GCConfig, ImportanceScorer, Plugins
 from gc_core.collector.scoring import Scoring
 from gc_core.relevance.bm25 import BM25, bag_of
+from gc_core.relevance.importance import CompositeScorer, ScoringWindow
 from gc_core.relevance.text_cache import PerText
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy

@@ -26,9 +26,10 @@ from textual.app import App
 from textual.widgets import Static, TextArea
 from typer.testing import CliRunner
 
-from gc_core import GCConfig, GCSession, purge
+from gc_core import GCConfig, GCSession
 from gc_core.errors import LogError
 from gc_core.session.reader import SessionReader
+from gc_core.storage.purge import purge
 from gc_core.values.items import Form
 from tests.support import writer
 from tests.support.corpus import openai_sessions, require_corpus

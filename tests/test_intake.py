@@ -5,16 +5,9 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from gc_core import (
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    ItemKind,
-    MessageError,
-    MessageRepaired,
-    Plugins,
-    hookimpl,
-)
+from gc_core import GCConfig, GCPolicy, GCSession, ItemKind, Plugins, hookimpl
+from gc_core.errors import MessageError
+from gc_core.events import MessageRepaired
 from gc_core.window.intake import LONG_ARGUMENT_TOKENS
 from tests.support.checker import complaints
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from gc_core import GCConfig, GCSession, ItemKind, verify
+from gc_core import GCConfig, GCSession, ItemKind
 from gc_core.providers.rules import check_request
+from gc_core.storage.audit import verify
 from tests.support.checker import complaints
 from tests.support.likeness import likeness
 from tests.support.say import answer, lines, result, results, small, user

@@ -12,25 +12,13 @@ from ctxgc.evaluation.cache_simulator import CacheSimulator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    ORG,
-    TEAM,
-    USER,
-    BudgetUpdated,
-    GCPolicy,
-    GCSession,
-    InstructionSource,
-    ItemKind,
-    LayerChanged,
-    Plugins,
-    SourceError,
-    VolatileLayer,
-    purge,
-)
-from gc_core.errors import LogError
+from gc_core import ORG, TEAM, USER, GCPolicy, GCSession, InstructionSource, ItemKind, Plugins
+from gc_core.errors import LogError, SourceError
+from gc_core.events import BudgetUpdated, LayerChanged, VolatileLayer
 from gc_core.providers.cache_terms import terms_of
 from gc_core.providers.token_counting import counter_for
 from gc_core.relevance.volatile_text import volatile_in
+from gc_core.storage.purge import purge
 from gc_core.values.sources import ENRICHMENT, SYSTEM
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.likeness import assert_alike

@@ -5,8 +5,10 @@ import json
 import attrs
 import pytest
 
-from gc_core import FactKind, FactOp, FactStore, GCConfig, GCSession, Plugins, Stated, hookimpl
+from gc_core import GCConfig, GCSession, Plugins, hookimpl
 from gc_core.errors import LogError, SourceError
+from gc_core.learning.contract import Stated
+from gc_core.storage.facts import FactKind, FactOp, FactStore
 from tests.support.fact_wordings import judged, rows_of
 
 CONFIG = GCConfig(strategy="none", auto_trigger=False)

@@ -9,19 +9,9 @@ from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    AsyncGCSession,
-    ContextOverflowError,
-    Form,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    ItemKind,
-    LeaseError,
-    MessageError,
-    MessageRepaired,
-    SessionClosedError,
-)
+from gc_core import AsyncGCSession, ContextOverflowError, Form, GCConfig, GCPolicy, GCSession, ItemKind
+from gc_core.errors import LeaseError, MessageError, SessionClosedError
+from gc_core.events import MessageRepaired
 from gc_core.testing import AsyncFakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, require_corpus

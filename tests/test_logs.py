@@ -14,17 +14,9 @@ from pathlib import Path
 import pytest
 import structlog
 
-from gc_core import (
-    AsyncGCSession,
-    ContextOverflowError,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    Plugins,
-    ToolResultWorker,
-    hookimpl,
-)
+from gc_core import AsyncGCSession, ContextOverflowError, GCConfig, GCPolicy, GCSession, Plugins, hookimpl
 from gc_core.errors import GCError, InconsistentReplyError, RuleError
+from gc_core.integrations.tool_worker import ToolResultWorker
 from gc_core.testing import make_conversation
 from gc_core.values.loggers import logger
 from gc_core.values.results import Inconsistency, Refusal

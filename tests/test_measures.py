@@ -11,7 +11,8 @@ from ctxgc.evaluation.replay_report import summary_of
 from ctxgc.evaluation.reuse import uses_of
 from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
-from gc_core import GCConfig, SourceError
+from gc_core import GCConfig
+from gc_core.errors import SourceError
 from gc_core.providers.token_counting import counter_for
 from gc_core.values.messages import Request
 from gc_core.values.references import Reference

@@ -9,21 +9,12 @@ from anthropic.lib.tools import ToolError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    AsyncGCSession,
-    FactKind,
-    FactStore,
-    FileBackend,
-    GCSession,
-    InMemoryBackend,
-    MemoryFileError,
-    Plugins,
-    Promotion,
-    SQLiteBackend,
-    hookimpl,
-)
+from gc_core import AsyncGCSession, GCSession, Plugins, hookimpl
+from gc_core.errors import MemoryFileError
 from gc_core.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
 from gc_core.integrations.anthropic_memory.files import MOST_CHARS, ROOT, MemoryFiles
+from gc_core.plugins.checkpoint_backends import FileBackend, InMemoryBackend, SQLiteBackend
+from gc_core.storage.facts import FactKind, FactStore, Promotion
 from tests.support.provider import ProviderServer
 from tests.support.say import use, user
 

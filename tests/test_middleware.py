@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gc_core import ContextMiddleware, GCSession, MessageError, Plugins, hookimpl
+from gc_core import ContextMiddleware, GCSession, Plugins, hookimpl
+from gc_core.errors import MessageError
 from gc_core.providers.rules import check_request
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "login.py"}'}}

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins, SourceError
+from gc_core import GCConfig, GCRemovalItem, GCSession, Plugins
+from gc_core.errors import SourceError
+from gc_core.events import CollectionFinished
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
 from gc_core.values.triggers import Major, ObjectiveChange

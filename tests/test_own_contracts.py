@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from gc_core import ExtractiveSummarizer
+from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing import SummarizerContract
 
 

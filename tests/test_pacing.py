@@ -10,20 +10,12 @@ from ctxgc.evaluation.transcripts import read_transcript
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    ConfigError,
-    GCConfig,
-    GCSession,
-    InconsistentReplyError,
-    Plugins,
-    SpendLimitError,
-    SpendNotice,
-    Usage,
-    hookimpl,
-)
+from gc_core import ConfigError, GCConfig, GCSession, Plugins, Usage, hookimpl
 from gc_core.cache.economics import economics_of
 from gc_core.collector.scheduler import Moment, Scheduler
 from gc_core.collector.spend_pacing import LEAST_CALLS, LEAST_SHARE, Pace
+from gc_core.errors import InconsistentReplyError, SpendLimitError
+from gc_core.events import SpendNotice
 from gc_core.providers.calibration import Calibration
 from gc_core.storage.ledger import Entry
 from gc_core.storage.usage_ledger import REFUSED, UNREPORTED

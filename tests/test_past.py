@@ -14,23 +14,19 @@ from hypothesis import strategies as st
 from gc_core import (
     ConfigError,
     ContextOverflowError,
-    FactKind,
-    FactStore,
     GCConfig,
     GCPolicy,
     GCSession,
     Inconsistency,
-    InconsistentReplyError,
     InstructionSource,
     NoGC,
     Plugins,
-    Promotion,
-    SourceError,
     hookimpl,
-    verify,
 )
-from gc_core.errors import LogError
+from gc_core.errors import InconsistentReplyError, LogError, SourceError
 from gc_core.providers.rules import check_request
+from gc_core.storage.audit import verify
+from gc_core.storage.facts import FactKind, FactStore, Promotion
 from gc_core.storage.journal import Journal, line_of
 from gc_core.storage.master_log import LogRecord, text_of
 from gc_core.storage.state import digest_of_messages

@@ -7,17 +7,8 @@ import attrs
 import pluggy
 import pytest
 
-from gc_core import (
-    ConfigError,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    GCTriggerReason,
-    PluginError,
-    Plugins,
-    SourceError,
-    hookimpl,
-)
+from gc_core import ConfigError, GCConfig, GCPolicy, GCSession, GCTriggerReason, PluginError, Plugins, hookimpl
+from gc_core.errors import SourceError
 from gc_core.plugins import hookspecs
 from gc_core.plugins.faults import QUARANTINE_AFTER
 from gc_core.plugins.hook_calls import MASKED

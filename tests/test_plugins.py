@@ -18,9 +18,9 @@ from gc_core import (
     PluginError,
     Plugins,
     Refusal,
-    UnknownStrategyError,
     hookimpl,
 )
+from gc_core.errors import UnknownStrategyError
 from gc_core.plugins.faults import MOST_FAILURES, QUARANTINE_AFTER
 from gc_core.plugins.registry import OWN
 from gc_core.values.removals import Drop

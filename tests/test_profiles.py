@@ -8,10 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import (
-    CODING_PROFILE,
-    GENERAL_PROFILE,
-    OPERATIONS_PROFILE,
-    RESEARCH_PROFILE,
     CompressionProfile,
     ConfigError,
     GCConfig,
@@ -25,7 +21,18 @@ from gc_core import (
 )
 from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.name_scan import LONG_LINE, scan
-from gc_core.relevance.profiles import FIRST_PARTS, IMPORTANCE_CLASSES, TOOL_KINDS, detected, tool_kind, weighing_by
+from gc_core.relevance.profiles import (
+    CODING_PROFILE,
+    FIRST_PARTS,
+    GENERAL_PROFILE,
+    IMPORTANCE_CLASSES,
+    OPERATIONS_PROFILE,
+    RESEARCH_PROFILE,
+    TOOL_KINDS,
+    detected,
+    tool_kind,
+    weighing_by,
+)
 from gc_core.relevance.profiles.line_classes import LINES, PARAGRAPHS
 from gc_core.relevance.profiles.matchers import Reading
 from gc_core.relevance.profiles.profile import classed

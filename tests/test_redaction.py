@@ -5,17 +5,9 @@ import json
 import attrs
 import pytest
 
-from gc_core import (
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    InstructionSource,
-    Plugins,
-    Usage,
-    hookimpl,
-    verify,
-)
+from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource, Plugins, Usage, hookimpl
 from gc_core.providers.rules import check_request
+from gc_core.storage.audit import verify
 from gc_core.values.option_secrets import is_secret, option_secrets, without_option_secrets
 from tests.support.checker import complaints
 from tests.support.say import lines

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from gc_core import GCConfig, GCSession, verify
+from gc_core import GCConfig, GCSession
 from gc_core.events import MessageRepaired
+from gc_core.storage.audit import verify
 from tests.fuzz.validity import complaints
 
 IDS = [("a", "a"), ("a", "b", "a"), ("a", "a-2", "a"), ("a", "a", "a", "b", "b")]

@@ -14,8 +14,8 @@ from ctxgc.evaluation.request_judge import Meter
 from ctxgc.evaluation.totals import ReasonCount
 from ctxgc.evaluation.transcripts import Transcript
 
-from gc_core import GCConfig, Plugins, UnknownStrategyError, hookimpl
-from gc_core.errors import MessageError
+from gc_core import GCConfig, Plugins, hookimpl
+from gc_core.errors import MessageError, UnknownStrategyError
 from gc_core.values.messages import Request
 from gc_core.values.results import GCTriggerReason
 

@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession, LogError
+from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession
+from gc_core.errors import LogError
 from gc_core.providers import format_named
 from gc_core.session.reader import SessionReader
 from gc_core.values.messages import Role

@@ -12,8 +12,9 @@ import pytest
 from google import genai
 from google.genai import types
 
-from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession, RequestCounter
+from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession
 from gc_core.collector import request_counts as room
+from gc_core.collector.request_counts import RequestCounter
 from gc_core.providers.calibration import Calibration
 from tests.support.say import answer, lines, schema, user
 

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from openai.types.responses import Response
 
-from gc_core import CollectionDeferred, GCConfig, GCSession, MessageError, MessageRepaired, ProviderCompacted
+from gc_core import GCConfig, GCSession
+from gc_core.errors import MessageError
+from gc_core.events import CollectionDeferred, MessageRepaired, ProviderCompacted
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_collection, check_request
 from gc_core.values.items import ItemKind

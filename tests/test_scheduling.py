@@ -6,20 +6,10 @@ import os
 
 import pytest
 
-from gc_core import (
-    CollectionDeferred,
-    CollectionFinished,
-    CollectionStarted,
-    GCConfig,
-    GCRemovalItem,
-    GCSession,
-    GCTriggerReason,
-    ItemKind,
-    Major,
-    Young,
-)
+from gc_core import GCConfig, GCRemovalItem, GCSession, GCTriggerReason, ItemKind, Major, Young
 from gc_core.collector.scheduler import GROWTH
 from gc_core.errors import PluginError
+from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted
 from gc_core.values.items import Form
 from tests.support.say import call, lines, rendered, result, schema, user
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, InstructionSource, MessageError, SourceError
-from gc_core.errors import RuleError
+from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, InstructionSource
+from gc_core.errors import MessageError, RuleError, SourceError
 from gc_core.providers import format_named
 from gc_core.providers.anthropic.context_editing import PLACEHOLDER
 from gc_core.providers.rules import check_collection, check_request

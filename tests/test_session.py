@@ -10,11 +10,6 @@ import openai
 import pytest
 
 from gc_core import (
-    BudgetUpdated,
-    CollectionDeferred,
-    CollectionFailed,
-    CollectionFinished,
-    CollectionStarted,
     ConfigError,
     ContextOverflowError,
     GCConfig,
@@ -24,15 +19,19 @@ from gc_core import (
     GCTriggerReason,
     InstructionSource,
     ItemKind,
-    MessageError,
     Plugins,
-    SessionClosedError,
-    SourceError,
-    ThresholdCrossed,
     compact,
     hookimpl,
 )
-from gc_core.errors import LogError
+from gc_core.errors import LogError, MessageError, SessionClosedError, SourceError
+from gc_core.events import (
+    BudgetUpdated,
+    CollectionDeferred,
+    CollectionFailed,
+    CollectionFinished,
+    CollectionStarted,
+    ThresholdCrossed,
+)
 from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
 from tests.support.promises import canonical

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from gc_core import CollectionFinished, ContextOverflowError, GCConfig, GCSession
+from gc_core import ContextOverflowError, GCConfig, GCSession
+from gc_core.events import CollectionFinished
 from gc_core.values.references import Reference
 from tests.support.say import answer, call, lines, result, user
 

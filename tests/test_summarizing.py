@@ -20,8 +20,8 @@ from gc_core import (
     Plugins,
     Refusal,
     hookimpl,
-    verify,
 )
+from gc_core.storage.audit import verify
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from gc_core.values.policy import GCPolicy

@@ -5,7 +5,8 @@ import stat
 
 import pytest
 
-from gc_core import GCConfig, GCSession, Plugins, hookimpl, verify
+from gc_core import GCConfig, GCSession, Plugins, hookimpl
+from gc_core.storage.audit import verify
 from gc_core.storage.purge import purge
 from gc_core.storage.task_state_file import FILE_NAME
 from gc_core.task.extractor import DeterministicExtractor

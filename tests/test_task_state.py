@@ -7,18 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import (
-    ConfigError,
-    GCConfig,
-    GCPolicy,
-    GCRemovalItem,
-    GCSession,
-    InstructionSource,
-    Plugins,
-    SourceError,
-    hookimpl,
-)
-from gc_core.errors import GCError, StateError
+from gc_core import ConfigError, GCConfig, GCPolicy, GCRemovalItem, GCSession, InstructionSource, Plugins, hookimpl
+from gc_core.errors import GCError, SourceError, StateError
 from gc_core.events import StateCut
 from gc_core.providers.token_counting import counter_for
 from gc_core.relevance.reread_phrases import FORBIDDEN

@@ -16,19 +16,9 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gc_core import (
-    AsyncGCSession,
-    CollectionFinished,
-    ConfigError,
-    GCConfig,
-    GCSession,
-    Inconsistency,
-    InconsistentReplyError,
-    MessageError,
-    Plugins,
-    SessionClosedError,
-    hookimpl,
-)
+from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession, Inconsistency, Plugins, hookimpl
+from gc_core.errors import InconsistentReplyError, MessageError, SessionClosedError
+from gc_core.events import CollectionFinished
 from gc_core.integrations.telemetry import instrument
 from gc_core.storage.ledger import Entry
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gc_core import GCConfig, GCPolicy, GCSession, ItemKind, Plugins, UnknownStrategyError
+from gc_core import GCConfig, GCPolicy, GCSession, ItemKind, Plugins
+from gc_core.errors import UnknownStrategyError
 from tests.plugins import hostile, two_strategies
 from tests.support.checker import complaints
 from tests.support.say import call, lines, result, user

@@ -5,18 +5,11 @@ import random
 
 import pytest
 
-from gc_core import (
-    CollectionFinished,
-    ContextOverflowError,
-    GCConfig,
-    GCPolicy,
-    GCSession,
-    GCTriggerReason,
-    InstructionSource,
-    verify,
-)
+from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, GCTriggerReason, InstructionSource
+from gc_core.events import CollectionFinished
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
+from gc_core.storage.audit import verify
 from tests.support.likeness import likeness
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, rounds, small, text_of, user

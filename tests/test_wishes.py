@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import CollectionDeferred, CollectionFinished, GCConfig, GCRemovalItem, GCSession, Plugins
+from gc_core import GCConfig, GCRemovalItem, GCSession, Plugins
 from gc_core.cache.economics import Economics
 from gc_core.collector.scheduler import OPPORTUNISTIC_REASONS, Break, Moment, Scheduler
+from gc_core.events import CollectionDeferred, CollectionFinished
 from gc_core.providers.calibration import Calibration
 from gc_core.values.items import Form
 from gc_core.values.results import GCTriggerReason, Goal

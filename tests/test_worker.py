@@ -22,21 +22,19 @@ from openai.types.chat import ChatCompletionChunk
 
 from gc_core import (
     AsyncGCSession,
-    CollectionDeferred,
     ConfigError,
     Form,
     GCConfig,
     GCPolicy,
     GCSession,
     ItemKind,
-    MessageError,
     Plugins,
     Refusal,
-    SessionClosedError,
-    SourceError,
-    ToolResultWorker,
     hookimpl,
 )
+from gc_core.errors import MessageError, SessionClosedError, SourceError
+from gc_core.events import CollectionDeferred
+from gc_core.integrations.tool_worker import ToolResultWorker
 from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer, told
 from tests.support.checker import complaints

@@ -19,6 +19,18 @@ from unittest import mock
 import attrs
 
 import gc_core as gc
+from gc_core.errors import (
+    InconsistentReplyError,
+    LogError,
+    MessageError,
+    RereadLoopError,
+    RuleError,
+    SourceError,
+    SpendLimitError,
+)
+from gc_core.events import CollectionFinished, ProviderCompacted
+from gc_core.session.recall_suggestions import auto_expand
+from gc_core.storage.audit import verify
 from tests.fuzz.histories import Script, Step
 from tests.fuzz.plain import JSON, canonical
 from tests.fuzz.promises import (
@@ -141,7 +153,7 @@ class Run:
         )
 
     def _hear(self, event: object) -> None:
-        if isinstance(event, gc.CollectionFinished | gc.ProviderCompacted):
+        if isinstance(event, CollectionFinished | ProviderCompacted):
             self.broken = True
 
     def breach(self, *breaches: Breach) -> None:
@@ -151,7 +163,7 @@ class Run:
 
     def _step(self, step: Step) -> None:
         started = time.process_time()
-        with self._guarded(step.do, *ALLOWED.get(step.do, ()), *((gc.MessageError,) if step.odd else ())):
+        with self._guarded(step.do, *ALLOWED.get(step.do, ()), *((MessageError,) if step.odd else ())):
             getattr(self, f"do_{step.do}")(**step.given)
         if time.process_time() - started > SLOW_SECONDS:
             self.breach(Breach(f"slow: {step.do}", f"{time.process_time() - started:.1f} s"))
@@ -219,7 +231,7 @@ class Run:
         self.session.plugins.register(Refuses(), name="refuses")
         try:
             self.session.post_turn(reply)
-        except gc.InconsistentReplyError:
+        except InconsistentReplyError:
             self.held.let_go("pinned")
         else:
             self.breach(Breach("refused: an inconsistent reply was taken", canonical(reply)[:300]))
@@ -266,10 +278,10 @@ class Run:
             if self._could_fit(error):
                 self.breach(Breach("stuck: overflow, though what is held would fit", str(error)[:400]))
             self.broken = True
-        except gc.SpendLimitError:
+        except SpendLimitError:
             if "max_total_tokens" not in self.script.config:
                 raise
-        except gc.RereadLoopError:
+        except RereadLoopError:
             if self.script.config.get("reread_guard") != "raise":
                 raise
         return None
@@ -345,7 +357,7 @@ class Run:
                 self.unsent.add(f"memory {source}:{name}")
 
     def do_expand(self) -> None:
-        gc.auto_expand(self.session)
+        auto_expand(self.session)
 
     def do_stream(self, text: str) -> None:
         self.session.on_stream(text=text)
@@ -503,7 +515,7 @@ class Run:
                 there = said_in(session)
             if there != window:
                 self.breach(Breach("killed: a copy of the files has another window", difference(window, there)))
-            for finding in gc.verify(copy):
+            for finding in verify(copy):
                 self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
         finally:
             shutil.rmtree(copy, ignore_errors=True)
@@ -545,7 +557,7 @@ class Run:
         with self._guarded("read window"):
             self._read_window()
         with self._guarded("verify"):
-            for finding in gc.verify(self.directory):
+            for finding in verify(self.directory):
                 self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
 
     def _read_window(self) -> None:
@@ -594,15 +606,15 @@ FREE_THINKING = ("claude-sonnet-4-5", "claude-haiku-4-5")
 
 # What the documents say that a call may raise. What a request may raise is looked at where it is made.
 ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
-    "pin_turn": (gc.SourceError,),
-    "unpin": (gc.SourceError,),
-    "restore": (gc.SourceError, gc.RuleError),
-    "condense": (gc.RuleError,),
-    "redo": (gc.SourceError,),
-    "rollback": (gc.LogError,),
-    "rewind": (gc.SourceError,),
-    "refuse": (gc.InconsistentReplyError,),
-    "recover": (gc.ContextOverflowError, gc.SpendLimitError, RefusedError),
+    "pin_turn": (SourceError,),
+    "unpin": (SourceError,),
+    "restore": (SourceError, RuleError),
+    "condense": (RuleError,),
+    "redo": (SourceError,),
+    "rollback": (LogError,),
+    "rewind": (SourceError,),
+    "refuse": (InconsistentReplyError,),
+    "recover": (gc.ContextOverflowError, SpendLimitError, RefusedError),
 }
 
 

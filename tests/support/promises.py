@@ -7,14 +7,8 @@ from collections import Counter
 
 import attrs
 
-from gc_core import (
-    CollectionDeferred,
-    CollectionFinished,
-    CollectionStarted,
-    ContextOverflowError,
-    GCSession,
-    GCTriggerReason,
-)
+from gc_core import ContextOverflowError, GCSession, GCTriggerReason
+from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
 from gc_core.providers.token_counting import part_tokens, schema_tokens

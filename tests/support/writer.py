@@ -13,7 +13,8 @@ import random
 import sys
 import traceback
 
-from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource, SourceError
+from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, InstructionSource
+from gc_core.errors import SourceError
 from gc_core.providers.token_counting import counter_for
 from tests.support.formats import FORMATS, asked, called, came, said
 from tests.support.say import lines

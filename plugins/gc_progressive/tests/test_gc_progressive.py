@@ -8,7 +8,6 @@ import pytest
 from gc_progressive import Progressive
 
 from gc_core import (
-    CollectionFinished,
     GCConfig,
     GCPolicy,
     GCSession,
@@ -19,11 +18,12 @@ from gc_core import (
     Level,
     Major,
     ObjectiveChange,
-    SessionClosedError,
     Spend,
     Steps,
     Young,
 )
+from gc_core.errors import SessionClosedError
+from gc_core.events import CollectionFinished
 from gc_core.values.items import Form
 from gc_core.values.summary import entries_of
 

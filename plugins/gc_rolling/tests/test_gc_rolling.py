@@ -5,7 +5,8 @@ import json
 import pytest
 from gc_rolling import Rolling
 
-from gc_core import CollectionFinished, GCConfig, GCPolicy, GCSession, GCTriggerReason, Goal, ItemKind, Major, Young
+from gc_core import GCConfig, GCPolicy, GCSession, GCTriggerReason, Goal, ItemKind, Major, Young
+from gc_core.events import CollectionFinished
 from gc_core.values.items import Form
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 import gc_core as gc
+from gc_core.values.working_files import WorkingFile
 
 _ROOM = 150
 """Tokens that every snip may have, if that is no more than ``_MOST`` of the original."""
@@ -100,7 +101,7 @@ class Rolling:
     def _least(self, item: gc.Item) -> int:
         return max(self.snip_least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.snip_least
 
-    def _files(self, files: Iterable[gc.WorkingFile]) -> Iterator[gc.GCRemovalItem]:
+    def _files(self, files: Iterable[WorkingFile]) -> Iterator[gc.GCRemovalItem]:
         """All views of a file together: half of one is quoted as little as nothing of it."""
         for file in files:
             for item in file.items:

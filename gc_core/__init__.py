@@ -43,6 +43,7 @@ from gc_core.values.results import ColdItem, GCResult, GCTriggerReason, Goal, In
 from gc_core.values.sources import ORG, TEAM, USER, InstructionSource
 from gc_core.values.summary import SummaryOutcome, SummaryRequest
 from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
+from gc_core.values.working_files import WorkingFile
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.plan import Plan
 
@@ -106,6 +107,7 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "USER",
     "Unit",
     "Usage",
+    "WorkingFile",
     "Young",
     "compact",
     "hookimpl",

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 import gc_core as gc
-from gc_core.values.working_files import WorkingFile
+from gc_core import WorkingFile
 
 _ROOM = 150
 """Tokens that every snip may have, if that is no more than ``_MOST`` of the original."""

@@ -19,17 +19,18 @@ def main(arguments: list[str]) -> int:
     for name, text in (("write", "write the results of all cases"), ("compare", "name the cases that differ")):
         command = commands.add_parser(name, help=text)
         command.add_argument("file", type=Path)
-        command.add_argument("--only", default="", metavar="TEXT", help="cases whose names hold this text")
-        command.add_argument("--every", type=int, default=1, metavar="N", help="every n-th case, for a quick look")
+        command.add_argument(
+            "--only", nargs="+", default=(), metavar="TEXT", help="cases whose names hold one of these texts"
+        )
     command.add_argument("--old", type=Path, metavar="CLONE", help="a clone of the code before, to show the difference")
     shown = commands.add_parser("show", help="print the texts of a case")
     for name in ("case", "kind", "number"):
         shown.add_argument(name, type=int if name == "number" else str, nargs=None if name == "case" else "?")
     given = parser.parse_args(arguments)
     if given.command == "write":
-        return write(given.file, only=given.only, every=given.every)
+        return write(given.file, only=given.only)
     if given.command == "compare":
-        return compare(given.file, only=given.only, every=given.every, old=given.old)
+        return compare(given.file, only=given.only, old=given.old)
     return show(given.case, given.kind, given.number)
 
 

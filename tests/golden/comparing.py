@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,19 @@ def all_cases() -> Iterator[Case]:
         yield from module.cases()
 
 
-def chosen(only: str, every: int) -> list[Case]:
-    found = [case for case in all_cases() if only in case.name]
-    return found[::every]
+def is_wanted(name: str, only: Sequence[str]) -> bool:
+    return not only or any(text in name for text in only)
 
 
-def write(path: Path, *, only: str, every: int) -> int:
+def chosen(only: Sequence[str]) -> list[Case]:
+    return [case for case in all_cases() if is_wanted(case.name, only)]
+
+
+def write(path: Path, *, only: Sequence[str]) -> int:
     """Write a line for each case."""
     path = path.absolute()
     started = time.process_time()
-    cases = chosen(only, every)
+    cases = chosen(only)
     path.write_text("".join(as_line(case.run().line(case.name)) for case in cases))
     print(f"{len(cases)} cases written to {path}, {path.stat().st_size:,} bytes; {time.process_time() - started:.0f} s")
     warn_without_corpus()
@@ -53,10 +56,10 @@ def warn_without_corpus() -> None:
         print(f"no recorded sessions in {corpus_dir()}: their cases are left out; set GC_CORPUS")
 
 
-def compare(path: Path, *, only: str, every: int, old: Path | None) -> int:
+def compare(path: Path, *, only: Sequence[str], old: Path | None) -> int:
     """Name each case that differs, and show the first difference. Returns 1 if there is one."""
     before = {line["case"]: line for line in map(json.loads, path.read_text().splitlines())}
-    cases = [case for case in chosen(only, every) if case.name in before]
+    cases = [case for case in chosen(only) if case.name in before]
     differing = 0
     for case in cases:
         recording = case.run()
@@ -66,14 +69,14 @@ def compare(path: Path, *, only: str, every: int, old: Path | None) -> int:
             if differing == 1:
                 print(explained(case.name, before[case.name], recording, old), flush=True)
     print(f"{len(cases)} cases compared, {differing} differ")
-    print_missing(before, {case.name for case in chosen(only, every)}, only)
+    print_missing(before, {case.name for case in chosen(only)}, only)
     warn_without_corpus()
     return 1 if differing else 0
 
 
-def print_missing(before: dict[str, Line], now: set[str], only: str) -> None:
+def print_missing(before: dict[str, Line], now: set[str], only: Sequence[str]) -> None:
     """Say so when the set of cases is not that of the file."""
-    gone = [name for name in before if name not in now and only in name]
+    gone = [name for name in before if name not in now and is_wanted(name, only)]
     new = [name for name in now if name not in before]
     if gone or new:
         print(f"not compared: {len(gone)} cases of the file that are not run, {len(new)} that it does not have")

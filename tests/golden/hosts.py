@@ -246,7 +246,7 @@ class Host:
 
     def record_files(self) -> None:
         for record in entry.log_records(Path("work")):
-            self.recording.add("log", record)
+            self.recording.add_line("log", record)
         for record in entry.ledger_records(Path("work")):
             self.recording.add("ledger", record)
         self.recording.add("findings", [str(finding.file) for finding in entry.verify(Path("work"))])

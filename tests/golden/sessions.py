@@ -20,7 +20,7 @@ from tests.golden.recording import Case, Recording, noting_errors
 
 WINDOWS = (3_000, 6_000, 12_000)
 STEPS = 80
-SEEDS = 6
+SEEDS = 5
 TEXT_SHARE = 4
 """Texts are smaller than the fuzzer's by this factor: strategies have a choice, and the last resort is rare."""
 
@@ -153,7 +153,7 @@ class Player:
     def record_window(self) -> None:
         for item in self.session.items():
             row = (item.id, item.kind.value, item.form.value, item.policy.value, item.source, item.tokens)
-            self.recording.add("item", [*row, item.unit, item.turn, item.step, item.name, item.pinned, item.text])
+            self.recording.add_line("items", [*row, item.unit, item.turn, item.step, item.name, item.pinned, item.text])
 
     # -- the end of a session
 
@@ -174,15 +174,15 @@ class Player:
     def record_past(self) -> None:
         for item in self.taken[:RECALLED]:
             with noting_errors(self.recording, f"recall {item}"):
-                self.recording.add("recalled", self.session.recall(item))
+                self.recording.add_line("recalled", self.session.recall(item))
         for query in QUERIES:
             hits = self.session.search(query)
-            self.recording.add("hits", [[hit.item, hit.kind, hit.tool, hit.turn, hit.preview] for hit in hits])
+            self.recording.add_line("hits", [[hit.item, hit.kind, hit.tool, hit.turn, hit.preview] for hit in hits])
         self.recording.add("history", [[entry.what, entry.in_force] for entry in self.session.history()])
 
     def record_files(self) -> None:
         for record in entry.log_records(self.directory):
-            self.recording.add("log", record)
+            self.recording.add_line("log", record)
         for record in entry.ledger_records(self.directory):
             self.recording.add("ledger", record)
 

@@ -57,6 +57,7 @@ def install() -> None:
     time.time = CLOCK
     time.perf_counter = lambda: 0.0
     uuid.uuid4 = numbered_id
+    tempfile._name_sequence = map("{:08}".format, NUMBERS)
     logging.disable(logging.CRITICAL)
 
 

@@ -6,7 +6,6 @@ Everything that differs between two processes, made the same: clock, ids, direct
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import re
@@ -26,7 +25,7 @@ from filelock import FileLock
 STARTED = 1_830_000_000.125
 """Later than any file of this machine was written, so that what is read from one is always equally old: expired."""
 
-HEX_ID = re.compile(r"\b[0-9a-f]{32}\b")
+HEX_ID = re.compile(r"\b[0-9a-f]{8}(-?)[0-9a-f]{4}(?:\1[0-9a-f]{4}){3}\1[0-9a-f]{8}\b|\b[0-9a-f]{32}\b")
 
 
 @attrs.define
@@ -45,11 +44,29 @@ class Clock:
 
 
 CLOCK = Clock()
-NUMBERS = itertools.count(1)
+
+
+@attrs.define
+class Numbers:
+    """Random names, one after the other: their letters cost tokens where they are part of a request."""
+
+    last: int = 0
+
+    def next(self) -> int:
+        self.last += 1
+        return self.last
+
+
+NUMBERS = Numbers()
 
 
 def numbered_id() -> uuid.UUID:
-    return uuid.UUID(int=next(NUMBERS), version=4)
+    return uuid.UUID(int=NUMBERS.next(), version=4)
+
+
+def numbered_names() -> Iterator[str]:
+    while True:
+        yield f"{NUMBERS.next():08}"
 
 
 def install() -> None:
@@ -57,7 +74,7 @@ def install() -> None:
     time.time = CLOCK
     time.perf_counter = lambda: 0.0
     uuid.uuid4 = numbered_id
-    tempfile._name_sequence = map("{:08}".format, NUMBERS)
+    tempfile._name_sequence = numbered_names()
     logging.disable(logging.CRITICAL)
 
 
@@ -77,7 +94,7 @@ def fresh_root() -> Iterator[Path]:
         directory.mkdir(mode=0o700)
         os.chdir(directory)
         os.environ |= {"HOME": str(directory), "COLUMNS": "120", "TERM": "dumb", "NO_COLOR": "1", "TZ": "UTC"}
-        CLOCK.now = STARTED
+        CLOCK.now, NUMBERS.last = STARTED, 0
         try:
             yield directory
         finally:

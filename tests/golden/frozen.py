@@ -25,7 +25,7 @@ from filelock import FileLock
 STARTED = 1_830_000_000.125
 """Later than any file of this machine was written, so that what is read from one is always equally old: expired."""
 
-HEX_ID = re.compile(r"\b[0-9a-f]{8}(-?)[0-9a-f]{4}(?:\1[0-9a-f]{4}){3}\1[0-9a-f]{8}\b|\b[0-9a-f]{32}\b")
+HEX_ID = re.compile(r"\b[0-9a-f]{8}(-?)[0-9a-f]{4}(?:\1[0-9a-f]{4}){3}\1[0-9a-f]{12}\b|\b[0-9a-f]{32}\b")
 
 
 @attrs.define

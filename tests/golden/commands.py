@@ -123,8 +123,7 @@ def in_a_directory(recording: Recording) -> None:
     """The files of a whole host, read and changed by every command."""
     lived("openai", "gc_progressive", Recording())
     for line in OF_A_SESSION:
-        run(recording, *line.split())
-    record_page(recording)
+        run(recording, *line.split())  # the page of a session numbers its texts in the order of a set: not recorded
     run(recording, "adopt", EXAMPLE, "adopted")
     run(recording, "history", "adopted")
 

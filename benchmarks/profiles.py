@@ -15,8 +15,9 @@ from typing import Any
 import attrs
 
 from benchmarks.turns import transcripts
-from gc_core import CompressionProfile, GCConfig, GCPolicy, GCSession, Item, ItemKind
+from gc_core import CompressionProfile, GCConfig, GCPolicy, GCSession, Item, ItemKind, Plugins, hookimpl
 from gc_core.providers.token_counting import counter_for
+from gc_core.relevance.contract import RegisterProfile
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.profiles import CODING_PROFILE, GENERAL_PROFILE, RESEARCH_PROFILE, weighing_by
 from gc_core.window.stubs import write_stub
@@ -27,8 +28,8 @@ LIMITS = (100, 200, 400)
 LEAST = 600
 """Tokens of a result from which it is stubbed here."""
 
-WINDOW = 32_000
-"""Tokens of the sessions' window."""
+WINDOWS = (16_000, 32_000)
+"""Tokens of the sessions' windows."""
 
 SAMPLED_EVERY = 10
 """Requests between two that are looked at."""
@@ -72,11 +73,33 @@ def main() -> None:
     print(f"{len(results):,} results of at least {LEAST} tokens")
     for limit in LIMITS:
         print_rows(f"stubs of {limit} tokens", [stubbed(results, limit, profile) for profile in PROFILES])
-    long = [session for session in sessions if sum(map(len, map(str, session))) > 8 * WINDOW]
-    print_rows(f"gc_budget at {WINDOW:,}", [replayed(long, profile) for profile in PROFILES])
+    for window in WINDOWS:
+        long = [session for session in sessions if sum(map(len, map(str, session))) > 8 * window]
+        print_rows(
+            f"gc_budget at {window:,}", [replayed(long, profile, window) for profile in (*PROFILES, *PARTS_LEFT_OUT)]
+        )
 
 
 PROFILES = (GENERAL_PROFILE, CODING_PROFILE, RESEARCH_PROFILE)
+
+PARTS_LEFT_OUT = (
+    attrs.evolve(CODING_PROFILE, name="coding, not high", high_importance=()),
+    attrs.evolve(CODING_PROFILE, name="coding, not low", low_importance=()),
+    attrs.evolve(CODING_PROFILE, name="coding, not whole", preserve_verbatim=()),
+    attrs.evolve(CODING_PROFILE, name="coding, no trims", tool_output_trim={}),
+)
+"""What each part of a profile changes."""
+
+
+@attrs.frozen
+class Offering:
+    """A plugin that offers the profiles that are measured here and nowhere else."""
+
+    @hookimpl
+    def gc_register_profiles(self, register: RegisterProfile) -> None:
+        """Offer them."""
+        for profile in PARTS_LEFT_OUT:
+            register(profile)
 
 
 def results_of(sessions: Iterable[Sequence[Message]]) -> Iterator[Item]:
@@ -105,14 +128,16 @@ def stubbed(results: Sequence[Item], limit: int, profile: CompressionProfile) ->
     return Row(profile.name, tokens, kept)
 
 
-def replayed(sessions: Iterable[Sequence[Message]], profile: CompressionProfile) -> Row:
+def replayed(sessions: Iterable[Sequence[Message]], profile: CompressionProfile, window: int) -> Row:
     """Sessions as an agent would run them; every few requests the window is looked at."""
     kept, tokens = Counter[str](), 0
     config = GCConfig(
-        strategy="gc_budget", context_limit=WINDOW, output_reservation=0, compression_profile=profile.name
+        strategy="gc_budget", context_limit=window, output_reservation=0, compression_profile=profile.name
     )
+    plugins = Plugins.discover()
+    plugins.register(Offering(), name="parts")
     for messages in sessions:
-        with GCSession(config) as session:
+        with GCSession(config, plugins=plugins) as session:
             calls = 0
             for message in messages:
                 if message["role"] == "assistant":

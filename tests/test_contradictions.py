@@ -14,13 +14,15 @@ from tests.support.say import answer, call, result, user
 
 
 class Liar:
-    """An extract with another value in the place of the right one."""
+    """An extract that tells what was said, with another value in the place of the right one."""
 
-    def __init__(self, instead_of, wrong):
-        self.instead_of, self.wrong = instead_of, wrong
+    def __init__(self, said, right, wrong):
+        self.said, self.right, self.wrong = said, right, wrong
 
     def summarize(self, request):
-        return ExtractiveSummarizer().summarize(request).replace(self.instead_of, self.wrong)
+        text = ExtractiveSummarizer().summarize(request)
+        told = text if self.right in text else f"{text}\n{self.said}"
+        return told.replace(self.right, self.wrong)
 
 
 class Credulous:
@@ -28,21 +30,24 @@ class Credulous:
         return ()
 
 
-def corrupted(**more):
-    """A session whose one summary says another port than the log, with nothing behind it."""
+SAID = "server listens on port 48173"
+
+
+def corrupted(said=SAID, right="48173", wrong="59999", at=2, **more):
+    """A session whose one summary says another value than the log, by default a port, with nothing behind it."""
     plugins = Plugins.discover()
     plugins.register(ContradictionCheck())
     config = GCConfig(strategy="gc_summarize", context_limit=8_000, output_reservation=0, auto_trigger=False, **more)
-    session = GCSession(config, plugins=plugins, summarizer=Liar("48173", "59999"), validator=Credulous())
+    session = GCSession(config, plugins=plugins, summarizer=Liar(said, right, wrong), validator=Credulous())
     session.append(user("Start the server."))
     for place in range(12):
         session.pre_send()
         session.post_turn(call((f"c{place}", "bash", {"command": f"step {place}"})))
-        text = "server listens on port 48173\n" if place == 2 else f"line {place}\n"
+        text = f"{said}\n" if place == at else f"line {place}\n"
         session.append(result(f"c{place}", text + "some output of it\n" * 40))
     session.collect_now(target_percent=20)
     texts = [item.text for item in session.items() if item.kind is ItemKind.SUMMARY]
-    assert any("59999" in text for text in texts)
+    assert any(wrong in text for text in texts)
     return session
 
 
@@ -56,6 +61,38 @@ def test_a_reply_that_uses_an_invented_value_is_refused_and_the_retried_step_see
         assert "48173" in text
         assert "59999" not in text
         session.post_turn(call(("r", "bash", {"command": "curl localhost:48173"})))
+
+
+WRONG = {
+    "a port": (SAID, "48173", "59999"),
+    "a file": ("wrote the report to out/summary_2025.csv", "out/summary_2025.csv", "out/summary_2024.csv"),
+    "a commit": ("HEAD is now at 9fceb02 fix the parser", "9fceb02", "1b2c3d4"),
+    "a version": ("Successfully installed requests-2.31.0", "requests-2.31.0", "requests-1.2.3"),
+    "a symbol": ("added the function parse_header to the module", "parse_header", "read_footer"),
+}
+
+
+@pytest.mark.parametrize("at", [0, 2, 4])
+@pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
+def test_a_finding_names_the_item_that_tells_the_right_value(said, at):
+    text, right, wrong = said
+    with corrupted(text, right, wrong, at) as session:
+        reply = call(("w", "bash", {"command": f"use {wrong}"}))
+        found = ContradictionCheck().gc_validate_reply(reply, session.view(), session.recall)
+        assert [right in session.recall(item) for item in found.items] == [True]
+
+
+def test_where_undoing_does_not_fit_the_item_that_tells_the_right_value_comes_back_by_itself():
+    with corrupted() as session:
+        for place in range(6):
+            session.append(user(f"Question {place}: " + "and what about this part of it? " * 120))
+            session.pre_send()
+            session.post_turn(answer(f"That part {place} is fine."))
+        session.pre_send()
+        with pytest.raises(InconsistentReplyError) as error:
+            session.post_turn(call(("w", "bash", {"command": "curl localhost:59999"})))
+        assert error.value.recovered
+        assert "48173" in json.dumps(session.pre_send().messages)
 
 
 def test_a_reply_that_does_not_use_it_is_taken():

@@ -16,7 +16,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
-from gc_core.relevance.reread_guard import FURTHER, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
+from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import told_result
 from gc_core.values.items import Item, ItemKind
@@ -388,6 +388,28 @@ def test_parallel_calls_of_one_step_count_once():
         session.extend(result(f"p{place}", "same") for place in range(12))
         session.pre_send()
         assert noticed(told) == []
+
+
+def calls_until_noticed(reads):
+    """Of calls by the name of what they read, each read before: how many until the guard speaks, or None."""
+    guard = RereadGuard()
+    for place, name in enumerate([*sorted(set(reads)), "another", *reads]):
+        asked = Item(
+            id=f"i{2 * place + 1}", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL,
+            tokens=1, original_tokens=1, text=json.dumps({"path": name}), unit=place, turn=0, step=place, name="read",
+        )  # fmt: skip
+        came = attrs.evolve(asked, id=f"i{2 * place + 2}", kind=ItemKind.TOOL_RESULT, text=f"of {name}", call=asked.id)
+        guard.see([asked, came], collected=True)
+        if guard.look() is not None:
+            return place - len(set(reads))
+    return None
+
+
+@pytest.mark.parametrize("files", range(1, 13))
+def test_files_that_are_read_once_more_are_no_circle_and_the_second_lap_of_many_is(files):
+    lap = [chr(ord("a") + place) for place in range(files)]
+    assert calls_until_noticed(lap) is None
+    assert calls_until_noticed(lap * 4) == (max(LAP, files + 1) if files > 2 else NOTICED_AT + 2 * (files - 1))
 
 
 def test_a_session_that_is_opened_again_begins_anew(tmp_path):

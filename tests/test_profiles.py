@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from gc_core import (
     ConfigError,
     GCConfig,
     GCPolicy,
+    GCRemovalItem,
     GCSession,
     Item,
     ItemKind,
@@ -19,6 +21,7 @@ from gc_core import (
     Plugins,
     hookimpl,
 )
+from gc_core.collector.profile_order import in_order
 from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.profiles import (
@@ -346,6 +349,15 @@ def test_a_trim_bounds_what_is_not_important_and_nothing_else():
     assert len(stub(text, 800, CODING_PROFILE).text) > 2 * len(trimmed)
 
 
+@pytest.mark.parametrize("profile", BUILT_IN[1:], ids=lambda profile: profile.name)
+def test_what_tells_how_it_ended_stays_under_every_profile_as_without_one(profile):
+    failures = "\n".join(f"Error: src/app_{n}/main_{n}.py and src/lib_{n}/util_{n}.py differ" for n in range(40))
+    for end in ("12 passed, 3 failed in 4.5s", "BUILD FAILED", "Tests: 3 failed, 12 passed"):
+        text = f"{FILLER}\n{failures}\n{end}"
+        for limit in (100, 200, 400):
+            assert (end in stub(text, limit, profile).text) == (end in stub(text, limit, GENERAL_PROFILE).text)
+
+
 def sample():
     """Large results of recorded sessions, one in seven."""
     require_corpus()
@@ -410,6 +422,64 @@ def test_a_neutral_profile_gives_the_same_window_as_none_and_another_a_different
     neutral = offering(CompressionProfile(name="nothing"))
     assert collected("nothing", messages, neutral)[1] == collected("general", messages)[1]
     assert collected("coding", messages)[1] != collected("general", messages)[1]
+
+
+TESTS = "\n".join(f"tests/test_{{0}}_{n}.py::test_case_{n} FAILED" for n in range(12))
+NOTES = "\n".join(f"line {n} of note {{0}} says that nothing of it matters" for n in range(12))
+
+
+def standing(profile, *, strategy, named):
+    """Which of the first 35 of 40 results are still in the window; those ``named`` are of tests."""
+    config = GCConfig(strategy=strategy, context_limit=16_000, output_reservation=0, compression_profile=profile)
+    with GCSession(config) as session:
+        session.append({"role": "user", "content": "Go on until all of it works."})
+        for n in range(40):
+            session.pre_send()
+            session.append(call((f"c{n}", "bash", {"command": f"step {n}"})))
+            session.append(result(f"c{n}", (TESTS if n in named else NOTES).format(n)))
+        session.collect_now(target_percent=25)
+        text = json.dumps(session.pre_send().messages)
+    return {n for n in range(35) if (f"test_{n}_11.py" if n in named else f"line 11 of note {n} says") in text}
+
+
+@pytest.mark.parametrize("strategy", ["gc_budget", "gc_truncate"])
+@pytest.mark.parametrize("named", [{0, 1, 2}, {3, 9, 14}, {5, 6, 13, 14}])
+def test_results_that_a_profile_holds_for_important_leave_after_others_of_their_kind(strategy, named):
+    assert not named & standing("general", strategy=strategy, named=named)
+    stayed = standing("coding", strategy=strategy, named=named)
+    assert named <= stayed
+    assert len(stayed) < 35
+
+
+def removal(n, text, reason="oldest"):
+    item = attrs.evolve(item_of(text), id=f"i{n}")
+    return item, GCRemovalItem.stub(item, reason=reason)
+
+
+def test_what_a_strategy_tells_apart_stays_in_its_order():
+    made = [
+        removal(n, text.format(n), reason)
+        for n, (text, reason) in enumerate(
+            [(TESTS, "stale"), (NOTES, "stale"), (TESTS, "oldest"), (NOTES, "oldest"), (NOTES, "oldest")]
+        )
+    ]
+    items = {item.id: item for item, _ in made}
+    ordered = in_order((each for _, each in made), CODING_PROFILE, items)
+    assert [each.items[0] for each in ordered] == ["i1", "i0", "i3", "i4", "i2"]
+
+
+def test_no_more_is_pulled_of_a_strategy_than_is_asked_for_and_an_endless_one_is_passed_on():
+    item, proposal = removal(1, TESTS.format(1))
+    other, ordinary = removal(2, NOTES.format(2))
+    items = {each.id: each for each in (item, other)}
+    pulled = in_order(iter([ordinary, "never pulled", "nor this"]), CODING_PROFILE, items)
+    assert next(pulled) is ordinary
+    assert list(itertools.islice(in_order(itertools.repeat(proposal), CODING_PROFILE, items), 5)) == [proposal] * 5
+    assert list(in_order([proposal, "no proposal", ordinary], CODING_PROFILE, items)) == [
+        proposal,
+        "no proposal",
+        ordinary,
+    ]
 
 
 def test_without_a_profile_at_work_a_stub_is_what_it_was():

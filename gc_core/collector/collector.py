@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -14,6 +14,7 @@ from gc_core.collector.cold_tier import ColdTier
 from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary
 from gc_core.collector.planner import Planner
+from gc_core.collector.profile_order import in_order
 from gc_core.collector.relief import RIGHTS, giving_way, protected_tokens, spares
 from gc_core.collector.summarizing import NONE, Answering, Steps, Written, run_steps
 from gc_core.collector.summary_merging import CORE, merged_summaries
@@ -273,7 +274,7 @@ class Collector:
                 continue
             with self.plugins.guarded(name, COLLECT) as attempt:
                 if first:
-                    asked.proposals[place] = iter(strategy.collect(asked.view, asked.goal))
+                    asked.proposals[place] = self._ranked(strategy.collect(asked.view, asked.goal), asked.view)
                 self._pull(name, asked.proposals[place], planner, asked.view, rights)
             if attempt.failure is not None:
                 asked.fails(place, str(attempt.failure))
@@ -281,6 +282,12 @@ class Collector:
                 self.plugins.forgive(name, COLLECT)
         asked.offered = planner.offered.copy()
         planner.settle()
+
+    def _ranked(self, proposals: Iterable[object], view: WindowView) -> Iterator[object]:
+        """As the strategy ranks them, and among equals as the profile does."""
+        if self.profile.is_neutral:
+            return iter(proposals)
+        return in_order(proposals, self.profile, {item.id: item for unit in view.units for item in unit.items})
 
     def _pull(self, name: str, proposals: Iterator[object], planner: Planner, view: WindowView, rights: Rights) -> None:
         """Pull one by one until the goal is met, the strategy is dry, or it takes too much."""

@@ -19,7 +19,7 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
@@ -37,6 +37,13 @@ NOTICED_AT: Final = 3
 Times that one call has given the same, with nothing new between, when the agent is told. A second time is harmless.
 In the 5,389 calls of the project's recorded sessions (November 2026) a third comes in one session alone, whose agent
 sends one SQL query up to ten times without a change.
+"""
+
+LAP: Final = 6
+"""
+Steps in a row that brought nothing new from which several calls that take turns are a circle, as soon as one of them
+has come round again. Five files that are read once more, one after another, are none; a sixth step that goes back to
+one of them begins a second lap.
 """
 
 FURTHER: Final = 5
@@ -66,6 +73,7 @@ MOST_SEEN: Final = 10_000
 PROVISIONAL: Final = "[gc: {name} was started, id {call_id}, and is still running; its result comes later, by that id]"
 """What answers a call that goes on beside the model; each names its own id, and none of them says anything new."""
 
+_LAP: Final = b"lap"  # no digest is that short
 _STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
@@ -102,24 +110,31 @@ class _Circle:
     most: int
     first: str = ""  # the result that it gave first, where what was collected is in question
     times: int = 0
+    returns: int = 0  # of these times, those that gave what was known
     item: str = ""
     told_at: int = 0  # the times when the agent was told last, 0 when it was not
     _step: tuple[int, int] = (-1, -1)
     _pauses: int = 0
 
-    def again(self, item: Item, step: tuple[int, int], pauses: int) -> None:
+    def again(self, item: Item, step: tuple[int, int], pauses: int, *, known: bool = True) -> None:
         """Once more; twice in one step counts once, and behind a pause it begins anew."""
         if pauses != self._pauses:
-            self.times = self.told_at = 0
+            self.times = self.returns = self.told_at = 0
         if self.times == 0 or step != self._step:
             self.times += 1
+            self.returns += known
         self._step, self.item, self._pauses = step, item.id, pauses
 
-    @property
-    def is_due(self) -> bool:
+    def is_due(self, lap: _Circle | None) -> bool:
+        """Whether the agent is to be told; ``lap`` counts the steps of all calls that gave the same again."""
         if self.told_at:
             return self.goes_on
-        return self.times >= (1 if self.kind == ASKED else NOTICED_AT)
+        if self.kind == ASKED:
+            return True
+        return self.times >= NOTICED_AT or (lap is not None and self._closes(lap))
+
+    def _closes(self, lap: _Circle) -> bool:
+        return self.returns > 1 and lap.times >= LAP and lap.told_at == 0 and lap._pauses == self._pauses
 
     @property
     def goes_on(self) -> bool:
@@ -189,9 +204,7 @@ class RereadGuard:
         now and then. Asked where something was collected alone.
         """
         self._pass_time(counts=True)
-        due = next(
-            (one for one in self._circles.values() if one.is_due and not (one.first and stands(one.first))), None
-        )
+        due = next((one for one in self._due() if not (one.first and stands(one.first))), None)
         asked, self._asked = self._asked, ""
         if due is not None:
             notice = due.notice()
@@ -201,6 +214,10 @@ class RereadGuard:
         return self._unless_cooling_down(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _due(self) -> Iterator[_Circle]:
+        lap = self._circles.get(_LAP)
+        return (one for one in self._circles.values() if one is not lap and one.is_due(lap))
 
     def _pass_time(self, *, counts: bool) -> None:
         """Time that passes while the model answers is nobody's waiting; a clock that goes back shows none."""
@@ -231,22 +248,26 @@ class RereadGuard:
 
     def _answered(self, item: Item, *, collected: bool) -> None:
         """The same call with the same result is no progress, whatever stood between."""
-        known = self._calls.pop(item.call, None)
-        if known is None:
+        made = self._calls.pop(item.call, None)
+        if made is None:
             # A late result, in a frame that names its call: what it says may be new all the same.
             if self._is_new(_digest(unframed(item)), item):
                 self._circles.clear()
             return
-        call, shown, looks_back = known
+        call, shown, looks_back = made
         pair = _digest(call, _STILL_RUNS if item.text.endswith(_STILL_RUNS) else item.text)
-        if self._is_new(pair, item):
+        known = not self._is_new(pair, item)
+        if not known:
             self._circles.clear()
         elif not collected:
             return
         if pair not in self._circles:
             first = "" if looks_back else self._seen[pair]
             self._circles[pair] = _Circle(REPEATED, shown, FURTHER if looks_back else POLLED, first)
-        self._circles[pair].again(item, (item.turn, item.step), self._pauses)
+        step = item.turn, item.step
+        self._circles[pair].again(item, step, self._pauses, known=known)
+        if known:
+            self._circles.setdefault(_LAP, _Circle(REPEATED, "", POLLED)).again(item, step, self._pauses)
 
     def _said(self, item: Item, *, beside_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)

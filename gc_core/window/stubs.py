@@ -333,9 +333,12 @@ class _Cutter:
         blocks = named_blocks(text, scanned, self.named, int(_BLOCKS * most)) if self.named else []
         taken = sum(end - start + len(self.gap) for start, end in blocks)
         most -= taken
-        told, known = self._how_it_went(wanted, int(_TOLD_SHARE * most), weighed)
-        rest = [kept for kept in wanted if not any(kept.start < one.end and one.start < kept.end for one in told)]
-        chosen, spent = self._whole(rest, most - known, weighed) if weighed else self._lines(rest, most - known)
+        told, known = self._how_it_went(wanted, int(_TOLD_SHARE * most))
+        if weighed is None:
+            rest = [kept for kept in wanted if not _overlaps(kept, told)]
+            chosen, spent = self._lines(rest, most - known)
+        else:
+            chosen, spent = self._whole(wanted, most - known, weighed, told)
         chosen, spent = [*chosen, *told], spent + known
         chosen += [_Kept(start, end, 0.0) for start, end in blocks]
         spent += taken
@@ -356,14 +359,9 @@ class _Cutter:
             self.known[key] = wanted, weighed
         return self.known[key]
 
-    def _how_it_went(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText | None) -> tuple[list[_Kept], int]:
-        """
-        What tells of failures, then of outcomes, the last first: it tells how it ended. A line of a stretch that a
-        profile keeps whole is none of it.
-        """
+    def _how_it_went(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
+        """What tells of failures, then of outcomes, the last first: it tells how it ended."""
         told = [kept for kept in wanted if kept.told]
-        if weighed is not None:
-            told = [kept for kept in told if weighed.span_at((kept.start, kept.end)) is None]
         return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
 
     def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
@@ -376,16 +374,20 @@ class _Cutter:
                 spent += cost
         return chosen, spent
 
-    def _whole(self, wanted: Iterable[_Kept], most: int, weighed: WeighedText) -> tuple[list[_Kept], int]:
+    def _whole(
+        self, wanted: Iterable[_Kept], most: int, weighed: WeighedText, told: Sequence[_Kept]
+    ) -> tuple[list[_Kept], int]:
         """
         The same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it, and of
-        lines that are not important no more than ``most_ordinary`` characters.
+        lines that are not important no more than ``most_ordinary`` characters. What is ``told`` already brings its
+        stretch too.
         """
         chosen: list[_Kept] = []
         spent, ordinary, whole = 0, self.most_ordinary or most, most // _STRETCHES
         known: dict[tuple[int, int], bool] = {}
-        for line in wanted:
-            cost = self._cost(line)
+        for line in (kept for kept in wanted if not kept.told):
+            stands = _overlaps(line, told)
+            cost = 0 if stands else self._cost(line)
             if spent + cost > most or (cost > ordinary and not line.important):
                 continue
             if any(fits and start <= line.start and line.end <= end for (start, end), fits in known.items()):
@@ -399,6 +401,8 @@ class _Cutter:
                 if known[stretch]:
                     kept = around
                     whole -= self._cost(around)
+            if kept is line and stands:
+                continue
             chosen.append(kept)
             spent += self._cost(kept)
             ordinary -= 0 if kept.important else self._cost(kept)
@@ -408,22 +412,26 @@ class _Cutter:
         return kept.end - kept.start + len(self.gap) + 2
 
 
+def _overlaps(kept: _Kept, others: Iterable[_Kept]) -> bool:
+    return any(kept.start < one.end and one.start < kept.end for one in others)
+
+
 def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
-    """The same, worth more or less as a profile says, and the important lines that carry no name."""
+    """
+    The same, worth more or less as a profile says, and the important lines that carry no name. What tells how it went
+    keeps its order among its own: a failure that names many files is no more of an outcome than another.
+    """
+    wanted = list(wanted)
     found: dict[tuple[int, int], float] = {}
-    told = set()
     for kept in wanted:
         line = kept.start, kept.end
         found[line] = max(kept.score, found.get(line, 0.0))
-        if kept.told:
-            told.add(line)
     for line in weighed.nameless:
         found.setdefault(line, _NAMELESS_SCORE)
     lines = list(found)
-    return [
-        _Kept(*line, found[line] * weight, weight > 1, line in told)
-        for line, weight in zip(lines, weighed.weights(lines), strict=True)
-    ]
+    weights = dict(zip(lines, weighed.weights(lines), strict=True))
+    told = [attrs.evolve(kept, important=weights[kept.start, kept.end] > 1) for kept in wanted if kept.told]
+    return [*told, *(_Kept(*line, found[line] * weight, weight > 1) for line, weight in weights.items())]
 
 
 def _ends(text: str, chars: int) -> list[_Kept]:

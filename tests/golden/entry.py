@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from gc_core.baselines import Baseline
+from gc_core.commands import app
+from gc_core.facts import FactKind
+from gc_core.measures import ReplayReport
+from gc_core.measuring import BASELINES_BY_NAME
+from gc_core.replay import replay, replay_baseline
+from gc_core.transcripts import Transcript, read_transcript
 from typer.testing import CliRunner
 
 from gc_core import (
@@ -32,14 +39,7 @@ from gc_core import (
     suggest_recall,
     verify,
 )
-from gc_core.baselines import Baseline
-from gc_core.commands import app
-from gc_core.facts import FactKind
-from gc_core.measures import ReplayReport
-from gc_core.measuring import BASELINES_BY_NAME
-from gc_core.replay import replay, replay_baseline
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
-from gc_core.transcripts import Transcript, read_transcript
 from tests.golden.frozen import timeless
 from tests.golden.recording import as_json
 

@@ -72,9 +72,9 @@ class CompressionProfile:
     """
     Says which lines of long texts stay first, which go first, and which are not cut in the middle.
 
-    It weighs and does not replace: which lines are alive is found as without it. A profile without classes and trims
-    changes nothing. Raises ConfigError, naming it and what is known, for an unknown class or tool kind, and for a
-    class in two lists.
+    It weighs and does not replace: which lines are alive is found as without it. Results that are made of lines of high
+    importance leave after others that the strategy ranks alike. A profile without classes and trims changes nothing.
+    Raises ConfigError, naming it and what is known, for an unknown class or tool kind, and for a class in two lists.
 
     Attributes:
         name: What ``compression_profile`` in a configuration calls it.
@@ -118,6 +118,11 @@ class CompressionProfile:
     def high_paragraphs(self) -> tuple[str, ...]:
         """The classes of paragraphs whose lines stay first."""
         return tuple(name for name in self.high_importance if name in PARAGRAPHS)
+
+    def important_lines(self, item: Item) -> int:
+        """How many lines of an item's text belong to classes of the profile, none of low importance. O(length)."""
+        poor = frozenset(self.low_importance)
+        return sum(1 for line in self.lines(item.text, item) if poor.isdisjoint(line.classes))
 
     def lines(self, text: str, item: Item | None = None) -> tuple[ClassedLine, ...]:
         """

@@ -187,8 +187,8 @@ def main() -> None:
     for half in HALVES:
         print_wordings(half)
         print_standing(half, 774, 32_000, 8, arguments.strategy)
-    if arguments.long:
-        print_standing("unseen", 10_000, 100_000, 4, arguments.strategy)
+    for half in ("unseen", "second unseen") if arguments.long else ():
+        print_standing(half, 10_000, 100_000, 4, arguments.strategy)
 
 
 if __name__ == "__main__":

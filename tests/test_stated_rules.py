@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
 from gc_core.task.reruns import does_again
-from gc_core.task.stated_rules import Form, form_of, sentences_in
+from gc_core.task.stated_rules import Form, Sentence, form_of, sentences_in
 from tests.support.corpus import require_corpus
 
 DATA = Path(__file__).parent / "data"
@@ -53,6 +55,26 @@ def test_no_rule_takes_back_another_one_that_is_about_something_else(half):
     assert len(set(alone) - set(together)) <= 1
 
 
+WORDS = ["amber", "basalt", "cobalt", "damask", "ember", "flint", "garnet", "hazel"]
+MOULDS = [
+    "From now on never send the {} by anything but the {} route.",
+    "Ab sofort geht der {} immer zuerst an das Team {}.",
+    "Actually, the {} should be written with the {} layout.",
+]
+
+
+@given(st.sampled_from(MOULDS), st.permutations(WORDS))
+def test_a_rule_of_the_same_mould_about_another_thing_takes_nothing_back(mould, words):
+    rules = [mould.format(thing, how) for thing, how in zip(words[::2], words[1::2], strict=True)]
+    assert stated(rules) == rules
+
+
+@given(st.sampled_from(MOULDS), st.permutations(WORDS[:3]))
+def test_a_rule_of_the_same_mould_about_the_same_thing_takes_the_earlier_one_back(mould, words):
+    thing, old, new = words
+    assert stated([mould.format(thing, old), mould.format(thing, new)]) == [mould.format(thing, new)]
+
+
 def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     others = ["Feature branches are cut from develop.", "The staging host is at stage-a.internal."]
     old, new = "Cards show the price in dollars.", "Change of plan, card prices are in euros."
@@ -85,6 +107,23 @@ FORMS = [
     ("The build finished a moment ago.", None),
     ("Yes, that's the file I meant.", None),
     ("Art. 4 The Tenant shall never sublet.", None),
+    ("Return the names of the pupils in the choir.", None),
+    ("Return early instead of nesting.", Form.ORDER),
+    ("What is the number of seats in each hall.", None),
+    ("I want to exchange the kettle for a larger one.", None),
+    ("I need to cancel my booking.", None),
+    ("I need some help with my order.", None),
+    ("[2024-03-02] Hello, dear Robin.", None),
+    ("It's really delicious.", None),
+    ("You're right.", None),
+    ("lib/old/parser -> lib/new/parser", None),
+    ("./build/reports/<date>-summary/index", None),
+    ("src/legacy is frozen", Form.STATEMENT),
+    ("Los precios van con impuestos.", Form.STATEMENT),
+    ("ohne Freigabe wird hier nichts verschickt", Form.STATEMENT),
+    ("Datei-Endungen klein", Form.STATEMENT),
+    ("we don't do inheritance", Form.STATEMENT),
+    ("we don't know why", None),
 ]
 
 
@@ -100,6 +139,11 @@ def test_a_sentence_shows_by_its_form_what_it_is(text, form):
         "> Contributors must sign off each commit.",
         "The old README had:\n## Style\n- Always use Hungarian notation",
         "License excerpt: Redistributions must reproduce the notice.",
+        "// the cache is shared by all workers",
+        "│ Step 3: the team has five members │",
+        "at readAll (native code)",
+        "-f, --force overwrite what is there",
+        "path: 'a/b/c of the project'",
     ],
 )
 def test_the_words_of_others_are_no_rules_of_the_user(text):
@@ -111,6 +155,20 @@ def test_a_rule_behind_news_and_a_colon_is_taken_alone():
         each for each in sentences_in("We had trouble last month, so: a PR needs two approvals.") if each.form == 0
     ]
     assert rule.text == "a PR needs two approvals."
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("It took us a year to get rid of it, don't bring it back.", Form.ORDER),
+        ("I've been burned by mocks, so real database in tests", Form.STATEMENT),
+        ("It crashed again, no idea why", None),
+        ("I was late, so I left it out", None),
+    ],
+)
+def test_what_news_lead_to_is_heard(text, form):
+    (sentence,) = sentences_in(text)
+    assert sentence == Sentence(text, form)
 
 
 def test_a_short_answer_to_a_question_of_the_agent_states_nothing():

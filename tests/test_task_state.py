@@ -1,6 +1,7 @@
 """The state of the task: asked, saved, checked, told in the window, and kept by a session."""
 
 import json
+import re
 
 import attrs
 import pytest
@@ -111,7 +112,28 @@ def test_demands_come_first_and_every_line_names_its_item():
     heads = ["Demanded by", "Decided", "Failed, and not", "Planned", "Touched"]
     assert [told.find(head) for head in heads] == sorted(told.find(head) for head in heads)
     assert -1 not in [told.find(head) for head in heads]
-    assert all("(i" in line for line in told.splitlines() if line.startswith("- "))
+    assert all(re.match(r"\(i\d|.*? i\d", line) for line in told.splitlines() if not line.endswith(":"))
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_what_is_demanded_leaves_no_state_whose_room_holds_it(most):
+    said, number = Talk(), 0
+    sentences = [1 + place % most for place in range(700)]
+    for many in sentences:
+        said.user(" ".join(f"Never open part{number + each}." for each in range(many)))
+        number += many
+    shown = len(sentences) * COUNT("(i1000) ") + number * COUNT("“Never open part1000.” ")
+    told = state_text(said.state(), 2 * shown, COUNT)
+    assert not told.left_out
+    assert all(f"Never open part{each}." in told.text for each in range(number))
+
+
+def test_what_one_message_demands_stands_on_one_line():
+    said = Talk()
+    said.user("Never touch the lock file. Tests stay offline.")
+    said.user("Never push to main.")
+    told = state_text(said.state(), 1_000, COUNT).text
+    assert "(i1) “Never touch the lock file.” “Tests stay offline.”\n(i2) “Never push to main.”" in told
 
 
 def test_what_is_superseded_is_not_told():
@@ -315,8 +337,8 @@ def test_files_that_were_changed_long_ago_are_told_by_folder_each_with_its_item(
     told = state_text(TaskState(entities=files), 20_000, COUNT)
     assert not told.left_out
     for n in range(1, 100):
-        line = next(line for line in told.text.splitlines() if f"f{n}.py`" in line)
-        assert f"(i{n})" in line
+        line = next(line for line in told.text.splitlines() if re.search(rf"\bf{n}\.py\b", line))
+        assert re.search(rf"\bi{n}\b", line)
         assert f"src/part{n % 3}/" in line
     assert told.tokens < sum(COUNT(f"- (i{n}) `src/part{n % 3}/f{n}.py`: edited\n") for n in range(1, 100))
 

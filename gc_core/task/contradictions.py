@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import itertools
 import re
@@ -30,6 +31,15 @@ _STOP = frozenset(
         *("prefer", "keep", "because", "since", "second", "thought", "sorry", "correction", "mind", "changed"),
         *("wait", "allowed", "fine", "okay", "ok", "free", "feel", "required", "require", "requires", "forbidden"),
         *("stop"),
+        *("der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einer", "im", "am", "auf", "bei", "mit"),
+        *("für", "von", "zu", "zum", "zur", "und", "oder", "ist", "sind", "wird", "werden", "nicht", "immer", "nur"),
+        *("le", "la", "les", "un", "une", "du", "de", "dans", "sur", "avec", "pour", "par", "et", "ou", "est", "sont"),
+        *("el", "los", "las", "una", "del", "al", "con", "por", "para", "en", "y", "se", "es", "son", "van", "siempre"),
+        *("il", "lo", "gli", "della", "delle", "dei", "per", "che", "di", "da", "e", "sono", "sempre", "si"),
+        *("os", "um", "uma", "do", "dos", "das", "na", "nos", "nas", "com", "em", "são", "não", "é"),
+        *("het", "een", "op", "met", "voor", "van", "naar", "te", "zijn", "wordt", "altijd", "niet", "we", "ze"),
+        *("w", "z", "i", "nie", "się", "są", "dla", "od", "zawsze", "и", "в", "на", "с", "не", "для", "по", "к"),
+        *("ve", "bir", "bu", "ile", "için", "her"),
     )
 )
 _NEGATIVE = re.compile(
@@ -107,6 +117,8 @@ _CODE_LIKE = re.compile(r"[`'\"/_]|\w\.\w|\d|^[A-Z]{2,}\b")
 _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
+_MOULD = 4
+"""Words that carry meaning, from which two places in a sentence are not all of it."""
 
 _CLOSE, _NEAR, _HALF, _THIRD = 0.75, 0.6, 0.5, 0.3
 _CLEARLY = 1.5
@@ -119,6 +131,7 @@ class Subject:
 
     Attributes:
         words: Its words that carry meaning, but for what it drops.
+        order: All its words that carry meaning, in their order.
         negative: It forbids.
         chosen: Words of what it says to use.
         slots: What it sets, by the words of what that is set for.
@@ -134,6 +147,7 @@ class Subject:
 
     words: frozenset[str]
     negative: bool
+    order: tuple[str, ...] = ()
     chosen: frozenset[str] = frozenset()
     slots: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     dropped: tuple[frozenset[str], ...] = ()
@@ -156,6 +170,7 @@ def subject_of(text: str) -> Subject:
     numbers, skeleton = _numbers_in(plain)
     return Subject(
         words=meaning(plain) - gone,
+        order=tuple(_meaningful(plain)),
         negative=bool(_NEGATIVE.search(plain.partition(" instead of ")[0])),
         chosen=frozenset(word for words in chosen for word in words) - gone,
         slots=tuple(_slots_in(plain)),
@@ -172,9 +187,12 @@ def subject_of(text: str) -> Subject:
 @functools.lru_cache(maxsize=4_096)
 def meaning(text: str) -> frozenset[str]:
     """The words of a text that carry meaning, in small letters, without a plural's ending."""
+    return frozenset(_meaningful(text)).union(*map(_pairs, _DENSE.findall(text)))
+
+
+def _meaningful(text: str) -> Iterator[str]:
     words = (word.strip("./:-").lower() for word in _WORD.findall(text))
-    known = {_stem(word) for word in words if word and word not in _STOP}
-    return frozenset(known.union(*map(_pairs, _DENSE.findall(text))))
+    return (_stem(word) for word in words if word and word not in _STOP)
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -206,6 +224,19 @@ def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int 
         return None
     second = max((worth[place] for place in range(len(others)) if place != best), default=0.0)
     return best if worth[best] >= _CLEARLY * second else None
+
+
+def are_of_one_mould(new: Subject, old: Subject) -> bool:
+    """
+    Whether a sentence puts other words in two or more places of another one, and none more or less: it says the same
+    of another thing, and corrects nothing.
+    """
+    if len(new.order) < _MOULD or len(old.order) < _MOULD:
+        return False
+    changes = [
+        change for change, *_ in difflib.SequenceMatcher(None, old.order, new.order, autojunk=False).get_opcodes()
+    ]
+    return changes.count("replace") >= _FEW and not {"insert", "delete"} & set(changes)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
@@ -329,11 +360,10 @@ def _corrects(new: Subject, old: Subject) -> float:
     if not new.corrects:
         return 0.0
     both, shared = new.words | old.words, len(new.words & old.words)
-    if not _of_other_things(new, old):
-        if shared and shared / len(both) >= _HALF:
-            return 0.7 * shared / len(both)
-        if shared >= _FEW and shared / len(new.words) >= _NEAR:
-            return 0.6 * shared / len(new.words)
+    alike, told = shared / len(both) if both else 0.0, shared / len(new.words) if new.words else 0.0
+    likely = alike >= _HALF or (shared >= _FEW and told >= _NEAR)
+    if likely and not _of_other_things(new, old) and not are_of_one_mould(new, old):
+        return 0.7 * alike if alike >= _HALF else 0.6 * told
     chosen = len(new.chosen & old.chosen)
     if chosen and chosen / len(new.chosen) >= _HALF and not old.negative:
         return _HALF

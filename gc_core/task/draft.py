@@ -9,7 +9,7 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
-from gc_core.task.contradictions import Subject, subject_of, supersedes, topic_among
+from gc_core.task.contradictions import Subject, are_of_one_mould, subject_of, supersedes, topic_among
 from gc_core.task.strength import is_strong, strength_of
 from gc_core.task.values import (
     Constraint,
@@ -265,19 +265,17 @@ def _again(known: D, new: D) -> D:
 
 def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
     """Entries in force that are contradicted, each with how surely; none of the same item, which says both."""
-    scored = (
-        (supersedes(subject, subject_of(entry.text)), entry)
-        for entry in entries
-        if entry.in_force and entry.item != item
-    )
+    others = [(entry, subject_of(entry.text)) for entry in entries if entry.in_force and entry.item != item]
+    words = subject.words.union(subject.topic, *subject.dropped)
+    scored = ((supersedes(subject, other), entry) for entry, other in others if not words.isdisjoint(other.words))
     return [(score, entry) for score, entry in scored if score]
 
 
 def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
     """The one demand that a correction speaks of: it shares words with it that hardly another demand has."""
-    words = [subject_of(demand.text).words for demand in demands]
-    found = topic_among(subject.words, words)
-    return [] if found is None else [demands[found]]
+    subjects = [subject_of(demand.text) for demand in demands]
+    found = topic_among(subject.words, [each.words for each in subjects])
+    return [] if found is None or are_of_one_mould(subject, subjects[found]) else [demands[found]]
 
 
 def _mark(entries: list[D], gone: Demand, item: str) -> None:

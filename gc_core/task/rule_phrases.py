@@ -22,7 +22,7 @@ def _verbs(*languages: str) -> frozenset[str]:
 
 
 ADDRESS: Final = re.compile(
-    r"^\W*(?:(?:hi(?: there)?|hello|hey(?: there)?"
+    r"^\W*(?:(?:\d{4}-\d\d-\d\d|hi(?: there)?|hello|hey(?: there)?"
     r"|please|pls|now|then|next|first|also|and|so|but|ok(?:ay)?|well|just|kindly|hm+|look|listen|again|sorry"
     r"|additionally"
     r"|by the way|oh|anyway|finally|lastly|one last thing"
@@ -35,7 +35,7 @@ ADDRESS: Final = re.compile(
 
 ASKS: Final = re.compile(
     r"^\W*(?:how (?:long|much|many|far|often|old)|where|why|who)(?: \w+){0,3}? (?:is|are|was|were|do|does|did|can"
-    r"|will)\b"
+    r"|will)\b|^\W*what (?:is|are|was|were) (?:the|this|that|these|those)\b(?!.{0,200} (?:is|are)\b)"
     r"|(?:ですか|ますか|でしょうか|ませんか|吗|呢|까요|나요|인가요|니까|mı|mi|mu|mü)[.。]?$",
     re.IGNORECASE,
 )
@@ -75,13 +75,17 @@ CHATS: Final = re.compile(
     r"|buongiorno|buonasera|bom dia|boa (?:tarde|noite)|goede(?:morgen|middag|navond)|dzień dobry|cześć"
     r"|добр(?:ое|ый)|привет|günaydın|merhaba|iyi (?:günler|akşamlar))\b|eline sağlık|kolay gelsin"
     r"|早上好|晚上好|哈哈|辛苦|おはよう|こんばんは|お疲れ|안녕|ㅋㅋ|ㅎㅎ"
-    r"|\b(?:made my day|can't believe|your (?:sense|help)|nice work|good job|well done|what a (?:day|week|mess))\b",
+    r"|\b(?:made my day|can't believe|your (?:sense|help)|nice work|good job|well done|what a (?:day|week|mess)"
+    r"|you(?:'re| are) (?:right|welcome)|talk soon|i (?:\w+ )?need (?:some |your )?(?:help|assistance))\b"
+    r"|\bsounds? (?:good|great|fine)\W*$|^\W*(?:\d{4}-\d\d-\d\d\W+)?(?:hi|hello|hey)\W+(?:(?:my|dear|ai)\W+)*\w+\W*$",
     re.IGNORECASE,
 )
 """Small talk."""
 
 MYSELF: Final = re.compile(
-    r"^\W*(?:(?:and|but|so|well|no|ok|then|yes|also)\W+)*(?:i|we)(?:'m|'ve|'ll|'d)?(?: (?:am|are|was|were|have|had"
+    r"^\W*(?:(?:and|but|so|well|no|ok|then|yes|also)\W+)*"
+    r"(?!we don't (?!know|have|see|think|remember|get|find|need|want))"
+    r"(?:i|we)(?:'m|'ve|'ll|'d)?(?: (?:am|are|was|were|have|had"
     r"|will|would|can|could|did|do"
     r"|don't|didn't|just|also|already|still|only|really|think|thought|guess|hope|see|saw|got|get|tried|try|went|go"
     r"|ran"
@@ -96,12 +100,14 @@ MYSELF: Final = re.compile(
     r"|wir (?:sind|haben"
     r"|waren))\b"
     r"|^\W*(?:j'ai|j'étais|je (?:suis|vais|vois|crois|pense|sais)|on a |nous avons|nous sommes)"
-    r"|^\W*(?:yo |ya |nosotros )*(?:estoy|he|hemos|voy|creo|veo|tengo que|\w{2,}[éí])\b"
+    r"|^\W*(?:yo |ya |nosotros )*(?:estoy|he|hemos|voy|creo|veo|tengo que|(?!\w+ité\b|clé\b|café\b|côté\b)\w{2,}[éí])\b"
     r"|^\W*(?:io |noi )?(?:sono|ho|sto|abbiamo|siamo|credo|penso|vedo)\b"
-    r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|\w{3,}ei)\b|^\W*(?:eu |já |nós )+\w{3,}i\b"
+    r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|(?!datei|kartei|partei)\w{3,}ei)\b"
+    r"|^\W*(?:eu |já |nós )+\w{3,}i\b"
     r"|^\W*(?:ik|we) (?:heb|hebben|ben|zijn|was|waren|zie|denk|zal|ga|zit)\b|^\W*\w{3,}(?:łem|łam|liśmy|łyśmy)\b"
     r"|^\W*(?:я|мы)(?: \w+){0,2} \w+(?:л|ла|ли|лся|лась|лись)\b|^\W*я (?:сейчас|думаю|вижу|знаю)\b"
-    r"|\w\w(?:dım|dim|dum|düm|tım|tim|tum|tüm|dık|dik|duk|dük|tık|tik)\W{0,9}$"
+    r"|\w\w(?:dım|dim|dum|düm|tım|tim(?<!verbatim)|tum(?<!datum)(?<!entum)(?<!antum)(?<!wachstum)|tüm|dık|dik|duk|dük"
+    r"|tık|tik(?<![sgil]tik)(?<!optik))\W{0,9}$"
     r"|^我(?:刚|已经|在|正|觉得|看到|想|把|先)|了[。.]?$|ました[。.]?$|(?:았|었|했|였|갔|왔|났)(?:어요?|습니다|죠)[.。]?$",
     re.IGNORECASE,
 )
@@ -121,6 +127,14 @@ FEELS: Final = re.compile(
     re.IGNORECASE,
 )
 """It speaks of the speaker."""
+
+THUS: Final = re.compile(
+    r",\s+(?:(?P<so>so(?! (?:that|far|much|many)\b)|also|deshalb|donc|du coup|así que|por eso|quindi|então|por isso|dus"
+    r"|więc|поэтому|так что|o yüzden)\s+|(?:and |but |so )?(?=(?:please |bitte )?(?:don't|do not|never|nie|niemals"
+    r"|keine?|ne|jamais|nunca|mai|nooit|nigdy|не|никогда|asla)\b))",
+    re.IGNORECASE,
+)
+"""Behind it stands what follows from what was told before it."""
 
 PAST: Final = re.compile(
     r"^\W*+(?:(?!is\b|are\b|be\b|has\b|have\b|gets?\b|stays?\b|must\b|that\b|who\b|which\b|when\b|if\b)[\w'’.-]+,?"
@@ -150,7 +164,7 @@ DOCUMENT: Final = re.compile(
     r"|candidates?)\b.{0,200}\b(?:must|may)\b"
     r"|[;{}|]\s{0,9}$|^\s*[|{}]|^\s*\[[ x]\]|:\d+:\d+|\w\(\)|\w = \w|^\W*+[\w.]+: \[|\w(?:Error|Exception)\b|\berror"
     r" [A-Z]+\d+"
-    r"|^\W*\d+(?:\.\d+)+\.? [A-Z]|(?-i:^[A-Z][A-Z \d.]{8,}$)",
+    r"|^\W*\d+(?:\.\d+)+\.? [A-Z]|(?-i:^[A-Z][A-Z \d.]{8,}$)|^\S+(?: \S+)? (?:->|=>|→) \S+$",
     re.IGNORECASE,
 )
 """It stands as documents, contracts, letters and programs put it, and not as people talk."""
@@ -158,7 +172,7 @@ DOCUMENT: Final = re.compile(
 LEANS: Final = re.compile(
     r"^\W*(?:and |but |so )?(?:that|this|it|they|those|these|he|she)(?:'s|'re|'ll)?\W+(?:is|are|was|were|would|will"
     r"|means?|\w{3,}s|a|an"
-    r"|the|not|just|all|what|why|how|where)\b"
+    r"|the|not|just|all|what|why|how|where)\b|^\W*(?:(?:and|but|so|well)\W+)?(?:it|that)'s (?:\w+ ){0,3}\w+\W*$"
     r"|^\W*(?:your|so|therefore|thus|hence|otherwise|apart from that|deshalb|darum|also|donc|du coup|por eso|así que"
     r"|quindi"
     r"|perciò|então|por isso|dus|daarom|więc|dlatego|поэтому|так что|bu yüzden)\b|\b(?:ones|deshalb|deswegen"
@@ -215,7 +229,8 @@ RECENT: Final = _words(
     "|meanwhile|while you were|still waiting|today|tonight|this (?:morning|afternoon|evening|time|week)|yesterday"
     "|last (?:night|week|month|time)|earlier|halfway|so far|by now|in a moment|already|again after",
     "gerade|soeben|vorhin|eben|heute|gestern|inzwischen|mittlerweile|bereits|bin wieder",
-    "aujourd'hui|hier|viens de|vient de|à l'instant|tout à l'heure|ce matin|ce soir",
+    "aujourd'hui|(?:avant-)?hier(?= (?:soir|matin|midi|j|on|nous|il|elle|le|la|les)\\b)"
+    "|viens de|vient de|à l'instant|tout à l'heure|ce matin|ce soir",
     r"hoy|ayer|acab[oa] de|recién|hace un (?:momento|rato)|esta (?:mañana|tarde)",
     "oggi|ieri|appena|poco fa|stamattina|stasera",
     "hoje|ontem|acab(?:ei|ou) de|há pouco|agora mesmo|esta (?:manhã|tarde)",
@@ -407,7 +422,7 @@ LASTING_VERBS: Final = _verbs(
 
 EITHER_VERBS: Final = _verbs(
     "write make give set put name call store add check stop do include exclude ask tell test answer label order sort"
-    " group round translate list number comment back"
+    " group round translate list number comment back return"
 )
 """English verbs that order a way to work or one step: what follows tells, a kind of thing or a certain one."""
 
@@ -422,7 +437,8 @@ STEP_VERBS: Final = _verbs(
     " analyse analyze describe outline suggest recommend calculate compute estimate fetch grep read scan inspect"
     " investigate trace verify validate reproduce port swap replace undo redo reset clone fork squash rebase tail cat"
     " change edit adjust drop cut expand shorten extend link mock stub hook plan design sum mark help proceed"
-    " work turn play load save copy paste paint render resize compress crop take come wait hold forget apply edit",
+    " work turn play load save copy paste paint render resize compress crop take come wait hold forget apply edit"
+    " cancel exchange refund reschedule process transfer invoke share",
     "zeig zeige mach mache erstelle erstell lies such suche finde lösche starte führe öffne schau prüfe teste baue"
     " füge"
     " ändere schreib schreibe gib hol korrigiere erkläre vergleiche ergänze räum entwirf sieh",
@@ -438,7 +454,7 @@ STEP_VERBS: Final = _verbs(
     " remove remova calcula calcule desenha refaz refaça",
     "toon laat-zien maak start draai voer open verbeter voeg verwijder zoek kijk leg vergelijk controleer test"
     " schrijf"
-    " stuur geef vind verander bereid bekijk haal los teken bereken",
+    " stuur geef vind verander bereid bekijk haal teken bereken",
     "pokaż uruchom stwórz utwórz otwórz popraw dodaj usuń znajdź zobacz wyjaśnij porównaj sprawdź przetestuj napisz"
     " zrób wyślij daj zmień przygotuj narysuj policz przejrzyj odpal zbuduj",
     "покажи покажите запусти запустите перезапусти обнови отмени закажи переведи создай создайте открой исправь"

@@ -42,11 +42,12 @@ _MACHINE = re.compile(
     r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
     r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
     r"|[:\[(!])"
-    r"|Traceback\b|File \"|at [\w.$<>]+\(|[+-]{3} |@@ |\$ )",
+    r"|Traceback\b|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
 _SMILE = re.compile(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
+_PATH = re.compile(r"(?<!\S)(?:[~.]{0,2}/|[\w.-]+/[\w.-]+/)\S*")
 _CLAUSE = re.compile(r"[:;]\s+|\s[—–]\s+")
 _SETTING = re.compile(
     r"^(?:with|given|considering|based|after|once|if|when|since|as|while|before)\b[^,]{2,60},\s+", re.IGNORECASE
@@ -174,14 +175,23 @@ def _sentence(text: str) -> Sentence:
         rest = text[cut.end() :].strip()
         form = form_of(rest)
         text = rest if form is not None else text
+    if form is None and not other:
+        form = _concluded(text)
     if form is Form.STATEMENT and len(text) > STATEMENT_CHARS:
         form = None
     return Sentence(text, form)
 
 
+def _concluded(text: str) -> Form | None:
+    """What news lead to: what is told behind them with a "so", or forbidden."""
+    end = phrases.THUS.search(text)
+    form = form_of(text[end.end() :].strip()) if end else None
+    return form if form in {Form.NORM, Form.ORDER} or (end and end["so"]) else None
+
+
 def _is_said(plain: str) -> bool:
     """It is a whole sentence of somebody who speaks of a task: no question, heading, document or small talk."""
-    said = phrases.ADDRESS.sub("", plain)
+    said = _PATH.sub("", phrases.ADDRESS.sub("", plain))
     if len(_FIRST.findall(said)) < _FEWEST_WORDS and len(_DENSE.findall(said)) < _FEWEST_LETTERS:
         return False
     if (

@@ -11,9 +11,9 @@ from gc_core.task.stated_rules import Form, form_of
 from gc_core.task.values import Constraint, Decision
 
 _STRONG: Final = re.compile(
-    r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|not allowed|forbidden"
-    r"|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t|prefer"
-    r"|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
+    r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|except|not allowed"
+    r"|forbidden|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t"
+    r"|prefer|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
     re.IGNORECASE,
 )
 _SETTLED: Final = re.compile(
@@ -37,7 +37,7 @@ class Strength(enum.IntEnum):
     """How strongly an entry holds, the strongest first."""
 
     RULE = 0
-    """It says that it holds for good, or why it was settled so."""
+    """It says that it holds for good, or why it was settled so, or what the user likes better than something else."""
 
     STRONG = 1
     """It says so in strong words, or the user decided it."""
@@ -73,5 +73,7 @@ def _of_decision(text: str, by: str, has_reasons: bool) -> Strength:
     if by == "user" and _CONFIRMS.search(text):
         return Strength.PASSING
     if _SAYS_SO.search(text) or (_SETTLED.search(text) and (has_reasons or _WHY.search(text))):
+        return Strength.RULE
+    if by == "user" and form_of(text) is Form.PREFERENCE:
         return Strength.RULE
     return Strength.STRONG if by == "user" or is_strong(text) else Strength.SAID

@@ -18,7 +18,9 @@ from gc_core.values.json_values import read_json
 MOST_ENTITIES: Final = 4_096
 """Files, tests, symbols and services that a state holds; the bounds of a state stand here, all of them."""
 
-MOST_CONSTRAINTS: Final = 512
+MOST_CONSTRAINTS: Final = 2_048
+"""Some 25 tokens each, these are more than stand in the window: so the room decides which of them do, and not this."""
+
 MOST_DECISIONS: Final = 512
 MOST_ERRORS: Final = 512
 MOST_QUESTIONS: Final = 256

@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from gc_core.baselines import Baseline
-from gc_core.commands import app
-from gc_core.facts import FactKind
-from gc_core.measures import ReplayReport
-from gc_core.measuring import BASELINES_BY_NAME
-from gc_core.replay import replay, replay_baseline
-from gc_core.transcripts import Transcript, read_transcript
+from ctxgc.cli.app import app
+from ctxgc.evaluation.baselines import Baseline
+from ctxgc.evaluation.jobs import BASELINES_BY_NAME
+from ctxgc.evaluation.replay import replay, replay_baseline
+from ctxgc.evaluation.replay_report import ReplayReport
+from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from typer.testing import CliRunner
 
 from gc_core import (
-    AgentTools,
     AsyncGCSession,
-    FactStore,
     GCConfig,
     GCPolicy,
     GCSession,
@@ -29,16 +26,16 @@ from gc_core import (
     InstructionSource,
     ItemKind,
     Plugins,
-    Promotion,
     Refusal,
     SessionReader,
-    ToolResultWorker,
-    auto_expand,
     compact,
     hookimpl,
-    suggest_recall,
-    verify,
 )
+from gc_core.integrations.agent_tools import AgentTools
+from gc_core.integrations.tool_worker import ToolResultWorker
+from gc_core.session.recall_suggestions import auto_expand, suggest_recall
+from gc_core.storage.audit import verify
+from gc_core.storage.facts import FactKind, FactStore, Promotion
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from tests.golden.frozen import timeless
 from tests.golden.recording import as_json

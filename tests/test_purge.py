@@ -1,7 +1,6 @@
 """A purge: the secret is nowhere in the directory, and everything else is where it was."""
 
 import functools
-import importlib
 import json
 import shutil
 
@@ -9,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gc_core import ConfigError, GCSession
+from gc_core import ConfigError, GCConfig, GCSession
 from gc_core.errors import LogError
 from gc_core.providers import format_named
+from gc_core.storage import purge as purging
 from gc_core.storage.audit import verify
 from gc_core.storage.facts import FactKind, FactStore, Promotion
 from gc_core.storage.journal import Journal
@@ -20,8 +20,6 @@ from gc_core.storage.master_log import MasterLog
 from gc_core.storage.purge import purge
 from gc_core.storage.search import SearchIndex
 from tests.support.say import call, lines, rendered, result, results, schema, small, use, user
-
-PURGE = importlib.import_module("gc_core.purge")  # gc_core.storage.purge is the function
 
 SECRET = 'sk-"é\\n€\n🦊/7f'  # noqa: S105 - nobody's
 
@@ -47,6 +45,23 @@ def written(directory, secret=SECRET, format_name="openai"):
     session._recorder.undo()
     session._recorder.store.checkpoint(session._state)
     session.close()
+
+
+def test_a_state_of_the_task_that_was_masked_can_still_be_brought_back_by_undoing(tmp_path):
+    directory = tmp_path / "s"
+    config = GCConfig(strategy="gc_progressive", context_limit=4_000, output_reservation=0)
+    with GCSession(config, directory=directory) as session:
+        session.append(user("Fix the parser. Never open port 80817."))
+        for place in range(40):
+            session.pre_send()
+            session.post_turn(call((f"c{place}", "read", {"path": f"f{place}.py"})))
+            session.append(result(f"c{place}", lines(60, f"f{place}")))
+        while session.undo():
+            pass
+    assert verify(directory) == ()
+    purge(directory, "80817", by="ada")
+    assert verify(directory) == ()
+    GCSession.open(directory).close()
 
 
 def forms(secret):
@@ -133,7 +148,7 @@ def test_purging_again_finds_nothing_and_says_so(tmp_path):
 )
 def test_a_purge_that_was_killed_is_completed_by_the_next_one(tmp_path, monkeypatch, step, survived):
     written(tmp_path)
-    real, left = functools.reduce(getattr, step.split("."), PURGE), iter(range(survived))
+    real, left = functools.reduce(getattr, step.split("."), purging), iter(range(survived))
 
     def dying(*args):
         if next(left, None) is None:
@@ -143,7 +158,7 @@ def test_a_purge_that_was_killed_is_completed_by_the_next_one(tmp_path, monkeypa
     with monkeypatch.context() as patch:
         *path, name = step.split(".")
         patch.setattr(
-            functools.reduce(getattr, path, PURGE), name, (lambda **_: dying()) if name == "Purged" else dying
+            functools.reduce(getattr, path, purging), name, (lambda **_: dying()) if name == "Purged" else dying
         )
         with pytest.raises(KeyboardInterrupt):
             purge(tmp_path, SECRET, by="me")

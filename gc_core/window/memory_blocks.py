@@ -19,6 +19,9 @@ from gc_core.window.context import Context
 
 _Key = tuple[str, str]
 
+CLOSING = "\n</context>"
+"""How the frame of a block ends."""
+
 _CLOSING = re.compile(r"<(\s*/\s*context)", re.IGNORECASE)
 
 
@@ -48,7 +51,7 @@ class Block:
         inner = _CLOSING.sub(r"<\\\1", self.text)
         check = f' check="{check_of(inner)}"' if self.source == TASK_STATE.name else ""
         names = f'source="{html.escape(self.source)}" name="{html.escape(self.name)}"'
-        return f"<context {names}{check}>\n{inner}\n</context>"
+        return f"<context {names}{check}>\n{inner}{CLOSING}"
 
 
 class Blocks:

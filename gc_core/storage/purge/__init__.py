@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import attrs
 import filelock
@@ -28,12 +30,17 @@ from gc_core.storage.search import index_file
 from gc_core.storage.state import Position, SessionState, Settings, digest_of_messages
 from gc_core.storage.store import Store
 from gc_core.values.config import FILES, MEMORY, SQLITE
-from gc_core.values.json_values import DEEPEST_RECORD, read_json
+from gc_core.values.json_values import DEEPEST_RECORD, read_json, strings
 from gc_core.values.loggers import logger
-from gc_core.values.references import ByteRange
+from gc_core.values.references import ByteRange, check_of
+from gc_core.values.sources import TASK_STATE
+from gc_core.window.memory_blocks import CLOSING
 
 _Check = Callable[[bytes, bytes], None]
 """Raises LogError when a line may not become another one."""
+
+_STATE_FRAME: Final = f'<context source="{TASK_STATE.name}"'
+_CHECK_DIGITS: Final = 6
 
 _log = logger("gc_core.purge")
 
@@ -150,7 +157,7 @@ def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check |
         return masked.encode("utf-8", "surrogateescape"), count
     try:
         masked, count = secret.masked_line(text)
-        new = bytes_of(masked)
+        new = _with_new_checks(line, bytes_of(masked)) if count else line
         if count and check is not None:
             check(line, new)
     except LogError as error:
@@ -158,6 +165,29 @@ def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check |
         text = f"{where}: the text cannot be overwritten: {error}; nothing was changed; purge it with what is around it"
         raise LogError(text) from error
     return new, count
+
+
+def _with_new_checks(line: bytes, masked: bytes) -> bytes:
+    """
+    Renew the check digits of the task's state where its text was masked: a replay frames the masked text of the log,
+    and the two have to be equal for a collection to be undone.
+    """
+    for (_, old), (_, new) in zip(strings(_value(line)), strings(_value(masked)), strict=True):
+        if old != new and new.startswith(_STATE_FRAME):
+            head, _, rest = new.partition(">\n")
+            before = f'check="{head[-_CHECK_DIGITS - 1 : -1]}"'
+            after = f'check="{check_of(rest.removesuffix(CLOSING))}"'
+            masked = masked.replace(_escaped(before), _escaped(after))
+    return masked
+
+
+def _value(line: bytes) -> Any:
+    return read_json(line.decode("utf-8", "surrogatepass"), DEEPEST_RECORD)
+
+
+def _escaped(text: str) -> bytes:
+    """As it stands inside a string of JSON."""
+    return json.dumps(text)[1:-1].encode()
 
 
 def _as_json(line: bytes) -> str | None:

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 
 from gc_core.errors import ConfigError, MessageError
-from gc_core.providers import AnthropicFormat, OpenAIFormat, format_named
+from gc_core.providers import format_named
+from gc_core.providers.anthropic.format import AnthropicFormat
 from gc_core.providers.images import image_size
+from gc_core.providers.openai.format import OpenAIFormat
 from gc_core.values.items import Image, ItemKind
 from gc_core.values.messages import Role, Usage
 from tests.support import messages as made

@@ -17,7 +17,8 @@ from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import MessageError
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.plugins.redaction import without_secrets
-from gc_core.providers import GeminiFormat, format_named
+from gc_core.providers import format_named
+from gc_core.providers.gemini.format import GeminiFormat
 from gc_core.providers.rules import check_collection, check_request
 from gc_core.values.items import Image, ItemKind
 from gc_core.values.messages import Request, Role, Usage

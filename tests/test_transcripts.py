@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 from gc_core import GCConfig, GCSession
 from gc_core.errors import TranscriptError
-from gc_core.providers import AnthropicFormat, format_named
+from gc_core.providers import format_named
+from gc_core.providers.anthropic.format import AnthropicFormat
 from gc_core.values.items import ItemKind
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from gc_core.providers import provider_named
 from gc_core.providers.anthropic.betas import header_of
-from gc_core.providers.cache_breakpoints import MarkShape, field_of, shape_of
+from gc_core.providers.cache_breakpoints import MarkShape, field_of
 from gc_core.providers.cache_terms import CacheTerms, terms_of
 from gc_core.providers.model_families import family
 from gc_core.providers.rules.prefix import same
@@ -117,7 +118,7 @@ class Marks:
         self._terms: CacheTerms = terms_of(model, format_name)
         self._shape: MarkShape | None = None
         if config.cache_marks:
-            self._shape = shape_of(format_name, self._terms.explicit_marks)
+            self._shape = provider_named(format_name).breakpoint_shape(self._terms.explicit_marks)
         self._options = _options(config, self._terms, format_name, key if _is_listed(model, format_name) else "")
         self.forget()
 

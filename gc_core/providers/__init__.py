@@ -1,21 +1,20 @@
-"""The providers' message shapes: how payloads are read into parts, edited and sent."""
+"""Everything that differs between providers: one folder and one ``Provider`` for each, and what they share."""
 
 from __future__ import annotations
 
-from gc_core.errors import ConfigError
-from gc_core.providers.anthropic.format import AnthropicFormat
+from gc_core.providers.anthropic.provider import ANTHROPIC
 from gc_core.providers.contract import Format
-from gc_core.providers.gemini.format import GeminiFormat
-from gc_core.providers.openai.format import OpenAIFormat
-from gc_core.providers.responses.format import ResponsesFormat
+from gc_core.providers.gemini.provider import GEMINI
+from gc_core.providers.openai.provider import OPENAI
+from gc_core.providers.provider import Provider
+from gc_core.providers.registry import PROVIDERS, provider_named
+from gc_core.providers.responses.provider import RESPONSES
 
-__all__ = ["AnthropicFormat", "GeminiFormat", "OpenAIFormat", "ResponsesFormat", "format_named"]
+__all__ = ["PROVIDERS", "Provider", "format_named", "provider_named"]
+
+PROVIDERS.update({each.name: each for each in (OPENAI, ANTHROPIC, RESPONSES, GEMINI)})
 
 
 def format_named(name: str) -> Format:
     """The format of that name; raises ConfigError naming the formats there are."""
-    known: tuple[Format, ...] = (AnthropicFormat(), OpenAIFormat(), GeminiFormat(), ResponsesFormat())
-    formats = {each.name: each for each in known}
-    if name in formats:
-        return formats[name]
-    raise ConfigError(f"no format {name!r}; there are {sorted(formats)}")
+    return provider_named(name).format

@@ -1,4 +1,4 @@
-"""How each provider writes a breakpoint, and which blocks may carry one: shapes alone, nothing here decides."""
+"""How a provider writes a breakpoint, and which blocks may carry one; the shapes are in each provider's folder."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ import attrs
 
 from gc_core.values.config import FIVE_MINUTES
 from gc_core.values.messages import NESTED, Payload
-
-# The blocks whose ``*_block_param`` types in the anthropic package (2.12, November 2026) have ``cache_control``.
-_ANTHROPIC_KINDS = frozenset(
-    {
-        *("text", "image", "document", "search_result", "container_upload", "tool_use", "tool_result"),
-        *("server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
-        *("bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"),
-    }
-)
-# ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026), in parts of Chat Completions and Responses.
-_CHAT_KINDS = frozenset({"text", "image_url", "input_audio", "file"})
-_RESPONSES_KINDS = frozenset({"input_text", "input_image", "input_file"})
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +22,7 @@ class MarkShape:
         text: Type of the block that a string becomes.
         on_head: Whether tool schemas and system blocks may carry one.
         on_replies: Whether an assistant message may.
-        ours: How many of the provider's marks are ours to set: OpenAI sets one of its four itself.
+        ours: How many of the provider's marks are ours to set; it may set one itself.
 
     """
 
@@ -77,7 +65,7 @@ class MarkShape:
         """The blocks of a message; a string is one text block, an item without content none."""
         content = payload.get(field_of(payload))
         if isinstance(content, str):
-            # A result of Responses as a string has no block that could be marked, and is not made one.
+            # A result that is a string, in an item without a role, has no block to be marked, and is not made one.
             return [{"type": self.text, "text": content}] if content and "role" in payload else []
         return content if isinstance(content, list | tuple) else ()
 
@@ -85,23 +73,3 @@ class MarkShape:
 def field_of(payload: Payload) -> str:
     """Where a message holds its blocks."""
     return next((field for field in NESTED if field in payload), NESTED[0])
-
-
-def shape_of(format_name: str, explicit_marks: str) -> MarkShape | None:
-    """The shape for a format and the terms' own word for marks; None where there are none to set."""
-    return _SHAPES.get((format_name, explicit_marks))
-
-
-_SHAPES = {
-    ("anthropic", "cache_control"): MarkShape(
-        field="cache_control", kinds=_ANTHROPIC_KINDS, on_head=True, on_replies=True, ours=4
-    ),
-    # Claude behind a gateway that speaks OpenAI's format: guides of LiteLLM and OpenRouter to prompt caching (2026).
-    ("openai", "cache_control"): MarkShape(
-        field="cache_control", kinds=frozenset({"text", "image_url"}), on_replies=True, ours=4
-    ),
-    ("openai", "prompt_cache_breakpoint"): MarkShape(field="prompt_cache_breakpoint", kinds=_CHAT_KINDS, ours=3),
-    ("responses", "prompt_cache_breakpoint"): MarkShape(
-        field="prompt_cache_breakpoint", kinds=_RESPONSES_KINDS, text="input_text", ours=3
-    ),
-}

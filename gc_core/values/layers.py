@@ -26,8 +26,6 @@ SHORTEST_PRIVATE = 3
 """Letters of a private value: shorter ones would be found in half of all texts."""
 
 _ELSEWHERE = frozenset({PLUGIN.name, ENRICHMENT.name, CONVERSATION.name})
-_LEVELS = ("tools", "system", "messages")
-_ORDERED = "anthropic"
 _FEWEST_NAMES = 3
 
 
@@ -78,16 +76,6 @@ def source_of_system(name: str, registered: Iterable[InstructionSource]) -> Inst
     if name not in known:
         raise SourceError(f"no source {name!r}; there are {sorted(known.keys() - _ELSEWHERE)}")
     return known[name]
-
-
-def lost_with(level: str, format: str) -> tuple[str, ...]:  # noqa: A002 - the session's own word
-    """
-    What of a request has to be read anew when tools or system text change, in the provider's order.
-
-    Anthropic reads tools, system, messages, and a change loses its own level and all later ones (documents of August
-    2026). The others do not say in which order they read tools and system text: with either, both are taken for lost.
-    """
-    return _LEVELS[_LEVELS.index(level) :] if format == _ORDERED else _LEVELS
 
 
 @attrs.frozen

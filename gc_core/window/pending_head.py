@@ -8,8 +8,9 @@ from typing import Self
 import attrs
 
 from gc_core.events import LayerChanged
+from gc_core.providers import provider_named
 from gc_core.values.items import Item, ItemKind
-from gc_core.values.layers import SystemPart, lost_with
+from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Payload, digest_of
 from gc_core.values.sources import PLUGIN
 from gc_core.window.context import Context, Edits
@@ -108,7 +109,7 @@ def _part_changed(
     waits: bool,
     format: str,  # noqa: A002 - the session's own word
 ) -> LayerChanged:
-    lost = lost_with("system", format)
+    lost = provider_named(format).invalidated_by("system")
     tokens = _tokens(_from(part.key, before.system, after.system)) + _messages(after)
     if "tools" in lost:
         tokens += _tokens(schema.item for schema in after.schemas)
@@ -139,7 +140,7 @@ def _schemas_changed(
         part=", ".join(names or moved),
         layer=PLUGIN.layer,
         waits=waits,
-        invalidates=lost_with("tools", format),
+        invalidates=provider_named(format).invalidated_by("tools"),
         tokens=tokens,
     )
     return (changed,)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
-from gc_core.providers import format_named
+from gc_core.providers import format_named, provider_named
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.excerpts import excerpt_end
 from gc_core.relevance.name_scan import scan
@@ -242,14 +242,7 @@ class AgentTools:
 
     def _schema(self, tool: Tool) -> Payload:
         description = tool.description.format(n=self._bounds.get(tool.name))
-        if self._session.format == "anthropic":
-            return {"name": tool.name, "description": description, "input_schema": tool.parameters}
-        if self._session.format == "gemini":  # its own schemas are another dialect; this field takes JSON's
-            return {"name": tool.name, "description": description, "parametersJsonSchema": tool.parameters}
-        function = {"name": tool.name, "description": description, "parameters": tool.parameters}
-        if self._session.format == "responses":
-            return {"type": "function", **function}
-        return {"type": "function", "function": function}
+        return provider_named(self._session.format).tool_schema(tool.name, description, tool.parameters)
 
 
 def _chosen(names: Iterable[str]) -> frozenset[str]:

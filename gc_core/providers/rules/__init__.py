@@ -7,7 +7,6 @@ Anthropic Messages. Calls and results pair by position, because real sessions re
 
 from __future__ import annotations
 
-from gc_core.providers.anthropic.rules import MAX_CACHE_MARKS, MAX_MESSAGES
 from gc_core.providers.rules.edits import check_collection, check_repeat
 from gc_core.providers.rules.framed_text import FRAMES, check_framed
 from gc_core.providers.rules.requests import check_request
@@ -15,8 +14,6 @@ from gc_core.providers.rules.violations import Violation
 
 __all__ = [
     "FRAMES",
-    "MAX_CACHE_MARKS",
-    "MAX_MESSAGES",
     "Violation",
     "check_collection",
     "check_framed",

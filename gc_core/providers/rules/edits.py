@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from gc_core.providers.anthropic import rules as anthropic
-from gc_core.providers.gemini import rules as gemini
-from gc_core.providers.responses import rules as responses
+from gc_core.providers.registry import provider_named
 from gc_core.providers.rules.blocks import answers_in, calls_of, latest_reply, texts_of, waiting_reply
 from gc_core.providers.rules.prefix import first_change, same
 from gc_core.providers.rules.thinking import bound_thinking, kept_thinking, latest_thinking
@@ -32,11 +30,10 @@ def check_collection(
     thinking behind the first change has to be gone, that of the latest reply included. ``reply_left`` says that the
     latest reply is gone, whatever another one looks like that is the latest now.
     """
-    signed = tuple(gemini.signed_calls(before, after)) if before.format == "gemini" else ()
-    own = tuple(anthropic.in_place(before, after)) if before.format == "anthropic" else ()
-    lost = tuple(responses.lost_reasoning(before, after)) if before.format == "responses" else ()
+    rules = provider_named(before.format).edit_rules
+    own = tuple(breach for check in rules.checks for breach in check(before, after))
     sent = after
-    before, after = _as_messages(before), _as_messages(after)
+    before, after = rules.as_messages(before), rules.as_messages(after)
     breaches = (
         *_a3(before, after),
         *_a5(before, after, may_shrink=final_may_shrink),
@@ -44,7 +41,7 @@ def check_collection(
         *kept_thinking(before, after),
         *_n3(before, after, bound=thinking_bound, reply_left=reply_left),
     )
-    return (*signed, *own, *lost, *(_as_sent(breach, sent) for breach in breaches))
+    return (*own, *(attrs.evolve(breach, index=rules.sent_index(sent, breach.index)) for breach in breaches))
 
 
 def _n3(before: Request, after: Request, *, bound: bool, reply_left: bool) -> Iterator[Violation]:
@@ -60,23 +57,6 @@ def check_repeat(first_after: Request, second_after: Request) -> tuple[Violation
     if index is None:
         return ()
     return (Violation(rule="A8", index=index, text="a second pass changed the request; it has to leave it as it is"),)
-
-
-def _as_messages(request: Request) -> Request:
-    """The request as the rules of all formats read it."""
-    match request.format:
-        case "gemini":
-            return gemini.as_messages(request)
-        case "responses":
-            return responses.as_messages(request)
-    return request
-
-
-def _as_sent(breach: Violation, request: Request) -> Violation:
-    """The breach at its place in the request: of Responses' items several are one message there."""
-    if request.format != "responses":
-        return breach
-    return attrs.evolve(breach, index=responses.first_item(request, breach.index))
 
 
 def _a3(before: Request, after: Request) -> Iterator[Violation]:

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from gc_core.errors import RuleError
-from gc_core.providers.anthropic import rules as anthropic
-from gc_core.providers.gemini import rules as gemini
-from gc_core.providers.openai import rules as openai
-from gc_core.providers.responses import rules as responses
-from gc_core.providers.rules.violations import Rendered, Rule, Violation
+from gc_core.providers.registry import PROVIDERS
+from gc_core.providers.rules.violations import Rendered, Violation
 from gc_core.values.messages import Request
-
-_RULES: dict[str, tuple[Rule, ...]] = {
-    "openai": openai.RULES,
-    "anthropic": anthropic.RULES,
-    "gemini": gemini.RULES,
-    "responses": responses.RULES,
-}
 
 
 def check_request(request: Request, *, pending: bool = False) -> tuple[Violation, ...]:
@@ -25,8 +15,10 @@ def check_request(request: Request, *, pending: bool = False) -> tuple[Violation
     With ``pending`` the calls of the last assistant message may lack results, as long as nothing but results stands
     behind it: the request as it is between a reply and its tools. It could not be sent like that.
     """
-    rules = _RULES.get(request.format)
-    if rules is None:
-        raise RuleError(f"no rules for format {request.format!r}; known: {sorted(_RULES)}")
+    provider = PROVIDERS.get(request.format)
+    if provider is None:
+        raise RuleError(f"no rules for format {request.format!r}; known: {sorted(PROVIDERS)}")
     rendered = Rendered(request=request, pending=pending)
-    return tuple(sorted((breach for rule in rules for breach in rule(rendered)), key=lambda breach: breach.index))
+    return tuple(
+        sorted((breach for rule in provider.rules for breach in rule(rendered)), key=lambda breach: breach.index)
+    )

@@ -21,8 +21,11 @@ import attrs
 
 from ctxgc.evaluation.own_transcripts import format_of_log, head_of_log, is_said
 from gc_core.errors import MessageError, TranscriptError
-from gc_core.providers import AnthropicFormat, GeminiFormat, OpenAIFormat, ResponsesFormat
+from gc_core.providers.anthropic.format import AnthropicFormat
 from gc_core.providers.contract import Format
+from gc_core.providers.gemini.format import GeminiFormat
+from gc_core.providers.openai.format import OpenAIFormat
+from gc_core.providers.responses.format import ResponsesFormat
 from gc_core.providers.responses.item_types import is_call, is_reasoning, is_result
 from gc_core.values.items import ItemKind
 from gc_core.values.json_values import DEEPEST_RECORD, check_depth, read_json, read_json_at, read_object

@@ -1,0 +1,36 @@
+"""OpenAI's Chat Completions, and the servers of other vendors that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gc_core.providers.cache_breakpoints import MarkShape
+from gc_core.providers.openai import models
+from gc_core.providers.openai.format import OpenAIFormat
+from gc_core.providers.openai.rules import RULES
+from gc_core.providers.provider import Provider
+from gc_core.values.messages import Payload
+
+_BREAKPOINTS = (
+    # ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026).
+    MarkShape(field="prompt_cache_breakpoint", kinds=frozenset({"text", "image_url", "input_audio", "file"}), ours=3),
+    # Claude behind a gateway that speaks this format: guides of LiteLLM and OpenRouter to prompt caching (2026).
+    MarkShape(field="cache_control", kinds=frozenset({"text", "image_url"}), on_replies=True, ours=4),
+)
+
+
+def _tool_schema(name: str, description: str, parameters: Mapping[str, Any]) -> Payload:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+
+
+OPENAI: Final = Provider(
+    format=OpenAIFormat(),
+    rules=RULES,
+    families=models.FAMILIES,
+    default_family=models.DEFAULT_FAMILY,
+    cache_terms=models.TERMS,
+    default_terms=models.DEFAULT_TERMS,
+    breakpoints=_BREAKPOINTS,
+    tool_schema=_tool_schema,
+)

@@ -1,0 +1,99 @@
+"""What gc-core knows of one provider's API, as one value. Each provider's folder makes its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gc_core.providers.cache_breakpoints import MarkShape
+from gc_core.providers.cache_terms import CacheTerms
+from gc_core.providers.contract import Format
+from gc_core.providers.model_families import ModelFamily
+from gc_core.providers.rules.violations import Rule, Violation
+from gc_core.values.messages import Payload, Request
+
+LEVELS: Final = ("tools", "system", "messages")
+"""The levels of a request, in the order in which a provider that says so reads them."""
+
+EditRule = Callable[[Request, Request], Iterable[Violation]]
+"""Finds what a collection changed and may not, between the request before and the one after; O(window)."""
+
+ToolSchema = Callable[[str, str, Mapping[str, Any]], Payload]
+"""A tool's schema, of its name, its description and the JSON schema of its parameters."""
+
+
+def _as_it_is(request: Request) -> Request:
+    return request
+
+
+def _at_index(request: Request, index: int) -> int:  # noqa: ARG001 - the place does not depend on the request
+    return index
+
+
+@attrs.frozen(kw_only=True)
+class EditRules:
+    """
+    What a collection must not change: signed parts, bound reasoning, blocks of the provider's own.
+
+    Attributes:
+        checks: The provider's own rules. Those that hold for all of them are in ``gc_core.providers.rules.edits``.
+        as_messages: The request as messages with a ``role`` and ``content`` blocks, in which the rules of all formats
+            read it.
+        sent_index: Where a message of ``as_messages`` begins in the request as it is sent; -1 stays -1.
+
+    """
+
+    checks: tuple[EditRule, ...] = ()
+    as_messages: Callable[[Request], Request] = _as_it_is
+    sent_index: Callable[[Request, int], int] = _at_index
+
+
+@attrs.frozen(kw_only=True)
+class Provider:
+    """
+    Everything that gc-core knows of one provider's API. Adding a provider is one folder and one line in
+    ``gc_core.providers``.
+
+    Attributes:
+        format: Reads, edits and makes its messages and requests.
+        rules: What a request has to obey.
+        edit_rules: What a collection must not change.
+        families: The models whose tokens are known, by family.
+        default_family: The family of a session without a model.
+        cache_terms: What is promised about the prompt cache, by models.
+        default_terms: The terms of a session without a model, and of a model that no provider lists.
+        breakpoints: How a cache breakpoint is written, one shape for each field that the terms may name.
+        reads_in_order: It reads tools, system text, messages, and a change loses its own level and all later ones.
+        tool_schema: A tool's schema in this format.
+
+    """
+
+    format: Format
+    rules: tuple[Rule, ...]
+    edit_rules: EditRules = EditRules()
+    families: tuple[ModelFamily, ...] = ()
+    default_family: ModelFamily
+    cache_terms: tuple[CacheTerms, ...] = ()
+    default_terms: CacheTerms
+    breakpoints: tuple[MarkShape, ...] = ()
+    reads_in_order: bool = False
+    tool_schema: ToolSchema
+
+    @property
+    def name(self) -> str:
+        """What a session's ``format=`` names."""
+        return self.format.name
+
+    def breakpoint_shape(self, field: str) -> MarkShape | None:
+        """How a breakpoint of this field is written; None where there is none to set."""
+        return next((shape for shape in self.breakpoints if shape.field == field), None)
+
+    def invalidated_by(self, level: str) -> tuple[str, ...]:
+        """
+        What of a request has to be read anew when tools or system text change, in the provider's order.
+
+        Where it is not known in which order tools and system text are read, both are taken for lost with either.
+        """
+        return LEVELS[LEVELS.index(level) :] if self.reads_in_order else LEVELS

@@ -1,0 +1,20 @@
+"""The providers there are, by the names of their formats; ``gc_core.providers`` fills it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gc_core.errors import ConfigError
+
+if TYPE_CHECKING:  # a provider's rules and models look others up here
+    from gc_core.providers.provider import Provider
+
+PROVIDERS: Final[dict[str, Provider]] = {}
+"""Every provider by the name of its format, which is what a session's ``format=`` names."""
+
+
+def provider_named(name: str) -> Provider:
+    """The provider whose format has that name; raises ConfigError naming the formats there are."""
+    if name in PROVIDERS:
+        return PROVIDERS[name]
+    raise ConfigError(f"no format {name!r}; there are {sorted(PROVIDERS)}")

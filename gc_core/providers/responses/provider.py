@@ -1,0 +1,36 @@
+"""OpenAI's Responses; its models are those of Chat Completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gc_core.providers.cache_breakpoints import MarkShape
+from gc_core.providers.openai import models
+from gc_core.providers.provider import EditRules, Provider
+from gc_core.providers.responses.format import ResponsesFormat
+from gc_core.providers.responses.rules import RULES, as_messages, first_item, lost_reasoning
+from gc_core.values.messages import Payload
+
+# ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026).
+_BREAKPOINT = MarkShape(
+    field="prompt_cache_breakpoint",
+    kinds=frozenset({"input_text", "input_image", "input_file"}),
+    text="input_text",
+    ours=3,
+)
+
+
+def _tool_schema(name: str, description: str, parameters: Mapping[str, Any]) -> Payload:
+    return {"type": "function", "name": name, "description": description, "parameters": parameters}
+
+
+RESPONSES: Final = Provider(
+    format=ResponsesFormat(),
+    rules=RULES,
+    edit_rules=EditRules(checks=(lost_reasoning,), as_messages=as_messages, sent_index=first_item),
+    default_family=models.DEFAULT_FAMILY,
+    default_terms=models.DEFAULT_TERMS,
+    breakpoints=(_BREAKPOINT,),
+    tool_schema=_tool_schema,
+)

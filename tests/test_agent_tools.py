@@ -12,6 +12,7 @@ from gc_core.storage.contents import MOST_PASSAGES
 from gc_core.values.agent_tool_schemas import TOOL_NAMES
 from gc_core.values.items import ItemKind
 from tests.support.checker import complaints
+from tests.support.inside import counter_of, store_of
 from tests.support.say import answer, call, lines, rendered, result, results, rounds, small, text_of, use, user
 
 FORMATS = ("openai", "anthropic")
@@ -54,7 +55,7 @@ def test_all_six_schemas_cost_less_than_600_tokens(form):
     with small(format=form) as session:
         schemas = AgentTools(session).schemas()
         assert len(schemas) == len(TOOL_NAMES) == 6
-        assert sum(schema_tokens(schema, session._counter) for schema in schemas) < 600
+        assert sum(schema_tokens(schema, counter_of(session)) for schema in schemas) < 600
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -181,7 +182,7 @@ def test_a_recall_is_bounded_and_says_how_to_get_the_rest(session, tools):
     session.append(user("Do it."))
     text = lines(5_000)
     (key,) = session.append(user(text))
-    counter, got, arguments, times = session._counter, "", {"reference": key}, 0
+    counter, got, arguments, times = counter_of(session), "", {"reference": key}, 0
     while True:
         part = tools.call("recall", arguments)
         assert counter.count(part) <= RECALL_TOKENS + 40
@@ -204,7 +205,7 @@ def test_a_huge_line_is_cut_too(text):
         (key,) = session.append(result("c1", text))
         tools = AgentTools(session)
         part = tools.call("recall", {"reference": key})
-        assert session._counter.count(part) <= RECALL_TOKENS + 40
+        assert counter_of(session).count(part) <= RECALL_TOKENS + 40
         assert part.startswith(text[:50])
 
 
@@ -212,7 +213,7 @@ def test_a_recall_fills_a_quarter_of_a_small_window_at_most():
     with small(1_000, auto_trigger=False) as session:
         session.append(user("Do it."))
         (key,) = session.append(user(lines(2_000)))
-        assert session._counter.count(AgentTools(session).call("recall", {"reference": key})) <= 250 + 40
+        assert counter_of(session).count(AgentTools(session).call("recall", {"reference": key})) <= 250 + 40
 
 
 def test_a_long_range_is_a_table_of_contents_first_and_its_parts_are_told(session, tools):
@@ -231,9 +232,9 @@ def test_a_long_range_is_a_table_of_contents_first_and_its_parts_are_told(sessio
 
 def test_the_bytes_of_a_whole_summary_are_a_table_of_contents_too(session, tools):
     rounds(session, 30)
-    end = session._store.log.size
+    end = store_of(session).log.size
     table = tools.call("recall", {"reference": f"master.jsonl:0-{end}"})
-    assert session._counter.count(table) <= RECALL_TOKENS + 40
+    assert counter_of(session).count(table) <= RECALL_TOKENS + 40
     assert "recall the part that you need" in table
     assert f"[gc: summary; master.jsonl:0-{end}]" not in table
 
@@ -296,7 +297,7 @@ def test_the_status_tells_usage_owners_and_what_was_left_out(session, tools):
     assert left_out[-1].first in status
     largest = max(session.items(), key=lambda item: item.tokens)
     assert f"largest: {largest.id} read tool result {largest.tokens:,}" in status
-    assert session._counter.count(status) < 300
+    assert counter_of(session).count(status) < 300
 
 
 # --- collect ----------------------------------------------------------------------------------------------------------

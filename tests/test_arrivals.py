@@ -13,6 +13,7 @@ from gc_core.values.json_values import text_in_utf8, value_in_utf8
 from tests.fuzz import validity
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, History
+from tests.support.inside import window_of
 from tests.support.say import answer, call, result, results, small, use, user
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
@@ -313,7 +314,7 @@ def test_half_a_letter_is_sent_as_a_replacement_character_and_stays_in_the_log(t
     logged = [json.loads(line)["payload"] for line in (tmp_path / "master.jsonl").read_text().splitlines()]
     assert all(message in logged for message in messages)
     with GCSession.open(tmp_path) as opened:
-        assert [message.payload for message in opened._context.messages][: len(messages)] == messages
+        assert [message.payload for message in window_of(opened).messages][: len(messages)] == messages
         assert opened.pre_send().kwargs() == request.kwargs()
     with SessionReader(tmp_path) as reader:
         assert reader.window().messages == request.messages
@@ -324,7 +325,7 @@ def test_a_message_without_half_letters_is_sent_as_the_same_object(form):
     asked = contents("Größe 日本 😀") if form == "gemini" else user("Größe 日本 😀")
     with small(format=form) as session:
         session.append(asked)
-        before = session._context.messages[-1].payload
+        before = window_of(session).messages[-1].payload
         assert session.pre_send().messages[-1] is before
 
 

@@ -15,6 +15,7 @@ from gc_core.errors import LogError, MessageError, SessionClosedError, SpendLimi
 from gc_core.integrations.telemetry import instrument
 from gc_core.testing import FakeSummarizer
 from tests.support.checker import complaints
+from tests.support.inside import store_of
 from tests.support.say import call, lines, result, rounds, small, text_of, user
 
 NOT_COUNTS = [("a", None), (float("nan"), 1), (-5_000, 1), (1.5, 2), (True, 2), (10**400, 1)]
@@ -49,7 +50,7 @@ def offering(**hooks):
 @pytest.mark.parametrize(("tokens", "output"), NOT_COUNTS)
 def test_what_a_host_books_is_a_number_of_tokens_and_no_line_is_written_that_nobody_can_read(tokens, output):
     with small() as session:
-        before = session._store.ledger.size
+        before = store_of(session).ledger.size
         with pytest.raises(MessageError, match=r"usage\.input_tokens = .*expected a number of tokens"):
             session.book("workers", Usage(input_tokens=tokens, output_tokens=output))
         iteration = Usage(input_tokens=1, output_tokens=-1)
@@ -57,7 +58,7 @@ def test_what_a_host_books_is_a_number_of_tokens_and_no_line_is_written_that_nob
             session.book("workers", Usage(input_tokens=1, iterations=(iteration,)))
         with pytest.raises(MessageError, match="kind = None"):
             session.book(None, Usage(input_tokens=1))
-        assert session._store.ledger.size == before
+        assert store_of(session).ledger.size == before
         assert session.cache.total_tokens == 0
 
 
@@ -116,7 +117,7 @@ def test_notes_that_wait_survive_a_log_that_cannot_be_written(monkeypatch):
         session.post_turn(call(("c1", "read", {})))
         assert [lease.deliver(f"the {lease.name}") for lease in leases] == [(), (), ()]
         session.append(result("c1", "ok"))
-        write, written = session._store.log.append, []
+        write, written = store_of(session).log.append, []
 
         def fails_at_the_second(records):
             written.append(records)
@@ -124,7 +125,7 @@ def test_notes_that_wait_survive_a_log_that_cannot_be_written(monkeypatch):
                 raise LogError("no space left")
             return write(records)
 
-        monkeypatch.setattr(session._store.log, "append", fails_at_the_second)
+        monkeypatch.setattr(store_of(session).log, "append", fails_at_the_second)
         with pytest.raises(LogError, match="no space left"):
             session.pre_send()
         assert [lease.name for lease in session.leases] == ["two", "three"]
@@ -240,7 +241,7 @@ def test_a_session_that_has_ended_is_not_read_any_more():
     session, reader = small(), InMemoryMetricReader()
     instrumentation = instrument(session, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
     rounds(session, 2)
-    assert instrumentation.reading().session == session._store.session
+    assert instrumentation.reading().session == store_of(session).session
     session._watched_by(type(session)._watch)  # as in the moment between its end and the end of the watching
     session.close()
     assert instrumentation.reading() is None

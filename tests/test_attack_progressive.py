@@ -14,6 +14,7 @@ from gc_core.values.references import Reference
 from gc_core.values.removals import Stub
 from gc_core.values.summary import SummaryForm, entries_of
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
+from tests.support.inside import counter_of, state_of, store_of, window_of
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, user
 
@@ -177,11 +178,11 @@ def test_a_summary_around_a_digest_reads_again_what_is_behind_it_alone():
     session = made(SummariesThenDigests())
     session.append(user("Fix all modules."))
     work(session, 0, 30)
-    wide = Reference(tokens=600, first="i2", last=f"i{session._context.cursor.items}", first_turn=0, last_turn=0)
+    wide = Reference(tokens=600, first="i2", last=f"i{window_of(session).cursor.items}", first_turn=0, last_turn=0)
     reading = Reading(
-        log=session._store.log,
+        log=store_of(session).log,
         format=format_named("openai"),
-        counter=session._counter,
+        counter=counter_of(session),
         taken_back=RewoundRanges(),
         damaged=lambda _: None,
     )
@@ -213,7 +214,7 @@ def test_undo_takes_back_what_would_be_recalled_and_redo_brings_it_again(tmp_pat
     session.collect_now(target_percent=1)
 
     def waiting(session):
-        return [block.name for block in session._state.blocks.waiting]
+        return [block.name for block in state_of(session).blocks.waiting]
 
     assert waiting(session) == ["recalled i3"]
     assert session.undo()
@@ -326,7 +327,7 @@ def test_undo_redo_pins_and_reopening_around_digests_drift_nowhere(name, tmp_pat
         try:
             request = session.pre_send()
             assert request.tokens <= 6_000
-            assert recount(request, form, session._counter) == session.budget.total
+            assert recount(request, form, counter_of(session)) == session.budget.total
             session.post_turn(message)
         except gc.ContextOverflowError:
             session.release()
@@ -338,7 +339,7 @@ def test_undo_redo_pins_and_reopening_around_digests_drift_nowhere(name, tmp_pat
             session.checkpoint()
             session.pin(item=session.items()[len(session.items()) // 2].id)
             session.rollback()
-        assert recount(session._context.render(), form, session._counter) == session.budget.total
+        assert recount(window_of(session).render(), form, counter_of(session)) == session.budget.total
     held = [(item.id, item.text, item.policy) for item in session.items()]
     session.close()
     assert verify(tmp_path / "s") == ()
@@ -354,9 +355,9 @@ def test_the_state_of_what_was_taken_back_is_not_told():
     session.append(user("Go on. Never touch `wrong.cfg`."))
     work(session, 5, 8)
     session.collect_now(target_percent=1)
-    assert any(block.source == "task_state" for block in session._state.blocks.waiting)
+    assert any(block.source == "task_state" for block in state_of(session).blocks.waiting)
     session.rewind(1)
-    assert not any(block.source == "task_state" for block in session._state.blocks.waiting)
+    assert not any(block.source == "task_state" for block in state_of(session).blocks.waiting)
 
 
 def test_junk_from_a_summarizer_leaves_the_entries_of_the_digest_as_they_are():

@@ -13,6 +13,7 @@ from gc_core.task.contradictions import subject_of
 from gc_core.task.stated_rules import form_of
 from gc_core.values.results import Refusal
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import recorder_of, state_of
 from tests.support.promises import Watch
 from tests.support.say import answer, lines, rendered, small, user
 from tests.test_task_state import blocks_of, busy
@@ -264,8 +265,8 @@ class OneState(Watch):
     def _committing(self, collection, context):
         before = rendered(self.session)
         super()._committing(collection, context)
-        recorder, after = self.session._recorder, rendered(self.session)
-        if not self.session._state.changes and recorder.undo() is not None:
+        recorder, after = recorder_of(self.session), rendered(self.session)
+        if not state_of(self.session).changes and recorder.undo() is not None:
             assert rendered(self.session) == before
             recorder.redo()
             assert rendered(self.session) == after

@@ -19,6 +19,7 @@ from gc_core.storage.master_log import MasterLog
 from gc_core.storage.search import SearchIndex
 from gc_core.values.references import ByteRange
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import recorder_of, state_of, store_of, window_of
 from tests.support.say import call, rounds, schema, small, user
 
 SAMPLE = [
@@ -35,8 +36,8 @@ def spoken(session):
     rounds(session, 10)
     session.enrich(now="It is noon.")
     session.pin(turn=0)
-    session._recorder.undo()
-    session._recorder.redo()
+    recorder_of(session).undo()
+    recorder_of(session).redo()
     rounds(session, 6, first=10, task="And then?")
     session.system(rules="Be very brief.", refresh="now")
     session.append(call(("open", "read", {})))
@@ -48,7 +49,7 @@ def recorded(tmp_path_factory):
     """Made once: every test damages a copy."""
     directory = tmp_path_factory.mktemp("recorded") / "session"
     with spoken(small(3_000, directory=directory, checkpoint_every_n_steps=4)) as session:
-        assert len(session._state.done) > 2
+        assert len(state_of(session).done) > 2
     index(directory)
     return directory
 
@@ -111,7 +112,7 @@ def test_a_real_session_agrees_with_itself(tmp_path, name, strategy):
             if place % 17 == 0:
                 session.enrich(now=f"message {place}")
             if place % 40 == 39:
-                session._recorder.undo()
+                recorder_of(session).undo()
     assert len(list((tmp_path / "checkpoints").glob("*.json"))) > 1
     assert verify(tmp_path) == ()
 
@@ -119,11 +120,11 @@ def test_a_real_session_agrees_with_itself(tmp_path, name, strategy):
 def test_what_was_taken_back_is_not_compared(session_dir):
     with GCSession.open(session_dir) as session:
         rounds(session, 3, first=20, task="Wrong way.")
-        session._recorder.store.checkpoint(session._state)
-        to = session._recorder.turn_began(session._context.cursor.turn)
+        recorder_of(session).store.checkpoint(state_of(session))
+        to = recorder_of(session).turn_began(window_of(session).cursor.turn)
         settings = session._settings
-        state = session._store.state_at(to, lambda: settings.fresh(session._store.payload))
-        session._recorder.rewind(to, state, "wrong way")
+        state = store_of(session).state_at(to, lambda: settings.fresh(store_of(session).payload))
+        recorder_of(session).rewind(to, state, "wrong way")
         rounds(session, 3, first=30, task="Right way.")
     assert "rewound" in kinds(session_dir)
     assert verify(session_dir) == ()
@@ -156,7 +157,7 @@ def test_what_is_written_meanwhile_does_not_count(session_dir, monkeypatch):
     found = [finding for finding in verify(session_dir) if "torn" not in finding.text]
     monkeypatch.undo()
     assert found == []
-    session._store.close()
+    store_of(session).close()
 
 
 def test_the_sources_of_plugins_are_in_the_ledger(tmp_path):

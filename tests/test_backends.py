@@ -15,6 +15,7 @@ from gc_core.storage.audit import verify
 from gc_core.storage.checkpoints import KEPT_NEWEST, Checkpoints, checkpoints_to_prune, key_of, shown
 from gc_core.storage.purge import purge
 from gc_core.storage.state import Position, digest_of_messages
+from tests.support.inside import store_of, window_of
 
 SECRET = "hunter2-and-more"  # noqa: S105 - it is planted
 
@@ -31,7 +32,7 @@ def config(backend, **more):
 
 
 def digest(session):
-    return digest_of_messages(session._context.messages)
+    return digest_of_messages(window_of(session).messages)
 
 
 @attrs.frozen
@@ -126,7 +127,7 @@ def test_going_back_branching_and_going_on_use_the_same_backend(backend, tmp_pat
         spoken(session, 3, 2)
         with session.fork(tmp_path / "b") as branch:
             assert digest(branch) == digest(session)
-            assert set(branch._store.checkpoints.moments()) >= set(session._store.checkpoints.moments())
+            assert set(store_of(branch).checkpoints.moments()) >= set(store_of(session).checkpoints.moments())
             spoken(branch, 5, 1)
         session.rollback(then)
         assert digest(session) == then.digest
@@ -242,7 +243,7 @@ def test_a_writer_that_was_killed_in_the_middle_of_a_write_costs_no_checkpoint(t
     assert [(finding.file, "was killed" in finding.text) for finding in verify(tmp_path)] == [("checkpoints.db", True)]
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.is_file()} == left
     with GCSession.open(tmp_path) as session:
-        assert session._store.checkpoints.newest(session._store.position)
+        assert store_of(session).checkpoints.newest(store_of(session).position)
         assert {*keys} <= {*SQLiteBackend(path).keys()}
         assert digest(session) == was
         spoken(session, 3, 1)
@@ -268,7 +269,7 @@ def test_lost_bytes_take_their_checkpoints_along(tmp_path):
         with (tmp_path / name).open("r+b") as file:
             file.truncate(size)
     with GCSession.open(tmp_path) as session:
-        ats = session._store.checkpoints.moments().values()
+        ats = store_of(session).checkpoints.moments().values()
         assert all(at.log <= whole[0] and at.ledger <= whole[1] for at in ats)
     assert [finding for finding in verify(tmp_path) if finding.file != "index.db"] == []
 
@@ -345,6 +346,6 @@ def test_a_checkpoint_whose_file_is_gone_can_still_be_gone_back_to(tmp_path):
 def test_a_long_session_keeps_few_checkpoints(tmp_path):
     with GCSession(config("memory"), directory=tmp_path) as session:
         spoken(session, 0, 3 * KEPT_NEWEST)
-        kept = session._store.checkpoints
+        kept = store_of(session).checkpoints
         assert KEPT_NEWEST <= len(kept.moments()) < 2.5 * KEPT_NEWEST
         assert isinstance(kept, Checkpoints)

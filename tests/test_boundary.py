@@ -6,6 +6,7 @@ import pytest
 from gc_core import ContextOverflowError, GCConfig, GCSession, Plugins
 from gc_core.errors import SpendLimitError
 from gc_core.storage.state import digest_of_messages
+from tests.support.inside import store_of, window_of
 
 TABLE = {
     "token_budget": None,  # 90 % of the window: threshold_percent says so
@@ -128,7 +129,7 @@ def test_no_key_turns_off_what_is_built_in(changed, tmp_path):
 
 
 def digest(session):
-    return digest_of_messages(session._context.messages)
+    return digest_of_messages(window_of(session).messages)
 
 
 def ends(config):
@@ -147,4 +148,4 @@ def test_checkpoints_come_by_themselves_with_a_directory(tmp_path):
     config = GCConfig(strategy="none", checkpoint_every_n_steps=3)
     with GCSession(config, directory=tmp_path, plugins=Plugins()) as session:
         live(session, [])
-        assert len(session._store.checkpoints.moments()) == 3
+        assert len(store_of(session).checkpoints.moments()) == 3

@@ -13,6 +13,7 @@ from ctxgc.evaluation.transcripts import read_transcript
 from gc_core import GCConfig, GCPolicy, GCSession
 from gc_core.events import CollectionFinished
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
+from tests.support.inside import store_of
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use
 
@@ -173,7 +174,7 @@ def test_the_openai_client_takes_the_cache_key_and_the_marks_of_a_model_that_has
             read.append(reply.usage.prompt_tokens_details.cached_tokens)
         assert read == sorted(read)
         assert read[0] == 0 < read[1]
-        assert {body["prompt_cache_key"] for body in server.requests} == {session._store.session}
+        assert {body["prompt_cache_key"] for body in server.requests} == {store_of(session).session}
         assert "prompt_cache_breakpoint" in str(server.requests[-1])
 
 

@@ -7,6 +7,7 @@ from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, Plugins, hooki
 from gc_core.collector.cold_tier import MOST_ITEMS, MOST_LOOKED, MOST_TOKENS
 from gc_core.storage.ledger import Collected
 from gc_core.values.items import ItemKind
+from tests.support.inside import counter_of, state_of, store_of
 from tests.support.say import call, lines, rendered, result, user
 
 
@@ -66,7 +67,7 @@ def enrichment(made):
 
 
 def collections(made):
-    entries = (entry for _, entry in made._store.ledger.entries())
+    entries = (entry for _, entry in store_of(made).ledger.entries())
     return [entry.record for entry in entries if isinstance(entry.record, Collected)]
 
 
@@ -189,7 +190,7 @@ def test_a_dry_run_and_a_second_collection_bring_back_nothing():
     with made:
         before = rendered(made)
         made.plan(target_percent=20)
-        assert made._state.blocks.waiting == ()
+        assert state_of(made).blocks.waiting == ()
         assert rendered(made) == before
         made.collect_now(target_percent=20)
         known = len(collections(made))
@@ -214,7 +215,7 @@ def test_nothing_comes_back_where_nothing_has_to_leave():
         asked = hook.asked
         made.collect_now(target_percent=95)
         assert hook.asked == asked
-        assert made._state.blocks.waiting == ()
+        assert state_of(made).blocks.waiting == ()
 
 
 def test_strategies_search_only_what_left():
@@ -255,7 +256,7 @@ def test_ten_thousand_items_of_the_greatest_relevance_are_looked_at_for_a_moment
         hook.named = [ColdItem(item=f"i{number}", relevance=1.0) for number in range(1_000_000, 1_010_000)]
         reads = []
         tier = attrs.evolve(made._cold, read=reads.append)
-        assert tier.recalled(made.plugins, made.view(), made._scheduler.manual(made._moment()), made._counter) == ()
+        assert tier.recalled(made.plugins, made.view(), made._scheduler.manual(made._moment()), counter_of(made)) == ()
         assert len(reads) == MOST_LOOKED
         made.collect_now(target_percent=20)
         assert collections(made)[-1].recalled == ()

@@ -18,6 +18,7 @@ import pytest
 from gc_core import GCSession, ItemKind, Plugins
 from gc_core.providers.rules import check_request
 from tests.support.formats import FORMATS, asked, said
+from tests.support.inside import state_of, window_of
 from tests.support.likeness import assert_books_are_right, assert_same, copied, likeness
 
 ROOT = Path(__file__).parents[1]
@@ -127,15 +128,15 @@ def without_checkpoints(directory):
 def assert_survived(directory, acknowledged, plugins, seen):
     expected = folded(directory, plugins)
     with GCSession.open(directory, plugins=plugins) as session:
-        seen["collections"] += len(session._state.done)
+        seen["collections"] += len(state_of(session).done)
         seen["blocks"] += sum(item.kind in BLOCKS for item in session.items())
         seen["lines torn"] += len(list(directory.glob("*.torn-*")))
         for message in acknowledged:
             for key, text in zip(message["ids"], message["texts"], strict=True):
                 assert not text or session.recall(key) == text
         assert_same(expected, likeness(session))
-        if session._context.messages:  # it may have been killed before anything was said
-            assert check_request(session._context.render(), pending=True) == ()
+        if window_of(session).messages:  # it may have been killed before anything was said
+            assert check_request(window_of(session).render(), pending=True) == ()
         for item in session.items():
             if item.pinned:
                 session.unpin(item=item.id)

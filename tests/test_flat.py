@@ -7,6 +7,7 @@ import pytest
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
 from gc_core.relevance.ages import ages_of
 from gc_core.values.items import Item, ItemKind, Unit
+from tests.support.inside import state_of
 from tests.support.say import answer, call, result, user
 
 
@@ -82,6 +83,6 @@ def test_a_checkpoint_grows_by_little_with_the_turns(tmp_path):
         session.append(user("Do the work."))
         session.checkpoint()
         early = calls_of(session.checkpoint)
-        at = session._state.turns[0]
-        session._state.turns.extend([at] * 5_000)
+        at = state_of(session).turns[0]
+        state_of(session).turns.extend([at] * 5_000)
         assert calls_of(session.checkpoint) <= early + 500

@@ -27,6 +27,7 @@ from tests.support.checker import complaints
 from tests.support.corpus import native_sessions, require_corpus
 from tests.support.gemini_messages import gemini_sessions_strategy
 from tests.support.gemini_server import GeminiLoopback
+from tests.support.inside import window_of
 from tests.support.messages import PNG
 from tests.support.promises import Watch
 from tests.test_promises import QUICK, STRATEGIES, config, run_transcript
@@ -63,7 +64,7 @@ def request(*contents):
 
 
 def rendered(session):
-    return session._context.render()
+    return window_of(session).render()
 
 
 # --- reading and editing --------------------------------------------------------------------------------------------

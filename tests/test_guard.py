@@ -21,6 +21,7 @@ from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import told_result
 from gc_core.values.items import Item, ItemKind
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
+from tests.support.inside import recorder_of, state_of, window_of
 from tests.support.say import answer, call, result, rounds, schema, text_of, user
 from tests.support.say import small as unwatched
 
@@ -143,7 +144,7 @@ def collected(told=None, **more):
     session = small(3_000, on_event=told.append if told is not None else None, **more)
     session.tools([*AgentTools(session, names=["recall"]).schemas(), schema("read")])
     rounds(session, 40)
-    assert session._state.done
+    assert state_of(session).done
     return session
 
 
@@ -423,10 +424,10 @@ def test_the_session_is_as_it_was_when_the_loop_was_ended():
     with collected() as session:
         with pytest.raises(RereadLoopError):
             circle(session, 100)
-        before = json.dumps(session._context.render().messages)
+        before = json.dumps(window_of(session).render().messages)
         with pytest.raises(RereadLoopError):
             session.pre_send()
-        assert json.dumps(session._context.render().messages) == before
+        assert json.dumps(window_of(session).render().messages) == before
 
 
 @pytest.mark.slow
@@ -449,7 +450,7 @@ def circles_in(paths, messages=None):
         with GCSession(GCConfig(strategy="none", auto_trigger=False), format=transcript.format) as session:
             guard = RereadGuard()
             for message in transcript.messages[:messages]:
-                taken = session._recorder.take(message, None, session.plugins.classify)
+                taken = recorder_of(session).take(message, None, session.plugins.classify)
                 guard.see(taken.new, collected=True)
                 notice = guard.look()
                 assert notice is None or not notice.goes_on, (path.name, notice)

@@ -19,6 +19,7 @@ from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.gemini_messages import gemini_sessions_strategy
+from tests.support.inside import window_of
 from tests.support.likeness import assert_books_are_right, assert_same, likeness
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch, canonical
@@ -66,7 +67,7 @@ def test_a_child_begins_with_sources_request_account_state_and_the_newest_steps(
         assert len(request.tools) == 2
         assert "must never touch src/auth.py" in block_of(request, "task_state")
         assert "I decided to use plan" in block_of(request, "handoff")
-        newest = [*map(canonical, session._context.render().messages)][-4:]
+        newest = [*map(canonical, window_of(session).render().messages)][-4:]
         assert [*map(canonical, request.messages)][-4:] == newest
         assert complaints("openai", request.kwargs()) == []
         assert (child.config, child.format) == (session.config, session.format)
@@ -132,8 +133,8 @@ def test_a_call_that_waits_for_its_result_is_not_handed_on():
 )
 def test_a_filter_says_which_sources_a_child_needs(chosen, system, tools):
     with begun(steps=2) as session, session.handoff(filter=chosen) as child:
-        assert {part.name for part in child._context.head.parts.values()} == system
-        assert {each.item.name for each in child._context.schemas} == tools
+        assert {part.name for part in window_of(child).head.parts.values()} == system
+        assert {each.item.name for each in window_of(child).schemas} == tools
 
 
 def test_held_memory_and_what_was_said_in_the_systems_name_go_along():

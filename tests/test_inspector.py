@@ -33,6 +33,7 @@ from gc_core.storage.purge import purge
 from gc_core.values.items import Form
 from tests.support import writer
 from tests.support.corpus import openai_sessions, require_corpus
+from tests.support.inside import recorder_of
 from tests.support.say import call, lines, result, results, use, user
 
 ROOT = Path(__file__).parents[1]
@@ -376,7 +377,7 @@ def test_the_panel_follows_another_process_and_the_cursor_stays_on_its_item(tmp_
         follower = Follower(tmp_path / "s")
         panel = follower.poll()
         follower.close()
-        assert tree_of(panel.budget) == tree_of(reader._recorder.state.context.budget)
+        assert tree_of(panel.budget) == tree_of(recorder_of(reader).state.context.budget)
 
 
 async def assert_followed(directory):

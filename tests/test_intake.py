@@ -10,6 +10,7 @@ from gc_core.errors import MessageError
 from gc_core.events import MessageRepaired
 from gc_core.window.intake import LONG_ARGUMENT_TOKENS
 from tests.support.checker import complaints
+from tests.support.inside import window_of
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.say import answer, call, lines, rendered, result, results, schema, use, user
 
@@ -36,7 +37,7 @@ def repairs_of(form, *messages):
     with GCSession(format=form, on_event=told.append) as session:
         session.extend(messages)
         repairs = [event.kind for event in told if isinstance(event, MessageRepaired)]
-        return repairs, session._context.render()
+        return repairs, window_of(session).render()
 
 
 # --- turns, units, steps ----------------------------------------------------------------------------------------------
@@ -119,8 +120,8 @@ def test_where_a_user_has_to_speak_first_a_line_stands_before_a_leading_assistan
 def test_every_openai_message_is_rendered_as_it_came_in(messages):
     """J29: splitting and joining loses nothing; only repairs add."""
     with session_with(*messages) as session:
-        request = session._context.render()
-        synthetic = [m.payload for m in session._context.messages if m.synthetic]
+        request = window_of(session).render()
+        synthetic = [m.payload for m in window_of(session).messages if m.synthetic]
         assert [payload for payload in request.messages if payload not in synthetic] == messages
 
 

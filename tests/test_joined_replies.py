@@ -11,13 +11,16 @@ from gc_core.storage.ledger import Collected, Sent
 from gc_core.storage.purge import purge
 from gc_core.values.policy import GCPolicy
 from tests.support.histories import FORMATS, STRATEGIES, History
+from tests.support.inside import state_of, store_of, window_of
 from tests.support.say import answer, call, lines, rounds, small, user
 
 
 def window(session):
     """What would be sent, and every item with what decides over it."""
-    request = session._context.render()
-    items = [(item.id, item.policy, item.unit, item.turn, item.step, item.pinned) for item in session._context.items()]
+    request = window_of(session).render()
+    items = [
+        (item.id, item.policy, item.unit, item.turn, item.step, item.pinned) for item in window_of(session).items()
+    ]
     return json.dumps([request.system, request.tools, request.messages], sort_keys=True), items
 
 
@@ -31,7 +34,7 @@ def assert_opens_as_it_was(session):
 
 
 def sent_in(session):
-    return [entry.record for _, entry in session._store.ledger.entries() if isinstance(entry.record, Sent)]
+    return [entry.record for _, entry in store_of(session).ledger.entries() if isinstance(entry.record, Sent)]
 
 
 # --- what joins -------------------------------------------------------------------------------------------------------
@@ -123,7 +126,7 @@ def test_a_digest_that_is_kept_up_is_that_of_a_window_made_anew(form):
         session = (history := History(seed, form)).session
         for _ in range(6):
             history.play(2)
-            context = session._context
+            context = window_of(session)
             assert context.digest == context.with_messages(context.messages, context.cursor).digest
         session.close()
 
@@ -181,7 +184,7 @@ def test_a_purged_session_is_verified_by_what_was_sent_since(tmp_path):
     session = small(directory=tmp_path)
     session.append(user("The key is hunter2hunter2."))
     rounds(session, 30, task=None)
-    assert any(isinstance(entry.record, Collected) for _, entry in session._store.ledger.entries())
+    assert any(isinstance(entry.record, Collected) for _, entry in store_of(session).ledger.entries())
     session.close()
     purge(tmp_path, "hunter2hunter2", by="ops")
     assert verify(tmp_path) == ()
@@ -215,4 +218,4 @@ def test_a_session_of_before_digests_opens_and_verifies(tmp_path):
     ledger.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in kept))
     assert verify(tmp_path) == ()
     with GCSession.open(tmp_path) as opened:
-        assert opened._state.sent
+        assert state_of(opened).sent

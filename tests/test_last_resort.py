@@ -7,6 +7,7 @@ import pytest
 from gc_core import ContextOverflowError, GCPolicy, GCTriggerReason, ItemKind
 from gc_core.values.removals import Drop, Stub
 from tests.support.checker import complaints
+from tests.support.inside import window_of
 from tests.support.say import Letters, answer, call, lines, rendered, result, results, small, use, user
 
 LOCKED, PRESERVABLE, PARTIAL, EPHEMERAL = GCPolicy
@@ -56,7 +57,7 @@ def test_old_results_go_before_arguments_before_units_before_cuts():
         request = session.pre_send()
         assert request.tokens <= 6_000
         kinds = [
-            (type(removal.action), removal.phase, session._context.find(removal.items[0]))
+            (type(removal.action), removal.phase, window_of(session).find(removal.items[0]))
             for removal in session.last_result.removals
         ]
         order = [

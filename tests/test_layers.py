@@ -21,6 +21,7 @@ from gc_core.relevance.volatile_text import volatile_in
 from gc_core.storage.purge import purge
 from gc_core.values.sources import ENRICHMENT, SYSTEM
 from tests.support.corpus import openai_sessions, require_corpus
+from tests.support.inside import store_of, window_of
 from tests.support.likeness import assert_alike
 from tests.support.promises import canonical
 from tests.support.say import Letters, answer, lines, rounds, schema, small, text_of, use, user
@@ -404,7 +405,7 @@ def test_what_stands_or_waits_already_is_found_when_a_text_is_declared(was_sent)
 
 def test_the_sessions_own_directory_and_id_are_private_in_shared_layers(tmp_path):
     with small(directory=tmp_path / "own") as session:
-        key = session._store.session
+        key = store_of(session).session
         for text, what in ((f"Logs are in {tmp_path / 'own'}/logs.", "directory"), (f"This is {key}.", "id")):
             with pytest.raises(SourceError, match=f"system:about .* the session's {what}"):
                 session.system(about=text)
@@ -613,7 +614,7 @@ def test_the_first_call_of_the_second_user_reads_the_shared_head(tmp_path):
         user_of_the_org(tmp_path / "a", "anthropic", "Ada") as one,
         user_of_the_org(tmp_path / "b", "anthropic", "Bob") as two,
     ):
-        ada, bob = (marked(session._context.render()) for session in (one, two))
+        ada, bob = (marked(window_of(session).render()) for session in (one, two))
         shared = two.budget.entry("plugin").tokens + sum(
             two.budget.entry(name).tokens for name in ("system", "org", "team")
         )

@@ -15,6 +15,7 @@ from gc_core.events import MessageRepaired
 from gc_core.testing import AsyncFakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import state_of
 from tests.support.likeness import assert_books_are_right, assert_same, likeness
 from tests.support.messages import openai_sessions_strategy
 from tests.support.promises import Watch
@@ -45,7 +46,7 @@ def item_of(session, key):
 def taken(session):
     """Tokens of the request with everything that is leased, as the provider will count."""
     leased = sum(lease.tokens for lease in session.leases)
-    return session._state.calibration.estimate(session.budget.total + leased)
+    return state_of(session).calibration.estimate(session.budget.total + leased)
 
 
 # --- what a lease is --------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from gc_core.integrations.tool_worker import ToolResultWorker
 from gc_core.testing import make_conversation
 from gc_core.values.loggers import logger
 from gc_core.values.results import Inconsistency, Refusal
+from tests.support.inside import store_of
 from tests.support.say import answer, call, lines, result, rounds, small, user
 
 ROOT = Path(__file__).parents[1]
@@ -153,7 +154,7 @@ def test_context_variables_of_the_host_are_merged_and_hide_nothing(host):
     with small() as session:
         rounds(session, 30)
         (own,) = {event["gc_session"] for event in host.events}
-    assert own == session._store.session
+    assert own == store_of(session).session
     assert {(event["request_id"], event["session_id"], event["turn"]) for event in host.events} == {
         ("r-17", "the web's", 99)
     }
@@ -214,7 +215,7 @@ def test_without_structlog_logging_decides_and_has_text_and_attributes(caplog):
     assert record.name == "gc_core.session"
     assert record.levelno == logging.INFO
     assert record.gc_tokens_freed == result_.tokens_freed
-    assert record.gc_session == session._store.session
+    assert record.gc_session == store_of(session).session
     assert record.getMessage().startswith('event="collection finished" reason=threshold tokens_before=')
     assert f"gc_session={record.gc_session}" in record.getMessage()
 
@@ -277,7 +278,7 @@ def test_two_sessions_in_one_thread_do_not_mix(host):
         for place in range(25):
             rounds(one, 1, first=place, task="Do it." if place == 0 else None)
             rounds(other, 1, first=place, size=80, task="Do it." if place == 0 else None)
-        expected = {session._store.session: len(session.history()) for session in (one, other)}
+        expected = {store_of(session).session: len(session.history()) for session in (one, other)}
     found = Counter(event["gc_session"] for event in host.named("collection finished"))
     assert found == expected
     assert len(found) == 2
@@ -303,11 +304,11 @@ def test_a_session_that_is_called_inside_another_one_s_collection_is_told_apart(
     with inner, small(plugins=plugins) as outer:
         inner.append(user("Hello."))
         rounds(outer, 30)
-        asked = [event for event in host.events if event["gc_session"] == inner._store.session]
+        asked = [event for event in host.events if event["gc_session"] == store_of(inner).session]
         assert [event for event in asked if event["event"] == "collection not due"]
         assert {event.get("gc_collection") for event in asked} == {None}
         after = host.named("collection finished")
-        assert {event["gc_session"] for event in after} == {outer._store.session}
+        assert {event["gc_session"] for event in after} == {store_of(outer).session}
         assert all(event["gc_collection"] for event in after)
 
 
@@ -316,9 +317,9 @@ def test_what_a_session_hands_off_logs_as_its_own(host):
         parent.append(user("Do it."))
         with parent.handoff() as child:
             (told,) = host.named("session handed off")
-            assert (told["gc_session"], told["child"]) == (parent._store.session, child._store.session)
+            assert (told["gc_session"], told["child"]) == (store_of(parent).session, store_of(child).session)
             opened = [event["gc_session"] for event in host.named("session opened")]
-            assert opened == [parent._store.session, child._store.session]
+            assert opened == [store_of(parent).session, store_of(child).session]
 
 
 def test_threads_that_take_turns_do_not_mix(host):
@@ -328,7 +329,7 @@ def test_threads_that_take_turns_do_not_mix(host):
         thread.start()
     for thread in threads:
         thread.join()
-    expected = {session._store.session: len(session.history()) for session in sessions}
+    expected = {store_of(session).session: len(session.history()) for session in sessions}
     assert Counter(event["gc_session"] for event in host.named("collection finished")) == expected
     for session in sessions:
         session.close()
@@ -367,7 +368,7 @@ def test_tasks_of_one_loop_do_not_mix_even_while_a_summary_is_awaited(host):
     asyncio.run(all_at_once())
     asked = host.named("asked")
     finished = {event["gc_collection"]: event["gc_session"] for event in host.named("collection finished")}
-    assert {event["gc_session"] for event in asked} == {session._store.session for session in sessions}
+    assert {event["gc_session"] for event in asked} == {store_of(session).session for session in sessions}
     for event in asked:
         if "gc_collection" in event:  # else it was asked ahead of need
             assert finished[event["gc_collection"]] == event["gc_session"]
@@ -387,7 +388,7 @@ def test_a_summarizer_in_a_thread_logs_for_its_session(host):
             session.pre_send()
             session.post_turn(answer("It is so. " * 20))
     asked = host.named("asked")
-    assert {(event["gc_session"], event["thread"]) for event in asked} == {(session._store.session, False)}
+    assert {(event["gc_session"], event["thread"]) for event in asked} == {(store_of(session).session, False)}
 
 
 # ---------------------------------------------------------------- how much
@@ -635,7 +636,7 @@ def test_a_worker_tells_what_it_did_for_its_session(host):
     asyncio.run(worked())
     (event,) = host.named("calls answered")
     assert (event["calls"], event["failed"], event["provisional"]) == (2, 1, 0)
-    assert event["gc_session"] == session._store.session
+    assert event["gc_session"] == store_of(session).session
 
 
 # ---------------------------------------------------------------- the page

@@ -15,6 +15,7 @@ from gc_core.providers.anthropic.betas import BETAS, beta_named
 from gc_core.values.messages import Request
 from tests.support.checker import as_blocks, complaints
 from tests.support.corpus import native_sessions, require_corpus
+from tests.support.inside import window_of
 from tests.support.messages import anthropic_sessions_strategy
 from tests.support.promises import cacheable
 from tests.support.provider import before_tokens, positions
@@ -109,7 +110,7 @@ def test_made_sessions_are_well_marked(messages, seed, hour):
                     block["content"] += lines(chance.choice([0, 60, 400]))
             if message["role"] == "assistant":
                 sent = session.pre_send()
-                assert_well_marked(sent, session._context.render())
+                assert_well_marked(sent, window_of(session).render())
                 assert marked(session.pre_send()) == marked(sent)
                 session.post_turn(grown)
             else:
@@ -155,7 +156,7 @@ def test_a_real_session_is_well_marked(window):
         for message in transcript.messages:
             if message["role"] == "assistant":
                 sent = session.pre_send()
-                assert_well_marked(sent, session._context.render())
+                assert_well_marked(sent, window_of(session).render())
                 is_long = sent.tokens >= 512
                 assert (("messages", len(sent.messages) - 1) in [place[:2] for place in places(sent)]) == is_long
                 session.post_turn(message)
@@ -295,7 +296,7 @@ def test_a_session_whose_tools_change_their_order_goes_on():
         session.post_turn(answer("Done."))
         session.tools(tools("grep", "read"), refresh="now")
         session.append(user("Again."))
-        assert_well_marked(session.pre_send(), session._context.render())
+        assert_well_marked(session.pre_send(), window_of(session).render())
 
 
 # ---------------------------------------------------------------- the caller's own
@@ -309,7 +310,7 @@ def test_own_marks_on_several_blocks_leave_the_rest_of_four(number):
         session.tools(tools("read"))
         session.append({"role": "user", "content": [*placing, said("Go on.")]})
         sent = session.pre_send()
-        assert_well_marked(sent, session._context.render())
+        assert_well_marked(sent, window_of(session).render())
         assert len(marked(sent)) == min(4, number + 3)
         assert [place for _, _, place in places(sent) if place is not None][-1] == (
             number if number < 4 else number - 1
@@ -356,7 +357,7 @@ def test_the_window_and_its_budget_know_nothing_of_our_marks():
         session.append(user("Do it. " * 400))
         before = session.budget.total
         sent = session.pre_send()
-        assert "cache_control" not in json.dumps([m.payload for m in session._context.messages])
+        assert "cache_control" not in json.dumps([m.payload for m in window_of(session).messages])
         assert sent.tokens == session.budget.total
         assert sent.tokens >= before
 

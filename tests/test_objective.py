@@ -10,6 +10,7 @@ from gc_core.events import CollectionFinished
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
 from gc_core.values.triggers import Major, ObjectiveChange
+from tests.support.inside import state_of
 from tests.support.say import call, lines, result, rounds, small, user
 
 FIRST = "Make parser.py and lexer.py accept tabs."
@@ -26,11 +27,11 @@ class Keen:
 
 
 def changes(session):
-    return session._state.objective.changes
+    return state_of(session).objective.changes
 
 
 def held(session):
-    return session._state.objective
+    return state_of(session).objective
 
 
 # --- whose words it is ------------------------------------------------------------------------------------------------

@@ -8,17 +8,18 @@ from gc_core import GCTriggerReason, ItemKind
 from gc_core.values.messages import Role
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, LIKE_OURS, SPEAKERS, STRATEGIES, History, Reply
+from tests.support.inside import window_of
 from tests.support.say import Letters, answer, call, lines, result, small, user
 
 
 def own_in(session):
     """The messages that a request calls gc-core's own."""
-    request = session._context.render()
+    request = window_of(session).render()
     return [message for message in request.messages if request.is_own(message)]
 
 
 def kinds_of_own(session):
-    return {item.kind for message in session._context.messages if message.is_own for item in message.items}
+    return {item.kind for message in window_of(session).messages if message.is_own for item in message.items}
 
 
 @pytest.mark.parametrize(("text", "form"), list(zip(LIKE_OURS, itertools.cycle(FORMATS), strict=False)))
@@ -32,7 +33,7 @@ def test_what_a_user_says_is_a_users_whatever_it_looks_like(form, text):
             for message in speaker.results([(f"c{place}", "read", lines(60, f"r{place}"))]):
                 session.append(message)
         session.append(speaker.user(text))
-        newest = session._context.messages[-1]
+        newest = window_of(session).messages[-1]
         session.post_turn(speaker.reply(Reply(parts=(("text", "word " * 900),))))
         request = session.pre_send()
         assert session.last_result.reason is GCTriggerReason.CONTEXT_LIMIT
@@ -75,7 +76,7 @@ def test_traces_summaries_and_blocks_are_gc_cores_own(strategy, kind):
             session.append(user(f"Do {place}."))
         session.pre_send()
         assert kinds_of_own(session) >= {kind, ItemKind.ENRICHMENT}
-        said = [message for message in session._context.messages if message.role is Role.USER and not message.is_own]
+        said = [message for message in window_of(session).messages if message.role is Role.USER and not message.is_own]
         assert all(item.kind is ItemKind.USER_TEXT for message in said for item in message.items)
 
 

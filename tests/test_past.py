@@ -33,6 +33,7 @@ from gc_core.storage.state import digest_of_messages
 from gc_core.storage.store import Store
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
 from tests.support.formats import FORMATS, asked, called, came, said
+from tests.support.inside import state_of, window_of
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.provider import complaints
 from tests.support.say import answer, call, lines, result, results, rounds, small, use, user
@@ -50,7 +51,7 @@ made = settings(
 
 
 def digest(session):
-    return digest_of_messages(session._context.messages)
+    return digest_of_messages(window_of(session).messages)
 
 
 def play(session, messages):
@@ -102,7 +103,7 @@ def test_what_was_collected_is_recalled_by_its_bytes_and_undone_to_what_was_sent
             undone += 1
         assert undone == count
         said = [message["content"] for message in transcript.messages if message["role"] in {"user", "assistant"}]
-        there = [payload.get("content") for payload in session._context.render().messages]
+        there = [payload.get("content") for payload in window_of(session).render().messages]
         assert all(text in there for text in said if isinstance(text, str) and text.strip())
         while session.redo():
             pass
@@ -122,7 +123,9 @@ def test_of_every_real_session_all_that_was_collected_comes_back(strategy, tmp_p
             for item in items.values():
                 line = json.loads(log[item.logged.start : item.logged.end])
                 assert item.id in line["items"]
-                assert session.recall(item.id) == text_of(LogRecord.read(line_of(line)), item.id, session._state.format)
+                assert session.recall(item.id) == text_of(
+                    LogRecord.read(line_of(line)), item.id, state_of(session).format
+                )
             assert verify(session.directory) == ()
             before, undone = digest(session), 0
             while session.undo():
@@ -132,7 +135,7 @@ def test_of_every_real_session_all_that_was_collected_comes_back(strategy, tmp_p
             assert {whole[key].form.value for key in items if key in whole} <= {"whole"}
             while session.redo():
                 pass
-            assert digest(session) == before or session._state.binds_thinking
+            assert digest(session) == before or state_of(session).binds_thinking
         assert verify(tmp_path / str(place)) == ()
         if undone:
             lines_.append(
@@ -172,7 +175,7 @@ def undo_and_redo(form, strategy, messages, data):
                 if session.undo():
                     assert_sound(session)
                     session.redo()
-                    if not session._state.binds_thinking:
+                    if not state_of(session).binds_thinking:
                         assert digest(session) == before
             if data.draw(st.integers(0, 6)) == 0 and taken(session):
                 item = data.draw(st.sampled_from(taken(session)))
@@ -194,9 +197,9 @@ def restore(session, item):
 
 
 def assert_sound(session):
-    assert session.budget.total == session._context.recounted(session._state.intake()).budget.total
-    request = session._context.render()
-    assert check_request(request, pending=bool(session._context.open_calls)) == ()
+    assert session.budget.total == window_of(session).recounted(state_of(session).intake()).budget.total
+    request = window_of(session).render()
+    assert check_request(request, pending=bool(window_of(session).open_calls)) == ()
 
 
 # --- undo and restore ------------------------------------------------------------------------------------------------
@@ -210,11 +213,11 @@ def full(**more):
 
 def test_what_undo_brings_back_is_pinned_until_it_is_released():
     with full() as session:
-        before = session._context.render().messages
+        before = window_of(session).render().messages
         session.collect_now(target_percent=10)
-        assert session._context.render().messages != before
+        assert window_of(session).render().messages != before
         assert session.undo()
-        assert session._context.render().messages == before
+        assert window_of(session).render().messages == before
         assert not session.collect_now(target_percent=10).changed
         session.release()
         assert session.collect_now(target_percent=10).changed
@@ -249,7 +252,7 @@ def test_messages_that_came_since_stay_when_a_collection_is_undone():
         session.collect_now(target_percent=10)
         session.append(user("What came since."))
         assert session.undo()
-        assert session._context.render().messages[-1]["content"] == "What came since."
+        assert window_of(session).render().messages[-1]["content"] == "What came since."
 
 
 def test_a_dropped_step_is_restored_between_its_neighbours_and_its_trace_stands_for_less():
@@ -296,7 +299,7 @@ def test_thinking_that_was_bound_to_what_undo_takes_away_leaves_too():
         session.append(use(("c9", "read", {}), thinking="after"))
         session.append(results(("c9", "x")))
         assert session.undo()
-        assert "after" not in json.dumps(session._context.render().messages)
+        assert "after" not in json.dumps(window_of(session).render().messages)
         session.collect_now(target_percent=6)
         session.system(rules="x", refresh="now")
         assert not session.undo()  # the thinking that would come back is bound to another head
@@ -352,16 +355,16 @@ def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
     with GCSession(config, directory=tmp_path / "s") as session:
         seen = {}
         for message in transcript.messages[:260]:
-            turn = session._context.cursor.turn
+            turn = window_of(session).cursor.turn
             before = digest(session)
             play(session, [message])
-            if session._context.cursor.turn != turn:
-                seen[session._context.cursor.turn] = before
-        numbers = session._state.numbers
+            if window_of(session).cursor.turn != turn:
+                seen[window_of(session).cursor.turn] = before
+        numbers = state_of(session).numbers
         for turn in sorted(seen, reverse=True)[::4]:
             session.rewind(turn)
             assert digest(session) == seen[turn]
-            assert session._state.numbers == numbers
+            assert state_of(session).numbers == numbers
         (key,) = session.append(user("Something else."))
         assert int(key[1:]) == numbers.items + 1
         told = digest(session)
@@ -379,8 +382,8 @@ def test_a_branch_goes_its_own_way(tmp_path):
             branch.append(user("In the branch."))
             session.append(user("In the trunk."))
             assert branch.recall("i1") == session.recall("i1") == earlier.recall("i1")
-            assert earlier._context.cursor.turn == 0
-            assert "In the trunk." not in json.dumps(branch._context.render().messages)
+            assert window_of(earlier).cursor.turn == 0
+            assert "In the trunk." not in json.dumps(window_of(branch).render().messages)
             branch.pre_send()
             assert branch.collect_now(target_percent=0).changed  # with the break, the line changes that names it
             assert str(tmp_path / "b") in branch.pre_send().messages[0]["content"]
@@ -596,7 +599,7 @@ def test_what_left_the_window_is_found(kept, tmp_path):
         rounds(session, 6)
         session.collect_now(target_percent=5)
         hits = session.search("rarest_of_all")
-        assert "rarest_of_all" not in json.dumps(session._context.render().messages)
+        assert "rarest_of_all" not in json.dumps(window_of(session).render().messages)
         assert [session.recall(hit.item).split("(")[0] for hit in hits] == ["def rarest_of_all"]
         assert session.search("rare_name.py", tool="read")
         assert session.search("nothing like this was said") == ()
@@ -680,11 +683,11 @@ def test_what_is_interrupted_between_files_and_window_is_whole_again_at_the_next
             with pytest.raises(KeyboardInterrupt):
                 acts[act]()
         session.append(user("It goes on."))
-        before, told = digest(session), session._context.render().messages
+        before, told = digest(session), window_of(session).render().messages
         session.close()
         with GCSession.open(tmp_path / "s") as again:
             assert digest(again) == before
-            assert again._context.render().messages == told
+            assert window_of(again).render().messages == told
     assert verify(tmp_path / "s") == ()
 
 
@@ -723,11 +726,11 @@ def test_an_interrupt_leaves_blocks_whole_in_every_format(form, act, tmp_path, m
                 acts[act]()
             session.append(asked(form, "It goes on."))
             session.pre_send()
-            before, told = digest(session), session._context.render().messages
+            before, told = digest(session), window_of(session).render().messages
         assert verify(directory) == ()
         with GCSession.open(directory) as again:
             assert digest(again) == before
-            assert again._context.render().messages == told
+            assert window_of(again).render().messages == told
 
 
 def test_a_capped_source_opens_under_another_counter(tmp_path):
@@ -812,7 +815,7 @@ def test_a_trace_is_no_item_to_restore_and_undoing_a_restore_pins_none():
         session.restore(trace.reference.first)
         session.undo()
         assert not any(item.pinned for item in session.items() if item.kind.value == "trace")
-        assert session._state.undone == frozenset()
+        assert state_of(session).undone == frozenset()
 
 
 def test_going_back_leaves_model_window_and_what_waits_as_the_host_set_them():
@@ -822,7 +825,7 @@ def test_going_back_leaves_model_window_and_what_waits_as_the_host_set_them():
         session.switch(model="claude-sonnet-5", context_limit=8_000)
         session.enrich(clock="NOON")
         session.rewind(1)
-        assert (session._state.model, session.config.context_limit) == ("claude-sonnet-5", 8_000)
+        assert (state_of(session).model, session.config.context_limit) == ("claude-sonnet-5", 8_000)
         session.append(user("again"))
         assert "NOON" in json.dumps(session.pre_send().messages)
 

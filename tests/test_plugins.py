@@ -25,6 +25,7 @@ from gc_core.plugins.faults import MOST_FAILURES, QUARANTINE_AFTER
 from gc_core.plugins.registry import OWN
 from gc_core.values.removals import Drop
 from tests.support.checker import complaints
+from tests.support.inside import window_of
 from tests.support.say import answer, call, lines, rendered, result, small, user
 
 ROOT = Path(__file__).parents[1]
@@ -544,7 +545,7 @@ def test_a_review_refuses_removals_with_its_reason():
     found, session = reviewed(first_only)
     assert [refusal.why for refusal in found.refusals if refusal.why == "still needed"] == ["still needed"]
     assert found.removals
-    assert any(item.text.startswith("line 0") and item.step == 0 for item in session._context.items())
+    assert any(item.text.startswith("line 0") and item.step == 0 for item in window_of(session).items())
 
 
 def test_after_a_refusal_the_plan_goes_on_with_what_else_strategies_propose():

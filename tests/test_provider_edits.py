@@ -11,6 +11,7 @@ import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, GCTriggerReason, load_config
 from gc_core.values.provider_edits import merged
+from tests.support.inside import state_of
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use, user
 
@@ -270,7 +271,7 @@ def test_what_the_configuration_spares_counts_in_full_when_the_provider_clears()
         applied = [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 1, "cleared_input_tokens": 250}]
         said = {"role": "assistant", "content": [{"type": "text", "text": "On."}]}
         session.post_turn({"type": "message", **said, "context_management": {"applied_edits": applied}})
-        cleared = [item for item in session.items() if item.id in session._state.cleared]
+        cleared = [item for item in session.items() if item.id in state_of(session).cleared]
         assert [item.name for item in cleared] == ["read"]
 
 

@@ -19,6 +19,7 @@ from gc_core.storage.ledger import Ledger, Purged
 from gc_core.storage.master_log import MasterLog
 from gc_core.storage.purge import purge
 from gc_core.storage.search import SearchIndex
+from tests.support.inside import recorder_of, state_of, store_of
 from tests.support.say import call, lines, rendered, result, results, schema, small, use, user
 
 SECRET = 'sk-"é\\n€\n🦊/7f'  # noqa: S105 - nobody's
@@ -42,8 +43,8 @@ def written(directory, secret=SECRET, format_name="openai"):
             session.post_turn(use((f"c{place}", "read", arguments)))
             session.append(results((f"c{place}", said)))
     assert session.last_result is not None
-    session._recorder.undo()
-    session._recorder.store.checkpoint(session._state)
+    recorder_of(session).undo()
+    recorder_of(session).store.checkpoint(state_of(session))
     session.close()
 
 
@@ -125,10 +126,10 @@ def test_the_session_goes_on_and_recalls_the_mask(tmp_path):
     with GCSession.open(tmp_path) as session:
         key = next(item.id for item in session.items() if "My key" in item.text)
         assert mask in session.recall(key)
-        while session._recorder.undo() is not None:  # a digest that no longer fits would refuse
+        while recorder_of(session).undo() is not None:  # a digest that no longer fits would refuse
             pass
         assert mask in rendered(session)
-        session._recorder.release()
+        recorder_of(session).release()
         session.collect_now(target_percent=10)
     assert verify(tmp_path) == ()
 
@@ -277,6 +278,6 @@ def test_a_secret_of_any_letters_is_gone(tmp_path, secret):
         return
     assert verify(tmp_path) == ()
     with GCSession.open(tmp_path) as session:
-        given = [item for _, record in session._store.log.records() for item in record.items if item]
+        given = [item for _, record in store_of(session).log.records() for item in record.items if item]
         assert not any(secret in session.recall(item) for item in given)
         assert not any(secret in item.text for item in session.items())

@@ -16,6 +16,7 @@ from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession
 from gc_core.collector import request_counts as room
 from gc_core.collector.request_counts import RequestCounter
 from gc_core.providers.calibration import Calibration
+from tests.support.inside import state_of
 from tests.support.say import answer, lines, schema, user
 
 WINDOW = 20_000
@@ -338,7 +339,7 @@ async def test_what_is_said_while_a_count_is_awaited_is_not_in_it_and_stays():
         go.set()
         tokens = await counting
         assert tokens > 2 * before
-        assert session._state.calibration.anchor_raw == before
+        assert state_of(session).calibration.anchor_raw == before
 
 
 # --- what cannot count ------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from gc_core.session.timeline import Past
 from gc_core.storage.checkpoints import sealed
 from gc_core.values.items import Form
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import counter_of, state_of, store_of, window_of
 from tests.support.likeness import Walk, assert_alike, assert_same, copied, grown, likeness, taken
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import recount
@@ -115,7 +116,7 @@ def walk_twice(session, walk, folder, *, every):
         came.append(taken(step, session))
         if place % every == every - 1 or place == len(steps) - 1:
             assert_opens_alike(session)
-        if middle is None and place >= len(steps) // 2 and not session._state.blocks.waiting:
+        if middle is None and place >= len(steps) // 2 and not state_of(session).blocks.waiting:
             copied(session.directory, folder / "middle")
             middle, waits_above = place, session._waits_above
     assert session.plugins.failures == []
@@ -150,7 +151,7 @@ def test_a_real_session_is_the_same_when_it_is_opened_again(name, strategy, pres
     with GCSession(config(strategy, 16_000, pressure), format=transcript.format, directory=tmp_path / "own") as session:
         session.tools(transcript.tools)
         walk_twice(session, walk, tmp_path, every=40)
-        assert session._state.done
+        assert state_of(session).done
 
 
 @PRESSURES
@@ -230,11 +231,11 @@ def test_opening_calls_no_plugin_and_no_strategy(way, tmp_path):
         rounds(session, 12)
         session.collect_now(target_percent=20.0)
         expected = likeness(session)
-        assert session._state.done
+        assert state_of(session).done
         assert any(item.policy is GCPolicy.PRESERVABLE for item in session.items())
         plugin.armed = True
         strategy.armed.append(True)
-        copy = copied(session._store.directory, tmp_path / "copy")
+        copy = copied(store_of(session).directory, tmp_path / "copy")
         way(copy)
         with GCSession.open(copy, plugins=plugins, strategy=strategy) as other:
             assert likeness(other) == expected
@@ -251,7 +252,7 @@ def test_a_block_that_never_was_placed_is_not_there_afterwards(tmp_path):
         session.enrich(clock="")
         for way in WAYS:
             with reopened(session, way) as other:
-                assert other._state.blocks.waiting == session._state.blocks.waiting == ()
+                assert state_of(other).blocks.waiting == state_of(session).blocks.waiting == ()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -259,11 +260,13 @@ def test_another_counter_counts_the_window_anew(way, tmp_path):
     with small(6_000, directory=tmp_path / "own", checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 8)
-        copy = copied(session._store.directory, tmp_path / "copy")
+        copy = copied(store_of(session).directory, tmp_path / "copy")
         way(copy)
         with GCSession.open(copy, counter=Letters()) as other:
-            request = other._context.render()
-            assert other.budget.total == recount(request, format_named("openai"), other._counter) > session.budget.total
+            request = window_of(other).render()
+            assert (
+                other.budget.total == recount(request, format_named("openai"), counter_of(other)) > session.budget.total
+            )
 
 
 # -- files that were cut -----------------------------------------------------------------------------------------------
@@ -327,7 +330,7 @@ def assert_ids_are_those_of_the_log(session):
     """Also where a collection that numbered traces was lost."""
     known = [item for item in session.items() if item.logged is not None and item.form is Form.WHOLE]
     assert all(session.recall(item.id) in item.text for item in known)
-    assert {item.id for item in known} <= set(ids_of(records_of(session._store.directory / "master.jsonl")))
+    assert {item.id for item in known} <= set(ids_of(records_of(store_of(session).directory / "master.jsonl")))
 
 
 def assert_goes_on(directory):
@@ -351,7 +354,7 @@ def test_what_the_ledger_says_of_lost_bytes_is_moved_aside(full, tmp_path, way):
         before = (copy / "ledger.jsonl").read_bytes()
         with GCSession.open(copy) as session:
             kept = (copy / "ledger.jsonl").read_bytes()
-            assert session._state.context.cursor.messages or left < 3
+            assert state_of(session).context.cursor.messages or left < 3
             session.append(user("Go on."))
             session.pre_send()
         aside = b"".join(path.read_bytes() for path in copy.glob("ledger.jsonl.torn-*"))
@@ -376,7 +379,7 @@ def test_a_checkpoint_of_lost_bytes_does_not_come_back_when_the_files_have_grown
             session.post_turn(answer("Very well."))
             session.pin(turn=0)
             session.unpin(turn=0)
-        while session._store.position.log <= at or session._store.position.ledger <= at:
+        while store_of(session).position.log <= at or store_of(session).position.ledger <= at:
             session.append(user("More."))
             session.pin(turn=0)
         for way in (as_it_is, without_checkpoints):
@@ -599,7 +602,7 @@ def test_opening_what_fails_leaves_no_lock_behind(full):
 
 def test_a_temporary_session_leaves_no_directory_behind_when_it_is_closed():
     session = small(3_000, checkpoint_every_n_steps=1)
-    directory = session._store.directory
+    directory = store_of(session).directory
     rounds(session, 8)
     assert directory.exists()
     session.close()
@@ -608,7 +611,7 @@ def test_a_temporary_session_leaves_no_directory_behind_when_it_is_closed():
 
 def test_a_temporary_session_that_nobody_closes_leaves_no_directory_behind():
     session = small(3_000, checkpoint_every_n_steps=1)
-    directory = session._store.directory
+    directory = store_of(session).directory
     rounds(session, 8)
     del session
     gc.collect()

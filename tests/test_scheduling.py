@@ -11,6 +11,7 @@ from gc_core.collector.scheduler import GROWTH
 from gc_core.errors import PluginError
 from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted
 from gc_core.values.items import Form
+from tests.support.inside import window_of
 from tests.support.say import call, lines, rendered, result, schema, user
 
 REASON = GCTriggerReason
@@ -481,7 +482,7 @@ class Greedy:
 def young_forms(strategy):
     with session(strategy) as made:
         run(made, 20)
-        return [item.form for item in made.items() if item.kind is ItemKind.TOOL_RESULT], len(made._context.messages)
+        return [item.form for item in made.items() if item.kind is ItemKind.TOOL_RESULT], len(window_of(made).messages)
 
 
 def test_a_strategy_that_declares_nothing_young_is_not_asked_for_it():

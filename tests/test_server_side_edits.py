@@ -14,6 +14,7 @@ from gc_core.providers.anthropic.context_editing import PLACEHOLDER
 from gc_core.providers.rules import check_collection, check_request
 from gc_core.values.messages import Request
 from tests.support.checker import complaints
+from tests.support.inside import counter_of, state_of, window_of
 from tests.support.messages import anthropic_sessions_strategy
 from tests.support.promises import Watch, canonical, recount, texts_of
 from tests.support.say import lines, results, schema, small, use, user
@@ -58,7 +59,7 @@ def opened(window=100_000, **more):
 def assert_sound(session, request):
     assert complaints("anthropic", request.kwargs()) == []
     assert check_request(request) == ()
-    assert recount(request, ANTHROPIC, session._counter) == session.budget.total == request.tokens
+    assert recount(request, ANTHROPIC, counter_of(session)) == session.budget.total == request.tokens
 
 
 # --- N6: compactions --------------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def test_the_log_has_all_and_recall_works():
 def test_what_was_collected_before_a_compaction_cannot_stand_before_it_again():
     with opened(3_000) as session:
         steps(session, 20)
-        assert session._state.done
+        assert state_of(session).done
         session.pre_send()
         session.post_turn(compacted({"type": "text", "text": "On."}))
         assert session.undo() is False
@@ -249,10 +250,10 @@ def test_a_session_with_compactions_is_opened_again_as_it_was(tmp_path):
         assert "Fix the login." in str(request.messages)
         assert_sound(session, request)
         session.post_turn(said("Further."))
-        tokens, sent = session.budget.total, session._context.render()
+        tokens, sent = session.budget.total, window_of(session).render()
     with GCSession.open(tmp_path / "s") as session:
         assert session.budget.total == tokens
-        assert [canonical(message) for message in session._context.render().messages] == [
+        assert [canonical(message) for message in window_of(session).render().messages] == [
             canonical(message) for message in sent.messages
         ]
         assert [item.policy for item in session.items() if "Fix the login." in item.text] == [GCPolicy.LOCKED]
@@ -368,8 +369,8 @@ def calls(key):
 
 
 def placeholder(session):
-    item = next(item for item in session.items() if item.id in session._state.cleared)
-    return session._state._left_of(item)
+    item = next(item for item in session.items() if item.id in state_of(session).cleared)
+    return state_of(session)._left_of(item)
 
 
 def test_cleared_results_count_what_the_provider_leaves():
@@ -379,13 +380,13 @@ def test_cleared_results_count_what_the_provider_leaves():
         whole = session.budget.total
         session.post_turn(message(calls("d"), [cleared(4, 900)]))
         oldest = [item for item in session.items() if item.kind.value == "tool_result"][:4]
-        assert {item.id for item in oldest} == session._state.cleared
+        assert {item.id for item in oldest} == state_of(session).cleared
         assert {item.tokens for item in oldest} == {placeholder(session)}
         saved = sum(item.original_tokens - item.tokens for item in oldest)
-        reply = sum(item.tokens for item in session.items()[-1:]) + session._counter.per_message
+        reply = sum(item.tokens for item in session.items()[-1:]) + counter_of(session).per_message
         assert session.budget.total == whole - saved + reply
         assert "leaves 4 items out (900 tokens by its own count)" in session.explain()
-        assert "f0" in str(session._context.render().messages)  # the whole history is sent again
+        assert "f0" in str(window_of(session).render().messages)  # the whole history is sent again
 
 
 def test_the_next_report_takes_the_place_of_the_last():
@@ -396,11 +397,11 @@ def test_the_next_report_takes_the_place_of_the_last():
         session.append(results(("d", "ok")))
         session.pre_send()
         session.post_turn(message(calls("e"), [cleared(2)]))
-        assert len(session._state.cleared) == 2
+        assert len(state_of(session).cleared) == 2
         session.append(results(("e", "ok")))
         session.pre_send()
         session.post_turn(message(calls("f"), []))
-        assert session._state.cleared == frozenset()
+        assert state_of(session).cleared == frozenset()
         assert all(item.tokens == item.original_tokens for item in session.items())
         assert "itself leaves" not in session.explain()
 
@@ -413,7 +414,7 @@ def test_a_message_that_tells_nothing_leaves_the_last_report_in_force():
         session.append(results(("d", "ok")))
         session.pre_send()
         session.post_turn({"role": "assistant", "content": calls("e")})
-        assert len(session._state.cleared) == 4
+        assert len(state_of(session).cleared) == 4
 
 
 def test_what_is_cleared_is_collected_by_nobody_again():
@@ -427,7 +428,7 @@ def test_what_is_cleared_is_collected_by_nobody_again():
         session.pre_send()
         session.post_turn(message(calls("d"), [cleared(5)]))
         session.append(results(("d", "ok")))
-        out = session._state.cleared
+        out = state_of(session).cleared
         before = session.budget.total
         result = session.collect_now(target_percent=0)
         taken = {key for removal in result.removals for key in removal.items}
@@ -448,7 +449,7 @@ def test_excluded_tools_count_in_full_when_the_host_told():
         session.provider_edits({"edits": [edit]})
         session.pre_send()
         session.post_turn(message(calls("d"), [cleared(2)]))
-        out = [item for item in session.items() if item.id in session._state.cleared]
+        out = [item for item in session.items() if item.id in state_of(session).cleared]
         assert {item.name for item in out} == {"read"}
         assert sorted(item.kind.value for item in out) == ["tool_call"] * 2 + ["tool_result"] * 2
         with pytest.raises(SourceError, match="context_management"):
@@ -482,8 +483,8 @@ def test_the_report_is_compared_with_what_was_left():
         steps(session, 6)
         whole = session.pre_send().tokens
         session.post_turn(message(calls("d"), [cleared(4)]), {"input_tokens": 700, "output_tokens": 5})
-        assert session._state.calibration.anchor_raw < whole
-        assert session._state.calibration.anchor_reported == 700
+        assert state_of(session).calibration.anchor_raw < whole
+        assert state_of(session).calibration.anchor_reported == 700
 
 
 def test_what_was_cleared_is_so_when_the_session_is_opened_again(tmp_path):
@@ -493,10 +494,10 @@ def test_what_was_cleared_is_so_when_the_session_is_opened_again(tmp_path):
             steps(session, 6)
             session.pre_send()
             session.post_turn(message(calls("d"), [cleared(4)]))
-            tokens, out = session.budget.total, session._state.cleared
+            tokens, out = session.budget.total, state_of(session).cleared
         with GCSession.open(place) as session:
             assert session.budget.total == tokens
-            assert session._state.cleared == out
+            assert state_of(session).cleared == out
 
 
 def test_what_a_collection_took_and_undo_brings_back_counts_in_full():
@@ -509,7 +510,7 @@ def test_what_a_collection_took_and_undo_brings_back_counts_in_full():
         session.collect_now(target_percent=0)
         assert session.undo()
         for item in session.items():
-            if item.kind.value != "trace" and item.id not in session._state.cleared and item.form.value == "whole":
+            if item.kind.value != "trace" and item.id not in state_of(session).cleared and item.form.value == "whole":
                 assert item.tokens == item.original_tokens
 
 
@@ -531,10 +532,10 @@ class Counted(Watch):
     """Counts as the provider does: what it leaves out costs what it leaves."""
 
     def assert_the_budget_is_what_is_rendered(self, request):
-        state = self.session._state
+        state = state_of(self.session)
         out = [item for item in self.session.items() if item.id in state.cleared]
-        saved = sum(self.session._context.counted(item.id) - item.tokens for item in out)
-        assert recount(request, self.format, self.session._counter) - saved == self.session.budget.total
+        saved = sum(window_of(self.session).counted(item.id) - item.tokens for item in out)
+        assert recount(request, self.format, counter_of(self.session)) - saved == self.session.budget.total
 
 
 @pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget"])
@@ -571,8 +572,8 @@ def test_made_sessions_with_compactions_and_cleared_results_keep_the_promises(
                 grown = message(grown["content"], [cleared(chance.randrange(5))])
             watch.run([grown])
         tokens = session.budget.total
-        payloads = [canonical(payload) for payload in session._context.render().messages]
+        payloads = [canonical(payload) for payload in window_of(session).render().messages]
         assert session.plugins.failures == []
     with GCSession.open(where) as session:
         assert session.budget.total == tokens
-        assert [canonical(payload) for payload in session._context.render().messages] == payloads
+        assert [canonical(payload) for payload in window_of(session).render().messages] == payloads

@@ -34,6 +34,7 @@ from gc_core.events import (
 )
 from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
+from tests.support.inside import counter_of, state_of, window_of
 from tests.support.promises import canonical
 from tests.support.say import (
     Letters,
@@ -360,9 +361,9 @@ def test_a_delta_without_input_tokens_counts_as_streamed_and_calibrates_nothing(
         session.pre_send()
         assert session.on_stream(usage={"output_tokens": 15}) is False
         assert session.on_stream(usage={"output_tokens": 9_000}) is True
-        before = session._state.calibration
+        before = state_of(session).calibration
         session.post_turn(answer("Done."), usage={"output_tokens": 15})
-        assert session._state.calibration == before
+        assert state_of(session).calibration == before
 
 
 def test_a_snapshot_is_the_budget_at_one_moment():
@@ -937,7 +938,7 @@ def test_a_window_that_cannot_be_is_refused_and_changes_nothing(limit):
         with pytest.raises(ConfigError, match="context_limit"):
             session.switch(context_limit=limit, model="gpt-4")
         assert (session.config.context_limit, session.budget.context_limit) == (20_000, 20_000)
-        assert session._state.model == "gpt-4o"
+        assert state_of(session).model == "gpt-4o"
 
 
 def test_another_model_counts_everything_again_once():
@@ -952,7 +953,7 @@ def test_another_model_counts_everything_again_once():
         assert session.budget.total > before
         assert session.pre_send().tokens == session.budget.total
         session.switch(model="gpt-4o")
-        assert session.budget.total == before + session._counter.per_message * 0
+        assert session.budget.total == before + counter_of(session).per_message * 0
 
 
 def test_thinking_of_earlier_turns_counts_only_where_the_model_keeps_it():
@@ -999,7 +1000,7 @@ def test_overlapping_threads_lose_nothing_and_every_request_is_valid():
         said = {session.recall(key).split("\n")[0] for key in ids}
         assert said == {f"thread {n} message {p} line 0 of the text" for n in range(8) for p in range(15)}
         assert all(complaints("openai", request.kwargs()) == [] for request in requests)
-        assert session.budget.total == session._context.recounted(session._state.intake()).budget.total
+        assert session.budget.total == window_of(session).recounted(state_of(session).intake()).budget.total
 
 
 # --- an error changes nothing -----------------------------------------------------------------------------------------
@@ -1194,7 +1195,7 @@ def test_wherever_something_fails_the_session_is_as_before_and_goes_on(where, mo
     for at in sorted({*range(1, min(calls, 8)), *range(8, calls + 1, max(1, calls // 12))}):
         with monkeypatch.context() as patch, wired(where, Fuse(at), patch) as session:
             raised += play(session)
-            assert session._context.recounted(session._state.intake()).budget.total == session.budget.total
+            assert window_of(session).recounted(state_of(session).intake()).budget.total == session.budget.total
             if where in {"log", "listener", "observer"}:
                 assert outcome(session) == expected
             request = session.pre_send()

@@ -18,6 +18,7 @@ from gc_core.session.reader import SessionReader
 from gc_core.storage import store
 from gc_core.storage.master_log import FILE_NAME
 from tests.support.corpus import native_sessions, require_corpus
+from tests.support.inside import window_of
 
 LEVELS = {"threshold_percent": 80.0, "pressure_percent": 90.0}
 CONFIG = GCConfig(strategy="gc_truncate", context_limit=3_000, output_reservation=0, preserve_recent_turns=1, **LEVELS)
@@ -268,7 +269,7 @@ def test_undo_leaves_the_settings_as_the_agent_left_them(tmp_path):
 
 def test_the_window_is_exported_as_the_session_would_send_it(directory):
     with GCSession.open(directory) as session:
-        expected = json.loads(json.dumps(session._context.render().kwargs()))
+        expected = json.loads(json.dumps(window_of(session).render().kwargs()))
     assert json.loads(run("export", directory, "--format", "openai").stdout) == expected
 
 

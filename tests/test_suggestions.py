@@ -9,6 +9,7 @@ from gc_core.integrations.agent_tools import AgentTools
 from gc_core.session.recall_suggestions import MOST_LOOKED_UP, MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
 from tests.support.corpus import openai_sessions, require_corpus
+from tests.support.inside import counter_of
 from tests.support.say import answer, call, lines, rendered, result, results, small, text_of, use, user
 
 FORMATS = ("openai", "anthropic")
@@ -60,7 +61,7 @@ def test_a_name_whose_only_carrier_was_collected_leads_to_it(session):
         item=key,
         reason="the only carriers of parse_invoice_header were collected",
         names=("parse_invoice_header",),
-        tokens=session._counter.count(HEADER),
+        tokens=counter_of(session).count(HEADER),
     )
 
 
@@ -327,7 +328,7 @@ def test_what_is_put_there_keeps_its_cap_and_shows_the_lines_with_the_names(sess
     session.pre_send()
     (block,) = [item for item in session.items() if item.kind is ItemKind.ENRICHMENT]
     assert len(used) == 3
-    assert 450 < session._counter.count(block.text.partition("\n")[2].rpartition("\n")[0]) <= 600
+    assert 450 < counter_of(session).count(block.text.partition("\n")[2].rpartition("\n")[0]) <= 600
     for place in range(3):
         assert f"def wanted_symbol_{place}(): pass" in block.text
 
@@ -374,6 +375,6 @@ def test_in_a_recorded_session_every_suggestion_has_what_it_is_suggested_for(str
                 text = session.recall(suggestion.item)
                 assert all(name in text for name in suggestion.names)
                 assert others.isdisjoint(suggestion.names)
-                assert suggestion.tokens == session._counter.count(text)
+                assert suggestion.tokens == counter_of(session).count(text)
                 seen += 1
     assert seen > 10

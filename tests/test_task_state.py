@@ -33,6 +33,7 @@ from gc_core.task.values import (
 )
 from gc_core.values.escaping import escaped
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import recorder_of
 from tests.support.say import answer, call, lines, result, rounds, small, text_of, user
 from tests.test_task_extraction import EXTRACTOR, SAMPLE, Talk, items_of
 
@@ -515,7 +516,7 @@ def test_nobody_else_may_have_the_source_of_the_state(policy):
 
 def test_a_session_whose_log_has_another_source_of_that_name_goes_on_with_it(tmp_path):
     with small(directory=tmp_path, task_state_percent=10) as session:
-        session._recorder.register(InstructionSource(name="task_state", policy=GCPolicy.EPHEMERAL))
+        recorder_of(session).register(InstructionSource(name="task_state", policy=GCPolicy.EPHEMERAL))
         rounds(session, 40)
         assert session.plugins.failures == []
         assert any(item.source == "task_state" for item in session.items())

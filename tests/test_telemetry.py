@@ -24,6 +24,7 @@ from gc_core.storage.ledger import Entry
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from gc_core.values.loggers import CURRENT, logger
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import store_of
 from tests.support.say import answer, rounds, small, user
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - no secret of anybody's
@@ -92,7 +93,7 @@ def pair(span):
 
 def entries(session):
     """The ledger's entries since the session was made."""
-    return [entry for _, entry in session._store.ledger.entries()][1:]
+    return [entry for _, entry in store_of(session).ledger.entries()][1:]
 
 
 def usage(tokens, cached=0):
@@ -215,7 +216,7 @@ def test_every_call_of_the_model_has_a_span_by_the_conventions(replayed):
         assert span.kind is trace.SpanKind.CLIENT
         assert span.attributes["gen_ai.operation.name"] == "chat"
         assert span.attributes["gen_ai.provider.name"] == "openai"
-        assert span.attributes["gen_ai.conversation.id"] == session._store.session
+        assert span.attributes["gen_ai.conversation.id"] == store_of(session).session
         assert span.end_time >= span.start_time
     (read,) = heard.sums("gen_ai.client.token.usage", "gen_ai.operation.name").values()
     tokens = sum(span.attributes["gen_ai.usage.input_tokens"] + 20 for span in reported)
@@ -379,9 +380,9 @@ def test_two_sessions_share_the_gauges_and_each_is_told_until_it_ends(heard):
     rounds(one, 2)
     rounds(other, 5)
     told = heard.sums("gc.window.utilisation", "gen_ai.conversation.id")
-    assert told == {(session._store.session,): pytest.approx(session.budget.utilisation) for session in (one, other)}
+    assert told == {(store_of(session).session,): pytest.approx(session.budget.utilisation) for session in (one, other)}
     one.close()
-    assert heard.sums("gc.window.utilisation", "gen_ai.conversation.id").keys() == {(other._store.session,)}
+    assert heard.sums("gc.window.utilisation", "gen_ai.conversation.id").keys() == {(store_of(other).session,)}
     other.close()
     assert heard.points("gc.window.utilisation") == []
 
@@ -479,7 +480,7 @@ def test_log_lines_carry_session_trace_and_span_while_watched_and_only_then(hear
         session.collect_now(target_percent=10)
         (line,) = [record.getMessage() for record in caplog.records if record.gc_event == "collection finished"]
         done = session.history()[-1].span
-        assert f"gc_session={session._store.session}" in line
+        assert f"gc_session={store_of(session).session}" in line
         assert f"trace_id={done.partition('-')[0]}" in line
     caplog.clear()
     logger("gc_core.session").warning("later")

@@ -33,6 +33,7 @@ from gc_core.testing import (
     told,
 )
 from tests.support.checker import complaints
+from tests.support.inside import window_of
 from tests.support.say import Letters
 
 TICKS = itertools.count()
@@ -568,8 +569,8 @@ def test_the_same_seed_makes_the_same_and_another_one_another():
 def test_made_sessions_are_what_a_provider_takes(seed):
     conversation = make_conversation(seed)
     with make_session(seed) as session:
-        request = session._context.render()
-        pending = bool(session._context.open_calls)
+        request = window_of(session).render()
+        pending = bool(window_of(session).open_calls)
         assert check_request(request, pending=pending) == ()
         if not pending:
             assert complaints(conversation.format, request.kwargs()) == []

@@ -5,6 +5,7 @@ import pytest
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, ItemKind
 from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
+from tests.support.inside import window_of
 from tests.support.say import lines, results, use, user
 
 KEEPS = "claude-opus-4-5"
@@ -58,7 +59,7 @@ def thinking_turns(made):
 
 
 def assert_valid(made):
-    request = made._context.render()
+    request = window_of(made).render()
     assert complaints(made.format, request.kwargs()) == []
     assert check_request(request) == ()
     assert made.plugins.failures == []
@@ -149,13 +150,13 @@ def test_where_the_model_binds_thinking_all_of_it_goes_behind_the_change_whateve
 
 def test_thinking_that_went_comes_back_with_undo():
     with session() as made:
-        before = made._context.render().messages
+        before = window_of(made).render().messages
         made.collect_now(target_percent=0)
-        after = made._context.render().messages
+        after = window_of(made).render().messages
         assert made.undo()
-        assert made._context.render().messages == before
+        assert window_of(made).render().messages == before
         assert made.redo()
-        assert made._context.render().messages == after
+        assert window_of(made).render().messages == after
 
 
 def test_a_second_collection_takes_no_more_thinking():

@@ -10,6 +10,7 @@ from gc_core.events import CollectionFinished
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
 from gc_core.storage.audit import verify
+from tests.support.inside import counter_of, state_of
 from tests.support.likeness import likeness
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, rounds, small, text_of, user
@@ -36,9 +37,9 @@ def opened(format_name="openai", window=4_000, **more):
 
 
 def assert_sound(session, request):
-    assert session._state.calibration.estimate(request.tokens) <= session.config.usable
+    assert state_of(session).calibration.estimate(request.tokens) <= session.config.usable
     assert check_request(request) == ()
-    assert recount(request, format_named(session.format), session._counter) == request.tokens
+    assert recount(request, format_named(session.format), counter_of(session)) == request.tokens
     assert session.plugins.failures == []
 
 

@@ -26,6 +26,7 @@ from gc_core.testing import (
 )
 from gc_core.values import protocols, results
 from tests.plugins import vintage
+from tests.support.inside import window_of
 
 ROOT = Path(__file__).parents[1]
 SNAPSHOT = Path(__file__).parent / "plugins" / "contract.json"
@@ -131,7 +132,7 @@ def test_it_loads_and_takes_part_in_everything(tmp_path):
         assert session.pre_send().tokens <= config.usable
         assert session.plugins.failures == []
         assert session.last_result is not None
-        was = [message.id for message in session._context.messages]
+        was = [message.id for message in window_of(session).messages]
     assert vintage.SHELVES[str(tmp_path)]
     heard = set(vintage.HEARD)
     assert {name for name in HOOKS if "register" not in name} - heard <= {
@@ -143,7 +144,7 @@ def test_it_loads_and_takes_part_in_everything(tmp_path):
     plugins = gc.Plugins()
     plugins.register(vintage, name="vintage")
     with gc.GCSession.open(tmp_path, plugins=plugins, validator=vintage.VintageValidator()) as session:
-        assert [message.id for message in session._context.messages] == was
+        assert [message.id for message in window_of(session).messages] == was
 
 
 def test_it_implements_every_hook_with_all_its_arguments():

@@ -39,6 +39,7 @@ from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer, told
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
+from tests.support.inside import window_of
 from tests.support.likeness import assert_alike, assert_books_are_right
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch, canonical
@@ -298,11 +299,11 @@ class Condensing(Watch):
         session = self.session
         texts = {}
         for key in fresh:
-            item = session._context.find(key)
+            item = window_of(session).find(key)
             if item is not None and item.kind is ItemKind.TOOL_RESULT and item.tokens > 100:
                 texts[key] = "It was read." if int(key[1:]) % 2 else 60
         if texts:
-            originals = {key: session._context.find(key).text for key in texts}
+            originals = {key: window_of(session).find(key).text for key in texts}
             done = session.condense(texts, cap=2_000)
             for key in (key for removal in done.removals for key in removal.items):
                 recalled = session.recall(key)

@@ -28,6 +28,7 @@ from gc_core.errors import ConfigError, LogError
 from gc_core.storage.audit import verify
 from gc_core.storage.checkpoints import sealed
 from tests.support.formats import FORMATS, asked, called, came, said, schema_of
+from tests.support.inside import store_of, window_of
 from tests.support.say import lines
 
 BACKENDS = ("files", "sqlite", "memory")
@@ -81,7 +82,7 @@ def recorded(folder, form, backend, plugins):
     made = Recorded(directory=directory, kept=kept, said={}, request="")
     assert verify(directory) == (), verify(directory)
     with GCSession.open(directory, plugins=plugins) as session:
-        for place, record in session._store.log.records():
+        for place, record in store_of(session).log.records():
             for item in filter(None, record.items):
                 made.said[item] = (session.recall(item), place.end)
         made = attrs.evolve(made, request=rendered(session))
@@ -116,7 +117,7 @@ def speak(session, form):
 
 
 def rendered(session):
-    request = session._context.render()
+    request = window_of(session).render()
     return json.dumps([request.system, request.tools, request.messages], sort_keys=True)
 
 

@@ -10,6 +10,7 @@ import attrs
 from gc_core import ContextOverflowError, GCError, GCPolicy, GCResult, GCSession, InstructionSource, ItemKind
 from gc_core.providers import format_named
 from gc_core.values.messages import Role
+from tests.support.inside import counter_of, state_of, window_of
 from tests.support.promises import recount
 
 LINES = [f"line {place} of a longer output" for place in range(60)]
@@ -21,7 +22,7 @@ def likeness(session, *, ledger=True):
 
     Without ``ledger`` also where things stand in the ledger: every opening is an entry of it.
     """
-    state, context = session._state, session._context
+    state, context = state_of(session), window_of(session)
     request = context.render()
     return {
         # As text: another order of keys would be another prompt for the provider's cache.
@@ -73,15 +74,15 @@ def assert_same(expected, found):
 
 def assert_books_are_right(session):
     """The budget is what is rendered, and the current batch of results is the message that stands in the window."""
-    request = session._context.render()
+    request = window_of(session).render()
     dropped = any(item.kind is ItemKind.THINKING and not item.tokens for item in session.items())
     if not dropped:  # the model does not count it either, but it is sent
         form = format_named(request.format)
-        between = session._counter.per_message * _parted_replies(session) * form.replies_in_pieces
-        assert recount(request, form, session._counter) + between == request.tokens
+        between = counter_of(session).per_message * _parted_replies(session) * form.replies_in_pieces
+        assert recount(request, form, counter_of(session)) + between == request.tokens
     assert session.budget.total == request.tokens
-    results = session._context.cursor.results
-    assert results is None or any(message is results for message in session._context.messages)
+    results = window_of(session).cursor.results
+    assert results is None or any(message is results for message in window_of(session).messages)
 
 
 def first_difference(expected, found):
@@ -162,7 +163,7 @@ class Walk:
         percent, window = chance.choice([20.0, 40.0]), chance.choice([2_500, 3_000, 4_000])
 
         def item(session):
-            return session._context.messages and [item.id for m in session._context.messages for item in m.items]
+            return window_of(session).messages and [item.id for m in window_of(session).messages for item in m.items]
 
         def pin(session):
             keys = item(session)
@@ -234,5 +235,5 @@ def _grown(message, chance):
 
 def _parted_replies(session):
     """Replies side by side whose block between them has left: they stay two messages, each with its frame."""
-    roles = [message.role for message in session._context.messages]
+    roles = [message.role for message in window_of(session).messages]
     return sum(pair == (Role.ASSISTANT, Role.ASSISTANT) for pair in itertools.pairwise(roles))

@@ -14,6 +14,7 @@ from gc_core.providers.rules import check_request
 from gc_core.providers.token_counting import part_tokens, schema_tokens
 from gc_core.values.messages import Role
 from tests.support.checker import complaints
+from tests.support.inside import counter_of, recorder_of, state_of
 
 
 @attrs.define
@@ -44,7 +45,7 @@ class Watch:
         self._collected = 0
         self._goal = None
         session.listen(self._on_event)
-        self._commit, session._recorder.commit = session._recorder.commit, self._committing
+        self._commit, recorder_of(session).commit = recorder_of(session).commit, self._committing
 
     def _on_event(self, event):
         if isinstance(event, CollectionStarted):
@@ -115,7 +116,7 @@ class Watch:
         self.assert_the_budget_is_what_is_rendered(request)
 
     def assert_it_fits(self, request):
-        assert self.session._state.calibration.estimate(request.tokens) <= self.session.config.usable
+        assert state_of(self.session).calibration.estimate(request.tokens) <= self.session.config.usable
 
     def assert_it_is_valid(self, request):
         assert complaints(self.format.name, request.kwargs(), **self._checks) == []
@@ -134,7 +135,7 @@ class Watch:
         self._previous, self._collected = now, 0
 
     def assert_the_budget_is_what_is_rendered(self, request):
-        assert recount(request, self.format, self.session._counter) == self.session.budget.total == request.tokens
+        assert recount(request, self.format, counter_of(self.session)) == self.session.budget.total == request.tokens
 
     def assert_a_second_collection_is_empty(self):
         again = self.session.plan(goal=self._goal)

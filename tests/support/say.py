@@ -3,6 +3,7 @@
 import json
 
 from gc_core import GCConfig, GCSession, Plugins
+from tests.support.inside import window_of
 
 
 def user(text, **more):
@@ -87,7 +88,7 @@ def rounds(session, number, *, size=40, first=0, task="Do it."):
 
 def rendered(session):
     """What would be sent now, without the closing, collecting and rendering that ``pre_send`` does."""
-    request = session._context.render()
+    request = window_of(session).render()
     return json.dumps([request.system, request.tools, request.messages], sort_keys=True)
 
 

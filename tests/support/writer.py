@@ -17,6 +17,7 @@ from gc_core import ContextOverflowError, GCConfig, GCPolicy, GCSession, Instruc
 from gc_core.errors import SourceError
 from gc_core.providers.token_counting import counter_for
 from tests.support.formats import FORMATS, asked, called, came, said
+from tests.support.inside import store_of, window_of
 from tests.support.say import lines
 
 WINDOW = 3_000
@@ -59,7 +60,7 @@ def write(order, say):
     session = GCSession(config(order.get("backend", "files")), format=format_name, directory=order["directory"])
     session.register_source(InstructionSource(name="team", policy=GCPolicy.PRESERVABLE, layer=20))
     session.system(base="You are careful.")
-    say({"began": session._store.session})
+    say({"began": store_of(session).session})
     for place, (message, is_reply) in enumerate(messages(format_name, chance)):
         aside(session, chance, place)
         ids = (told if is_reply else GCSession.append)(session, message)
@@ -72,16 +73,16 @@ def told(session, reply):
         session.pre_send()
     except ContextOverflowError:
         return session.append(reply)
-    size = session._store.log.size
+    size = store_of(session).log.size
     session.post_turn(reply)
-    (_, record), *_ = session._store.log.records(size)
+    (_, record), *_ = store_of(session).log.records(size)
     return [key for key in record.items if key]
 
 
 def aside(session, chance, place):
     """What else a host does in between."""
     refresh = chance.choice(["break", "now"])
-    resident = [item.id for message in session._context.messages for item in message.items]
+    resident = [item.id for message in window_of(session).messages for item in message.items]
     chance.choice(
         [
             lambda: session.enrich(clock=f"It is step {place}."),

@@ -6,6 +6,7 @@ import pytest
 from gc_budget import Budget
 
 from gc_core import ConfigError, GCConfig, GCPolicy, GCSession, Goal, ItemKind, Plugins
+from tests.support.inside import state_of
 
 FILLER = "\n".join(f"some words of output, line {place}" for place in range(120))
 
@@ -163,7 +164,7 @@ def proposed(session, tokens, phase="1b ephemeral", **options):
 
 def less(session, tokens):
     """The target of a collection that has to free so many tokens."""
-    return 100 * session._state.calibration.estimate(session.budget.total - tokens) / session.budget.usable
+    return 100 * state_of(session).calibration.estimate(session.budget.total - tokens) / session.budget.usable
 
 
 def named(session, name, kind=ItemKind.TOOL_RESULT):

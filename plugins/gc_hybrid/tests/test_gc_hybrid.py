@@ -6,6 +6,7 @@ import pytest
 from gc_hybrid import Hybrid
 
 from gc_core import GCConfig, GCSession, Goal, ItemKind
+from tests.support.inside import state_of
 
 
 def session(window=3_000, **more):
@@ -116,7 +117,7 @@ def test_superseded_lines_and_replaced_texts_leave_before_any_generation():
         edit(made, "e", "a", old=code("before"), new=code("after"))
         for turn in range(2):
             say(made, turn)
-        target = made._state.calibration.estimate(made.budget.total - 900)
+        target = state_of(made).calibration.estimate(made.budget.total - 900)
         done = made.collect_now(target_percent=100 * target / 60_000)
         assert {removal.phase for removal in done.removals} == {"superseded"}
         *kept, reference = results(made, "read")[0].text.split("\n")

@@ -26,6 +26,7 @@ from gc_core.errors import SessionClosedError
 from gc_core.events import CollectionFinished
 from gc_core.values.items import Form
 from gc_core.values.summary import entries_of
+from tests.support.inside import state_of
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
 COOLDOWN_STEPS = {"nursery_tokens": 0, "task_state_percent": 0}
@@ -104,7 +105,7 @@ def reasons(events):
 
 def down_to(made, tokens):
     """The target of a collection in percent of the window."""
-    return 100 * made._state.calibration.estimate(tokens) / made.config.usable
+    return 100 * state_of(made).calibration.estimate(tokens) / made.config.usable
 
 
 # --- L1 ---------------------------------------------------------------------------------------------------------------

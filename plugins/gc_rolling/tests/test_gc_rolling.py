@@ -8,6 +8,7 @@ from gc_rolling import Rolling
 from gc_core import GCConfig, GCPolicy, GCSession, GCTriggerReason, Goal, ItemKind, Major, Young
 from gc_core.events import CollectionFinished
 from gc_core.values.items import Form
+from tests.support.inside import state_of
 
 BINDS, KEEPS = "claude-opus-5-5", "claude-opus-4-5"
 COOLDOWN_STEPS = {"nursery_tokens": 0}
@@ -78,7 +79,7 @@ def calls(made):
 
 def less(made, tokens):
     """The target of a collection that has to free so many tokens."""
-    return 100 * made._state.calibration.estimate(made.budget.total - tokens) / made.config.usable
+    return 100 * state_of(made).calibration.estimate(made.budget.total - tokens) / made.config.usable
 
 
 def phases(done):
@@ -362,7 +363,7 @@ def test_a_collection_goes_deeper_in_a_large_window():
         with session(window) as made:
             made.append({"role": "user", "content": "Look."})
             goal = made.plan().plan.goal
-            shares.append(made._state.calibration.estimate(goal.target_tokens) / window)
+            shares.append(state_of(made).calibration.estimate(goal.target_tokens) / window)
     assert shares == pytest.approx([0.47, 1 / 6 + 0.25, 0.3], abs=0.001)
 
 

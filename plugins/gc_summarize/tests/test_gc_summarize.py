@@ -6,6 +6,7 @@ import pytest
 from gc_summarize import Summarize
 
 from gc_core import GCConfig, GCSession, Goal, ItemKind
+from tests.support.inside import state_of
 
 
 def session(window=3_000, **more):
@@ -97,7 +98,7 @@ def results(made, tool):
 
 def less(made, tokens):
     """The target of a collection that has to free so many tokens."""
-    return 100 * made._state.calibration.estimate(made.budget.total - tokens) / made.config.usable
+    return 100 * state_of(made).calibration.estimate(made.budget.total - tokens) / made.config.usable
 
 
 @pytest.mark.parametrize("share", [0.0, 0.6])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
 from gc_core.errors import PluginError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -57,6 +58,8 @@ def isolated() -> Iterator[Attempt]:
     What derives from BaseException alone too, a panic in Rust for instance. Only what ends a process, a generator or
     the task around it goes on: those are their owners' own doing.
     """
+    import asyncio
+
     attempt = Attempt()
     try:
         yield attempt
@@ -70,6 +73,8 @@ def isolated() -> Iterator[Attempt]:
 
 def _is_being_cancelled() -> bool:
     """Whether somebody asked the task that is running to end; a CancelledError is a plugin's own otherwise."""
+    import asyncio
+
     try:
         task = asyncio.current_task()
     except RuntimeError:  # there is no event loop
@@ -99,6 +104,8 @@ def run_in_daemon_thread(call: Callable[[], T]) -> Future[T]:
 
     The future holds the answer, or the error that was raised. Context variables are the caller's, a trace for instance.
     """
+    from concurrent.futures import Future
+
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # nobody can take the question back: an answer that comes late is of no use
 

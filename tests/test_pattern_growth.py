@@ -128,7 +128,7 @@ def test_a_pattern_that_is_not_linear_is_found(words, sizes):
 def test_what_only_a_function_has_is_escaped_or_known():
     """A pattern that is made of words at run time is not found above: only what is escaped may vary in it."""
     assert found.made_of_words() == {
-        "gc_core.learning.phrases._compiled",  # found as ``Words``
+        "gc_core.learning.phrases._words",  # the library's own words, for patterns of the module
         "gc_core.providers.model_families._names",  # a family's name, of the library's own table
         "gc_core.relevance.profiles.matchers.cues",  # the library's own words
         "gc_core.storage.search.queries.finder_of",  # alternatives of escaped words
@@ -137,6 +137,7 @@ def test_what_only_a_function_has_is_escaped_or_known():
         "gc_core.task.rule_phrases._words",  # the library's own words, for patterns of the module
         "gc_core.task.touched_files.file_of",  # suffixes of files
         "gc_core.task.phrases._any",  # the library's own words, for patterns of the module
+        "gc_core.values.patterns.compiled",  # found as ``LazyPattern``
         "gc_core.integrations.tool_worker.notes.named",  # alternatives of escaped words
     }
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from concurrent.futures import wait
 
 from gc_core.errors import PluginError
 from gc_core.isolation import run_in_daemon_thread
@@ -16,6 +14,8 @@ Late = Callable[[float], Exception]
 
 def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
     """What a call returns that runs in a thread of its own; what it raises is raised here."""
+    from concurrent.futures import wait
+
     coming = run_in_daemon_thread(call)
     wait({coming}, timeout=seconds)
     if not coming.done():
@@ -25,6 +25,8 @@ def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
 
 async def in_time_beside(call: Callable[[], object], seconds: float, late: Late) -> object:
     """The same, while the event loop goes on."""
+    import asyncio
+
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def tell(_: object) -> None:
@@ -42,6 +44,8 @@ async def in_time_beside(call: Callable[[], object], seconds: float, late: Late)
 
 async def awaited_in_time(call: Callable[[], Awaitable[object]], seconds: float, late: Late) -> object:
     """What a coroutine returns, in a task of its own: what it does to its task, it does not do to the host's."""
+    import asyncio
+
     task = asyncio.ensure_future(_contained(call))
     try:
         await asyncio.wait({task}, timeout=seconds)

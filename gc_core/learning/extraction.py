@@ -15,6 +15,7 @@ from gc_core.storage.facts import FactKind
 from gc_core.task.phrases import sentences_of, straight
 from gc_core.task.statements import own_words
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.patterns import regex
 
 MOST_CHARS: Final = 300
 """Characters of a sentence that is looked at: users state facts in short ones."""
@@ -22,15 +23,15 @@ MOST_CHARS: Final = 300
 _RULE_CHARS: Final = 12
 """Letters that a rule has at least: "always" alone is an answer."""
 
-_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
-_ENDS: Final = re.compile(r"(?<=[。！？；])")
-_CLAUSES: Final = re.compile(
+_CHINESE: Final = regex(r"[\u3400-\u9fff]")
+_ENDS: Final = regex(r"(?<=[。！？；])")
+_CLAUSES: Final = regex(
     r"\s{0,9}[,;，；、](?!\d)\s{0,9}|\s{1,9}[-–—]{1,9}\s{1,9}|(?<=\w): {1,9}"
     r"|\s{1,9}(?:and|so|but|und|et|y)\s{1,9}(?=(?:i|i'm|we|my|our|it's|nobody|everyone|the whole|ich|wir"
     r"|mein\w*|je|j'\w+|nous|mon|ma|vivo|soy|mi)(?!\w))",
     re.IGNORECASE,
 )
-_ASKS: Final = re.compile(r"[?？]\W*$|(?:吗|呢|来着|是不是)\W*$|^\W*[¿]")
+_ASKS: Final = regex(r"[?？]\W*$|(?:吗|呢|来着|是不是)\W*$|^\W*[¿]")
 _DECLINED: Final = frozenset(
     {"it", "that", "this", "them", "those", "him", "her", "eso", "ça", "das", "es", "这个", "那个"}
 )

@@ -9,11 +9,12 @@ they are not sure of is no statement: a fact that is missed can be said again, a
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Final
 
 import attrs
+
+from gc_core.values.patterns import regex
 
 _I = re.IGNORECASE
 
@@ -23,41 +24,8 @@ _CODE = r"(?:https?://\S+|`[^`]+`|[\w./:@-]*(?:\d|\w[./:@]\w|/\w)[\w./:@-]*)"
 _VALUE = rf"(?:{_CODE}|{_NAME})"
 
 
-@functools.cache
-def _compiled(text: str, flags: int) -> re.Pattern[str]:
-    return re.compile(text, flags)
-
-
-@attrs.frozen
-class Words:
-    """A pattern that is compiled when it is first asked: most programs that import the library never do."""
-
-    text: str
-    flags: int
-
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return _compiled(self.text, self.flags)
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """The first place where it fits."""
-        return self._pattern.search(text)
-
-    def match(self, text: str) -> re.Match[str] | None:
-        """Where it fits at the beginning."""
-        return self._pattern.match(text)
-
-    def findall(self, text: str) -> list[str]:
-        """All places where it fits; it has no groups then."""
-        return self._pattern.findall(text)
-
-    def sub(self, new: str, text: str) -> str:
-        """The text with something else wherever it fits."""
-        return self._pattern.sub(new, text)
-
-
-def _words(text: str, flags: int = _I) -> Words:
-    return Words(text, int(flags))
+def _words(text: str, flags: int = _I) -> re.Pattern[str]:
+    return regex(text, flags)
 
 
 @attrs.frozen(kw_only=True)
@@ -75,7 +43,7 @@ class Shape:
     """
 
     relation: str
-    pattern: Words
+    pattern: re.Pattern[str]
     subject: str = "user"
     several: bool = False
     changes: bool = False
@@ -85,7 +53,7 @@ def _shape(relation: str, words: str, *, subject: str = "user", several: bool = 
     return Shape(relation=relation, pattern=_words(words), subject=subject, several=several, changes=changes)
 
 
-def _any(*words: str) -> Words:
+def _any(*words: str) -> re.Pattern[str]:
     return _words(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")
 
 

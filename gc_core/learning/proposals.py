@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -12,6 +11,7 @@ import attrs
 from gc_core.learning.contract import Stated
 from gc_core.learning.phrases import OF_RULES_ZH, SAY_NOTHING, VALUES
 from gc_core.storage.facts import Fact, FactKind, FactOp, FactStore, Promotion, Statement
+from gc_core.values.patterns import regex
 
 _STEM: Final = 5
 """Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
@@ -22,8 +22,8 @@ _ENOUGH: Final = 0.3
 _LOOSE: Final = frozenset({"uses", "is", "runs on", "is on", "does"})
 """Relations between which people change: "our warehouse is Snowflake" is "we use Snowflake"."""
 
-_WORD: Final = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_]+)?")
-_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
+_WORD: Final = regex(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_]+)?")
+_CHINESE: Final = regex(r"[\u3400-\u9fff]")
 
 
 @attrs.frozen(kw_only=True)

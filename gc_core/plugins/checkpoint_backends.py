@@ -9,22 +9,25 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gc_core.errors import LogError
 from gc_core.values.folders import private
+from gc_core.values.patterns import regex
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FOLDER, DATABASE = "checkpoints", "checkpoints.db"
 """In a session's directory: what ``files`` and what ``sqlite`` keeps checkpoints in."""
 
 
-_KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
+_KEY = regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 _UNFINISHED = ".new"
 _BUSY_SECONDS = 5.0
 
@@ -209,6 +212,8 @@ class SQLiteBackend:
     @contextlib.contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
         """The file for one transaction."""
+        import sqlite3
+
         where = f"{self.path.absolute().as_uri()}?mode={mode}"
         with contextlib.closing(sqlite3.connect(where, timeout=_BUSY_SECONDS, uri=True)) as db, db:
             db.execute("PRAGMA synchronous = NORMAL")
@@ -216,6 +221,8 @@ class SQLiteBackend:
 
     @contextlib.contextmanager
     def _told(self, what: str) -> Iterator[None]:
+        import sqlite3
+
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -226,6 +233,8 @@ class SQLiteBackend:
 
 
 def _is_damage(error: BaseException | None) -> bool:
+    import sqlite3
+
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 

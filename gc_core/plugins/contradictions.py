@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -21,14 +20,15 @@ from gc_core.errors import SourceError
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.summaries.inventions import invented
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.patterns import regex
 from gc_core.values.protocols import ContextView
 from gc_core.values.references import Reference
 from gc_core.values.results import Inconsistency
 
 _MOST = 5
-_CALLED = re.compile(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are no part of what was said
+_CALLED = regex(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are no part of what was said
 
-_WORD = re.compile(r"[^\W_]{2,}")
+_WORD = regex(r"[^\W_]{2,}")
 
 
 @attrs.frozen

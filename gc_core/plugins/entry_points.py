@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from gc_core.plugins.hookspecs import PROJECT
 from gc_core.plugins.registry import bears
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 Stamp = tuple[str, int]
 """A place on the path with the time at which it last changed, in nanoseconds; 0 where there is none."""
@@ -27,6 +30,8 @@ def installed_entries() -> tuple[importlib.metadata.EntryPoint, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _read(_: tuple[Stamp, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
+    import importlib.metadata
+
     return tuple(sorted(importlib.metadata.entry_points(group=PROJECT), key=_rank))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -35,6 +34,9 @@ from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.values.summary import SummaryRequest
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.plan import Plan
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
 COUNT = "count"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -81,6 +80,8 @@ class Registry:
 
     def meant(self, name: str) -> str:
         """What an error adds of a name that nothing has: the one that was probably meant, spelled alike, or nothing."""
+        import difflib
+
         near = difflib.get_close_matches(short(name), self._offers, n=1, cutoff=_SIMILAR)
         return f"; did you mean {name.removesuffix(short(name))}{near[0]}?" if near else ""
 

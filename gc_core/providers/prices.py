@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import importlib
-import importlib.metadata
 import re
 from decimal import Decimal
 from typing import Any
@@ -199,12 +197,18 @@ def _found(model: str | None, format: str, day: dt.date) -> Prices | str:  # noq
 
 
 def _source(day: dt.date) -> PriceSource:
+    import importlib
+    import importlib.metadata
+
     return PriceSource(package=PACKAGE, version=importlib.metadata.version(PACKAGE), date=day.isoformat())
 
 
 def _listed(model: str) -> tuple[Any, Any]:
     """The package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
     # Half a second, for pydantic and the table: only who asks for a price waits for it.
+    import importlib
+    import importlib.metadata
+
     snapshot = importlib.import_module(_MODULE).get_snapshot()
     for spelled in _spellings(model):
         try:

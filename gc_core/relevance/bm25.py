@@ -14,8 +14,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from gc_core.values.patterns import regex
+
 _SHORTEST = 3
-_SIGNS = re.compile(rb"\xe2[\x80-\xaf].", re.DOTALL)
+_SIGNS = regex(rb"\xe2[\x80-\xaf].", re.DOTALL)
 """Typographic signs, arrows, boxes and the like, U+2000 to U+2BFF; all else beyond ASCII passes for letters."""
 _BREAKS = bytes(byte if chr(byte).isalnum() or not chr(byte).isascii() else ord(" ") for byte in range(256))
 _K1, _B = 1.2, 0.75

@@ -6,24 +6,25 @@ import re
 
 from gc_core.relevance.tool_calls import CallKind, cut_line, first_line, one_line
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 
 _HEAD, _TAIL = 300, 3_000
 _LINE = 280
 _MOST_VERDICTS = 2
 
-_FAILED_HEAD = re.compile(
+_FAILED_HEAD = regex(
     r"\s*(?:<tool_use_error>|\{\"error\"|\[?(?:fatal )?error\b|exception\b|traceback \(|fatal:|failed\b|failure\b"
     r"|command failed|exit code:? [1-9]|permission denied|no such file|execution timed out|timed out)",
     re.IGNORECASE,
 )
-_FAILED_TAIL = re.compile(
+_FAILED_TAIL = regex(
     r"^(?:FAIL(?:ED)?\b.*|npm ERR!.*|Traceback \(most.*|\w*Error: .*|error(?:\[\w+\])?: .*|fatal: .*)$"
     r"|\b[1-9]\d{0,6} (?:tests? )?fail(?:ed|ing|ures?)\b|\bexit(?:ed)?(?: with)?(?: code| status)[: ]{1,2}[1-9]"
     r"|\bcommand not found\b",
     re.MULTILINE,
 )
-_EXIT_CODE_ALONE = re.compile(r"exit code:? \d+:?", re.IGNORECASE)
-_VERDICT = re.compile(
+_EXIT_CODE_ALONE = regex(r"exit code:? \d+:?", re.IGNORECASE)
+_VERDICT = regex(
     r"\b\d{1,7} (?:tests? )?(?:passed|failed|failing|passing|failures?|errors?|warnings?)\b|^(?:PASS|FAIL|ok)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)\b|\ball tests pass"
     r"|^\[[\w./-]{1,80}(?: \(root-commit\))? [0-9a-f]{7,40}\]|\bcommit [0-9a-f]{7,40}\b|\bBUILD (?:SUCCESS|FAIL)|^OK\b",
@@ -79,7 +80,7 @@ def _line_at(text: str, place: int) -> str:
     return cut_line(one_line(text[start if place - start <= _LINE // 2 else place : end]), _LINE)
 
 
-_NOT_FOUND = re.compile(
+_NOT_FOUND = regex(
     r"not found|no (?:exact |close )?match"
     r"|no (?:occurrences?|such (?:text|string)|replacements?\b.{0,20}(?:made|performed))"
     r"|(?:could not|couldn't|cannot|can't|can not|unable to|failed to|did not|didn't) (?:\w+ )?"
@@ -91,19 +92,19 @@ _NOT_FOUND = re.compile(
     r"|未找到|找不到|没有找到|不匹配|見つかり?ま?せ?ん|見つから|一致しま|ありません",
     re.IGNORECASE,
 )
-_OF_A_FILE = re.compile(
+_OF_A_FILE = regex(
     r"no such file|file (?:was )?not found|file .{0,80}(?:does not|doesn't) exist"
     r"|(?:cannot|could not|couldn't) (?:open|read|find) (?:the )?file|not found: /"
     r"|path .{0,60}(?:not found|does not exist)|command not found|tool not found|must (?:be )?read"
     r"|has not been read|modified since|ENOENT",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(
+_SEVERAL = regex(
     r"multiple|more than (?:one|once)|not unique|ambiguous|\b(?:[2-9]|\d{2,4}) (?:occurrences|matches)|several|mehrfach"
     r"|plusieurs|varias|多个|複数",
     re.IGNORECASE,
 )
-_DONE = re.compile(
+_DONE = regex(
     r"\s*(?:\W{0,3})?(?:the file\b.{0,200}has been|file .{0,120}(?:updated|edited|saved)"
     r"|success|done\b|ok\b|updated|applied|edited|replaced|wrote|\d+ replacements?"
     r"|edit applied|patch applied|changes? (?:applied|made|saved))",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_OPENINGS = re.compile(
+from gc_core.values.patterns import regex
+
+_OPENINGS = regex(
     r"\s*(?:<(?:system-reminder|analysis|context|message)>\s*)*(?:"
     r"This (?:session|conversation) is being continued from a previous (?:conversation|session)"
     r"|Another language model started (?:to solve|working on) this problem"

@@ -15,18 +15,20 @@ from typing import Final
 
 import attrs
 
+from gc_core.values.patterns import regex
+
 MOST_CHARS: Final = 300
 """Characters of a sentence that somebody wrote as a rule; longer ones tell a story."""
 
 MOST_TEXT: Final = 4_000
 """Characters of a message that is looked at; what is longer was pasted."""
 
-_SENTENCE = re.compile(r"[^\n.!?。！？؟;؛।]+(?:\.(?=\w)[^\n.!?。！？؟;؛।]+)*[.!?。！？؟;؛।]*")
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SENTENCE = regex(r"[^\n.!?。！？؟;؛।]+(?:\.(?=\w)[^\n.!?。！？؟;؛।]+)*[.!?。！？؟;؛।]*")
+_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS, _LEAST_DENSE = 3, 5
 _QUESTION = "?？؟"
 
-_ASKING = re.compile(
+_ASKING = regex(
     r"(?:(?:so|and|but|und|et|y|e|а|и) )?(?:what|why|who|whom|whose|which|when|where|how|is|are|was|were|do|does|did"
     r"|can|could|would|will|shall|has|have|any idea|tell me|explain|was|warum|wer|welche\w*|wann|wo|wie|kannst|können"
     r"|pourquoi|qui|quel\w*|quand|où|comment|est-ce|peux|pouvez|qué|por qué|quién|cuál\w*|cuándo|dónde|cómo|puedes"
@@ -35,9 +37,9 @@ _ASKING = re.compile(
     r"|какие|когда|где|как|можешь|co|dlaczego|kto|który|która|kiedy|gdzie|jak|czy)\b",
     re.IGNORECASE,
 )
-_ASKING_DENSE = re.compile(r"(?:吗|呢|什么|怎么|为什么|哪|谁|ですか|ますか|か$|なぜ|どう|何|까\b|나요|뭐|왜|어떻게)")
+_ASKING_DENSE = regex(r"(?:吗|呢|什么|怎么|为什么|哪|谁|ですか|ますか|か$|なぜ|どう|何|까\b|나요|뭐|왜|어떻게)")
 
-_POLITE = re.compile(
+_POLITE = regex(
     r"\b(?:thanks?|thank you|thx|cheers|great|perfect|cool|nice|awesome|hello|hi|hey|good (?:morning|evening|night)|bye"
     r"|ok|okay|got it|go on|continue|sounds good|danke|super|prima|hallo|guten|weiter|merci|bonjour|salut|d'accord"
     r"|gracias|hola|vale|buenos|obrigad[oa]|olá|bom dia|grazie|ciao|perfetto|спасибо|привет|хорошо|отлично|ладно"
@@ -47,7 +49,7 @@ _POLITE = re.compile(
 )
 _MOST_POLITE_WORDS = 8
 
-_BINDING = re.compile(
+_BINDING = regex(
     r"\b(?:must(?:n't)?|never|always|only|don'?t|do not|avoid|prefer|make sure|ensure|require[ds]?|at (?:least|most)"
     r"|no more than|instead|rather|without|from now on|keep|use|stick|should(?:n't)?|cannot|can't|have to|has to|limit"
     r"|maximum|minimum|forbidden|allerg\w+|budget|deadline|please"

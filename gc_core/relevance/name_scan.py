@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gc_core.values.names import NOTHING, Scan, Span
+from gc_core.values.patterns import regex
 
 LONG_LINE = 600
 """Characters from which a line is looked at in pieces: one row of minified JSON may hold a hundred records."""
 
 _PIECE = 240
-_PIECE_END = re.compile(r"[}\])][,;]?\s*|[,;]\s+|[,;](?=[\"'{\[(])|\s")
+_PIECE_END = regex(r"[}\])][,;]?\s*|[,;]\s+|[,;](?=[\"'{\[(])|\s")
 
-_TOKEN = re.compile(r"[A-Za-z0-9_#@~./+\-]{5,}")
+_TOKEN = regex(r"[A-Za-z0-9_#@~./+\-]{5,}")
 _LONGEST = 200
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_FILE = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_CAMEL = regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_FILE = regex(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _EDGE = ".+-~"
 
 

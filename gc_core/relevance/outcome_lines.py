@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.name_scan import LONG_LINE
+from gc_core.values.patterns import regex
 
 MOST: Final = 16
 """Lines of each kind that are found at most: the first ones, with which it began, and the last, with which it ended."""
@@ -63,17 +64,17 @@ _ENDS = (
 )
 """Words of errors and outcomes. Looked for one by one: str.find is many times faster than one pattern of them all."""
 
-_HARMLESS = re.compile(
+_HARMLESS = regex(
     r"\b(?:0|no|without|zero|ignor\w+|handles?|handling|shows?|catch\w*) (?:\w+ )?"
     r"(?:errors?|fail\w*|warnings?|exceptions?)"
     r"|\b(?:errors?|fail(?:ed|ures?)|warnings?|timeouts?|missing|invalid|rejected|skipped)\"?\s?[:=]\s?"
     r"(?:0\b|null|none\b|false|\"\"|\[\]|\{\})",
     re.IGNORECASE,
 )
-_TEST_NAME = re.compile(
+_TEST_NAME = regex(
     r"(?<!\S)(?>\S*?(?:fail|error|exception|timeout|invalid|missing))\S*+(?=.{0,400}\b(?:passed|ok)\b)", re.IGNORECASE
 )
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
+_TOKEN = regex(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
 
 
 @attrs.frozen

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gc_core.values.patterns import regex
+
 _ENDS = 4_000
 """Characters at the head and at the end of a text that are looked at: what somebody asks for stands in one of them."""
 
@@ -28,7 +30,7 @@ _LOOK = (
 )
 _AGAIN = r"(?:again )?"
 
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     rf"\b{_LOOK} {_AGAIN}(?:{_WHOLE} ){{0,3}}(?:{_PAST} ){{0,2}}{_SAID}\b{_NO_CODE}"
     rf"|\b(?:{_LOOK}|read|check|consult) {_AGAIN}(?:everything|all)(?: that)?(?: (?:is|was|has been|we have|we|you|i))?"
     r"(?: (?:said|written|discussed|done|stands))?(?: of (?:the|it))?"
@@ -40,14 +42,14 @@ _ASKS: Final = re.compile(
     r"|\bfrom the (?:very )?(?:beginning|start|top) of (?:this|our|the) (?:conversation|chat|discussion)\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
+_DENIED = regex(
     r"(?:\bnot|n't|n’t|\bnever|\bwithout|\binstead of|\brather than|\bno need to|\bavoid|\bcannot|\bno longer|\bstop)"
     r"(?: (?:to|have to|need to|want to|try to|please|ever|be|just|simply))*\s*$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"", re.DOTALL)
+_QUOTED = regex(r"```.*?(?:```|\Z)|“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"", re.DOTALL)
 
-FORBIDDEN: Final = re.compile(
+FORBIDDEN: Final = regex(
     r"\bre-?read|\bscroll (?:up|back)|\b(?:re)?view (?:everything|all|the (?:above|conversation|history))|\bsee above\b"
     r"|\b(?:go|look|read) (?:back )?(?:through|over) (?:all|everything|the (?:conversation|messages|history))"
     r"|\b(?:(?:go|look) back (?:at|to) (?:the|what|all)|refer back)\b|\bread (?:everything|all) (?:above|again)",

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from gc_core.values.patterns import regex
+
 MOST_CHARS = 4_000
 """Characters of a command that are looked at, texts between here-document marks left out."""
 
@@ -60,13 +62,13 @@ _WITH_VALUE = frozenset(
 _SUBCOMMAND_EDITS = frozenset({"rm", "mv", "apply", "am"})
 _SUBCOMMAND_SEARCHES = frozenset({"grep", "ls-files", "ls-tree"})
 
-_SEPARATOR = re.compile(r"[;&|()]+")
-_ASSIGNMENT = re.compile(r"\w+=")
-_FILE = re.compile(r"[^\s*?{}$<>|=,:]*\.[A-Za-z][A-Za-z0-9]{0,9}")
-_RANGE = re.compile(r"(\d{1,7}),(\d{1,7})p|(\d{1,7})p")
-_ROWS = re.compile(r"NR\s*>=?\s*(\d{1,7})\s*&&\s*NR\s*<=?\s*(\d{1,7})|NR\s*==\s*(\d{1,7})\s*,\s*NR\s*==\s*(\d{1,7})")
-_COUNT = re.compile(r"-n?(\d{1,7})")
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1")
+_SEPARATOR = regex(r"[;&|()]+")
+_ASSIGNMENT = regex(r"\w+=")
+_FILE = regex(r"[^\s*?{}$<>|=,:]*\.[A-Za-z][A-Za-z0-9]{0,9}")
+_RANGE = regex(r"(\d{1,7}),(\d{1,7})p|(\d{1,7})p")
+_ROWS = regex(r"NR\s*>=?\s*(\d{1,7})\s*&&\s*NR\s*<=?\s*(\d{1,7})|NR\s*==\s*(\d{1,7})\s*,\s*NR\s*==\s*(\d{1,7})")
+_COUNT = regex(r"-n?(\d{1,7})")
+_HEREDOC = regex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1")
 
 
 @functools.lru_cache(maxsize=2_048)
@@ -119,7 +121,7 @@ def _without_heredocs(command: str) -> tuple[str, tuple[str, ...]]:
     return command, tuple(dict.fromkeys(patched))
 
 
-_PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: (\S[^\n]*)|\+\+\+ (?:b/)?(\S+))", re.MULTILINE)
+_PATCHED = regex(r"^(?:\*\*\* (?:Add|Update|Delete) File: (\S[^\n]*)|\+\+\+ (?:b/)?(\S+))", re.MULTILINE)
 
 
 def _patched(body: str) -> Iterator[str]:

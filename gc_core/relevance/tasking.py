@@ -13,6 +13,7 @@ from typing import Final
 
 from gc_core.relevance.compactions import is_compaction
 from gc_core.relevance.name_scan import scan
+from gc_core.values.patterns import regex
 
 MOST_WORDS: Final = 8
 """Words of an acknowledgement, or of an answer: what is longer says something of its own."""
@@ -27,51 +28,51 @@ MOST_REPLY: Final = 50
 """Words of one that begins as answers do: with yes, no, sure, sorry, I, my."""
 
 _LOOKED = 400
-_CONTROL = re.compile(
+_CONTROL = regex(
     r"\W*(?:/[\w:.-]+|\[[^\]\n]{0,200}\]|exit|quit|stop|/?clear|:q!?|abort|cancel)\W*",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"(?<![#*=])[#*=]{2,}+[^\w#*=]{0,9}\w{1,99}[^\w#*=]{0,9}[#*=]{2,}+")
-_INJECTED = re.compile(
+_MARKED = regex(r"(?<![#*=])[#*=]{2,}+[^\w#*=]{0,9}\w{1,99}[^\w#*=]{0,9}[#*=]{2,}+")
+_INJECTED = regex(
     r"\s*(?:<(?:system-reminder|local-command-\w+|environment_context|user_instructions|session_context"
     r"|bash-(?:stdout|stderr|input)|task-notification|user-memory-input|instructions)\b"
     r"|caveat: the messages below|this is the gemini cli|base directory for this skill|# ?agents\.md instructions"
     r"|\[request interrupted|operation stopped by hook|ran `)",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_SENTENCE = regex(r"[^.!?。！？\n]+[.!?。！？]*")
 _QUESTION_ENDS = "?？؟"
-_CHOICE = re.compile(
+_CHOICE = regex(
     r"\W*(?:(?:option|number|no|nr|choice|variant|the|opción|opção|die|den|das|le|la)\W*)*"
     r"(?:[\dA-Da-d]|first|second|third|last|erste\w?|zweite\w?|premi\w+|deuxi\w+|primer\w?|segund\w)\W*"
     r"(?:one|option|please|pls|bitte)?\W*|第?[一二三四1-4]个?\W*",
     re.IGNORECASE,
 )
 _END = 300
-_ASKS = re.compile(
+_ASKS = regex(
     r"[?？؟]|\bplease (?:provide|confirm|tell|share|reply|let me know|paste|approve|choose|run|send)"
     r"|\blet me know (?:which|what|if you)|吗|ですか|ください|까요",
     re.IGNORECASE,
 )
-_OFFERS = re.compile(
+_OFFERS = regex(
     r"\b(?:anything|something) else\b|\bfurther (?:assistance|help|questions)|\bhow (?:can|may) i help", re.IGNORECASE
 )
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MARKS = re.compile(r"[^\w\s'’]|_", re.UNICODE)
-_THANKS = re.compile(
+_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MARKS = regex(r"[^\w\s'’]|_", re.UNICODE)
+_THANKS = regex(
     r"\W*(?:(?:ok|okay|great|perfect|awesome|no|yes|oh|alright|alles klar|super|wow|haha|well)\W+)*(?:many )?"
     r"(?:thanks?\b|thank you|thx\b|that'?s (?:all|it|everything|perfect|great)|have a (?:great|good|nice)"
     r"|danke|vielen dank|merci|gracias|obrigad[oa]|grazie|спасибо|dzięki|dziękuję|teşekkür|谢谢|多谢"
     r"|ありがとう|감사|شكرا)",
     re.IGNORECASE,
 )
-_REPLIES = re.compile(
+_REPLIES = regex(
     r"\W*(?:yes|yeah|yep|yup|no|nope|sure|ok(?:ay)?|oh|alright|sorry|actually|hmm+|well|correct|i'?m|i |i'll|i don'?t"
     r"|my|it'?s|it |the|that'?s|ja|nein|oui|non|sí|si|sim|não|да|нет|tak|nie|evet|hayır|是|不"
     r"|はい|いいえ|네|아니)(?!\w)",
     re.IGNORECASE,
 )
-_ORDERS = re.compile(
+_ORDERS = regex(
     r"\b(?:write|create|make|add|fix|build|run|implement|remove|delete|change|update|use|test|check|move|rename|show"
     r"|explain|brainstorm|plan|review|refactor|draft|find|look|commit|push|open|start|instead|also|want|need|now|another"
     r"|additionally|besides|first|but|rather|let'?s|would like|i'd like"
@@ -100,7 +101,7 @@ _ACKNOWLEDGED: Final = frozenset(
     güzel نعم لا شكرا شكراً تمام حسنا حسناً استمر تابع ممتاز مرحبا أكمل جزيلا
     """.split()  # noqa: SIM905 - a list of 350 quoted words is harder to read
 )
-_ACKNOWLEDGED_DENSE: Final = re.compile(
+_ACKNOWLEDGED_DENSE: Final = regex(
     r"(?:好的?|谢谢你?|多谢|继续吧?|接着|是的?|不|对|可以|行|嗯|请|没问题|很好|太好了|你好|没错|吧|了|的|下一步|做得好|辛苦"
     r"|はい|いいえ|ありがとう|ございます|ございました|続けて|続き|進めて|ください|下さい|お願い|します|了解|です|いいね|いい|こんにちは"
     r"|オーケー|大丈夫|どうぞ|そのまま|完璧|素晴らしい|うん|ね|よ|で|を|も"

@@ -18,6 +18,7 @@ import attrs
 from gc_core.relevance.shell import Effect, read_command
 from gc_core.values.items import Item
 from gc_core.values.json_values import read_object
+from gc_core.values.patterns import regex
 
 _ASKED_CHARS = 120
 _VALUE_CHARS = 300
@@ -85,12 +86,12 @@ _RUN_WORDS: Final = _SHELL_WORDS | {
 }
 _VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
 
-_PART_READERS = re.compile(r"\b(?:head|tail|sed|awk|less|more)\b")
+_PART_READERS = regex(r"\b(?:head|tail|sed|awk|less|more)\b")
 
-_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (\S.*)$|^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
-_MOVED = re.compile(r"^\*\*\* Move to: (\S.*)$", re.MULTILINE)
-_VALUE_WORD = re.compile(r"[\w./-]{3,}")
+_NAME_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PATCHED = regex(r"^\*\*\* (Add|Update|Delete) File: (\S.*)$|^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
+_MOVED = regex(r"^\*\*\* Move to: (\S.*)$", re.MULTILINE)
+_VALUE_WORD = regex(r"[\w./-]{3,}")
 _RANGES: Final = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
     ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("from_line", "to_line"), ("StartLine", "EndLine"),

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 import attrs
 
+from gc_core.values.patterns import regex
+
 MOST_LETTERS = 80
 """Of an excerpt."""
 
@@ -44,14 +46,14 @@ _KINDS = {
     "a scratch file": rf"/tmp/(?:[\w.-]{{1,99}}/){{0,20}}{_NAME}(?!\w)|/var/folders/\w\w/\w{{8,}}",  # noqa: S108 - looked for
     "a time since 1970": rf"\b{_EPOCH}\b{_IS}1[6-9]\d{{8}}(?:\d{{3}})?\b",
 }
-_PATTERNS = tuple((why, re.compile(pattern, re.IGNORECASE)) for why, pattern in _KINDS.items())
+_PATTERNS = tuple((why, regex(pattern, re.IGNORECASE)) for why, pattern in _KINDS.items())
 
-_EXAMPLE = re.compile(
+_EXAMPLE = regex(
     r"\b(?:e\.g\.?|i\.e\.|example|examples|format|formatted|formats|such as|like|looks? like|sample|template|regex|"
     r"pattern|returns?|since|until|before|after|from|between|at commit|v?ersion)\b[^\n]{0,40}$",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:if|when|whenever|until|unless|once|while|whether|that)\s+$", re.IGNORECASE)
+_CONDITION = regex(r"\b(?:if|when|whenever|until|unless|once|while|whether|that)\s+$", re.IGNORECASE)
 _BEFORE = 60
 _FEWEST_LETTERS = 3
 

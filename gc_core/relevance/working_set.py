@@ -8,7 +8,6 @@ identifier in it also stands in a later search (docs/benchmarks.md has the figur
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -21,6 +20,7 @@ from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
 from gc_core.values.items import Form, Item, ItemKind, Unit
 from gc_core.values.json_values import Path, key_of, rebuilt, strings, value_or_none
+from gc_core.values.patterns import regex
 from gc_core.values.working_files import WorkingFile
 
 LEAST_LINE: Final = 8
@@ -42,7 +42,7 @@ STANDS: Final = 0.3
 """Share of its tokens from which a view that was trimmed still shows its file."""
 
 
-_NUMBER = re.compile(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
+_NUMBER = regex(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
 
 
 def shows_file(item: Item, call: Item | None) -> bool:

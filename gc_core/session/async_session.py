@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from gc_core.collector.background_summaries import Coming
 from gc_core.collector.summarizing import Answering, Steps, driven_async
@@ -18,6 +17,9 @@ from gc_core.values.loggers import bound
 from gc_core.values.messages import Request
 from gc_core.values.results import GCResult
 from gc_core.values.summary import SummaryRequest
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -93,6 +95,8 @@ class AsyncGCSession(SessionBase):
         Those who wait are served in the order in which they asked. Raises LeaseError when there is none in time, and at
         once for more tokens than the window has; SessionClosedError.
         """
+        import asyncio
+
         if wait is not None:
             check_seconds(wait)
         loop, came = asyncio.get_running_loop(), asyncio.Event()
@@ -110,6 +114,8 @@ class AsyncGCSession(SessionBase):
 
     async def _driven(self, name: str, make: Callable[[], Steps[T]]) -> T:
         """Do the work, awaiting wherever it stops; one such call at a time."""
+        import asyncio
+
         self._turn = self._turn or asyncio.Lock()
         async with self._turn:
             with bound(self._scope), self._watch.call(name):
@@ -121,5 +127,7 @@ class AsyncGCSession(SessionBase):
         """Either kind can be asked here."""
 
     def _begun(self, request: SummaryRequest) -> Coming:
+        import asyncio
+
         answering = self._answering
         return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))

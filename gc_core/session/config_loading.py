@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -42,6 +40,8 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
 
 
 def _from_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -69,6 +69,8 @@ def _instead(document: Mapping[str, Any]) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Variables that name a key. Others that begin alike may belong to other programs, but a near miss is a typo."""
+    import difflib
+
     names = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
     found = {}
     for variable, text in environ.items():

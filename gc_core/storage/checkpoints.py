@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
-import cattrs
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.errors import GCError, LogError, PluginError
+from gc_core.errors import LogError, PluginError
 from gc_core.isolation import Attempt, PluginFailure, isolated
 from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER, FileBackend, SQLiteBackend
 from gc_core.plugins.contract import MemoryBackend
 from gc_core.providers.calibration import Calibration
 from gc_core.relevance.objective import Objective
-from gc_core.storage.ledger import CONVERTER, UNREADABLE, Configured, Opened
+from gc_core.storage.ledger import Configured, Opened, converter_of_records, inconsistent_record, unreadable
 from gc_core.storage.state import Position, SessionState, digest_of_messages
 from gc_core.values.config import FILES, SQLITE
 from gc_core.values.json_values import DEEPEST_RECORD, read_json
 from gc_core.values.loggers import logger
+from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.window.context import Head
@@ -34,13 +34,16 @@ from gc_core.window.memory_blocks import Block, Blocks
 from gc_core.window.patches import SavedMessage
 from gc_core.window.pending_head import Changes
 
+if TYPE_CHECKING:
+    import cattrs
+
 KEPT_NEWEST = 20
 """Checkpoints that are kept, whatever is older."""
 
 _SUM = b',"sum":"%s"}'
 _SUM_BYTES, _DIGEST_BYTES = len(_SUM) - 2 + 32, 16
 
-_NAME = re.compile(r"(\d{1,18})-(\d{1,18})\.json", re.ASCII)
+_NAME = regex(r"(\d{1,18})-(\d{1,18})\.json", re.ASCII)
 
 _log = logger("gc_core.checkpoints")
 
@@ -153,7 +156,7 @@ class Checkpoint:
         """
         try:
             self._restore(state)
-        except (GCError, *UNREADABLE) as error:
+        except inconsistent_record() as error:
             raise LogError(f"checkpoint at {self.at.log}: {type(error).__name__}: {error}") from error
 
     def _restore(self, state: SessionState) -> None:
@@ -219,7 +222,7 @@ class Checkpoints:
     def write(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint, and let go of those that are not needed. Raises LogError when it cannot be written."""
         key = key_of(checkpoint.at)
-        text = json.dumps(_CONVERTER.unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_converter().unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
         self.put(key, sealed(text.encode("utf-8", "surrogatepass")))
         self._thin_out()
 
@@ -279,8 +282,8 @@ class Checkpoints:
         """A checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the same."""
         text = _unsealed(self.data(key) or b"")
         try:
-            checkpoint: Checkpoint = _CONVERTER.structure(read_json(text, DEEPEST_RECORD), Checkpoint)
-        except UNREADABLE as error:
+            checkpoint: Checkpoint = _converter().structure(read_json(text, DEEPEST_RECORD), Checkpoint)
+        except unreadable() as error:
             raise LogError(f"{type(error).__name__}: {error}") from error
         if key != key_of(checkpoint.at):
             raise LogError(f"it says that it is of {checkpoint.at.log}-{checkpoint.at.ledger}")
@@ -381,12 +384,15 @@ def _checked(answer: Any, kind: type[T]) -> T:
 
 
 def _position(pair: Any, _: object) -> Position:
-    log, ledger = (CONVERTER.structure(each, int) for each in pair)
+    log, ledger = (converter_of_records().structure(each, int) for each in pair)
     return Position(log, ledger)
 
 
+@functools.cache
 def _converter() -> cattrs.Converter:
-    converter = CONVERTER.copy()
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+    converter = converter_of_records().copy()
     converter.register_unstructure_hook(
         Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)
     )
@@ -398,6 +404,3 @@ def _converter() -> cattrs.Converter:
     )
     converter.register_structure_hook(Position, _position)
     return converter
-
-
-_CONVERTER = _converter()

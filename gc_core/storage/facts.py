@@ -18,13 +18,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import attrs
-from filelock import FileLock
 
 from gc_core.errors import LogError
 from gc_core.providers.contract import TokenCounter
 from gc_core.relevance.bm25 import rarity
 from gc_core.storage.journal import Journal, line_of
 from gc_core.values.json_values import read_json
+from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 
 FILE_NAME: Final = "facts.jsonl"
@@ -32,7 +32,7 @@ FILE_NAME: Final = "facts.jsonl"
 LOCK_SECONDS: Final = 30
 """Seconds that a promotion waits for another one into the same file; each takes some milliseconds."""
 
-_WORD: Final = re.compile(r"[\u3400-\u9fff]|\w{2,}")
+_WORD: Final = regex(r"[\u3400-\u9fff]|\w{2,}")
 """What free words are: a letter of Chinese is one, for nothing stands between its words."""
 
 _HEAD: Final = "Known from earlier sessions, as (fact, item of that session):"
@@ -353,6 +353,8 @@ class FactStore:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Journal]:
         """The journal while no other session has it: also its mending could cut off a line that another one writes."""
+        from filelock import FileLock
+
         try:
             with (
                 FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from gc_core.errors import LogError
 from gc_core.storage.file_handle import Handle, opened
 from gc_core.values.json_values import DEEPEST_RECORD, DepthError, read_json
+from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 
 _CHUNK = 1 << 18
@@ -20,7 +20,7 @@ _PROBE = 1 << 13
 """Bytes that one look for a line break reads: a search by halves makes some twenty of them."""
 
 _SHORTEST = len(b"{}\n")
-_HALVES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+_HALVES = regex(r"[\ud800-\udbff][\udc00-\udfff]")
 """Two lone surrogates side by side, as a stream leaves them that was cut inside a letter."""
 
 

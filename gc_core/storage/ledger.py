@@ -7,14 +7,13 @@ master log and the ledger, and making it anew calls no plugin.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import cattrs
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from gc_core.errors import LogError
+from gc_core.errors import GCError, LogError
 from gc_core.storage.journal import Journal, line_of
 from gc_core.values.items import Item
 from gc_core.values.json_values import DEEPEST_RECORD, read_json
@@ -27,6 +26,9 @@ from gc_core.values.sources import InstructionSource
 from gc_core.values.summary import SummaryForm, SummaryOutcome
 from gc_core.window.memory_blocks import Block
 from gc_core.window.patches import Patch
+
+if TYPE_CHECKING:
+    import cattrs
 
 FILE_NAME = "ledger.jsonl"
 
@@ -356,16 +358,19 @@ _OPENED = b'"kind":"opened"'
 
 _REWOUND = b'"kind":"rewound"'
 
-UNREADABLE = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    cattrs.BaseValidationError,
-    cattrs.StructureHandlerNotFoundError,
-)
-"""What reading a value from JSON of another form may raise."""
+
+@functools.cache
+def unreadable() -> tuple[type[Exception], ...]:
+    """What reading a value from JSON of another form may raise."""
+    import cattrs
+
+    cattrs_errors = cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError
+    return ValueError, LookupError, TypeError, AttributeError, ArithmeticError, *cattrs_errors
+
+
+def inconsistent_record() -> tuple[type[Exception], ...]:
+    """What carrying out a record of another session's, or a damaged one, may raise."""
+    return GCError, *unreadable()
 
 
 @attrs.frozen(kw_only=True)
@@ -388,7 +393,7 @@ class Entry:
 
     def line(self) -> bytes:
         """The line as it stands in the file."""
-        saved = CONVERTER.unstructure(self.record)
+        saved = converter_of_records().unstructure(self.record)
         head = {"at": self.at, "time": round(self.time, 3), "kind": _NAMES[type(self.record)]}
         return line_of({**head, **({"span": self.span} if self.span else {}), **saved})
 
@@ -400,8 +405,8 @@ class Entry:
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
             span = _strict(saved.pop("span", ""), str)
             at, time = _strict(at, int), float(_strict(time, float))
-            return cls(at=at, time=time, record=CONVERTER.structure(saved, _KINDS[kind]), span=span)
-        except UNREADABLE as error:
+            return cls(at=at, time=time, record=converter_of_records().structure(saved, _KINDS[kind]), span=span)
+        except unreadable() as error:
             raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
 
@@ -462,8 +467,12 @@ class Ledger:
             raise LogError(f"{self.journal.path}, bytes {place.start}-{place.end}: {error}") from error
 
 
-def _converter() -> cattrs.Converter:
+@functools.cache
+def converter_of_records() -> cattrs.Converter:
     """Values as compact JSON: defaults are left out, ranges are pairs, a message's texts are in its payload."""
+    import cattrs
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
     converter = cattrs.Converter(
         omit_if_default=True, detailed_validation=False, unstruct_collection_overrides={frozenset: sorted}
     )
@@ -512,6 +521,3 @@ def _action(saved: dict[str, Any], _: object) -> Drop | Stub | Summarize:
         keep, whole = saved.get("keep", SUMMARY_SHARE), bool(saved.get("whole"))
         return Summarize(tuple(saved["units"]), saved["max_tokens"], keep, form, whole)
     return Drop(tuple(saved["units"]))
-
-
-CONVERTER = _converter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from gc_core.errors import LogError
 from gc_core.providers.contract import Format
 from gc_core.storage.journal import Journal, line_of
 from gc_core.values.json_values import DEEPEST_RECORD, read_json
+from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import LOG_NAME, ByteRange
 from gc_core.values.sources import CONVERSATION
@@ -28,7 +28,7 @@ PARTS = "parts"
 _AROUND = 1 << 14
 """Bytes before and behind a place that are looked at for damage where an item is not found."""
 
-_AT = re.compile(rb'\{"at":(\d{1,18}),')
+_AT = regex(rb'\{"at":(\d{1,18}),')
 
 
 @attrs.frozen(kw_only=True)

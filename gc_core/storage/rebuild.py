@@ -8,7 +8,6 @@ import attrs
 
 from gc_core.errors import GCError, LogError
 from gc_core.storage.ledger import (
-    UNREADABLE,
     Booked,
     Cleared,
     Collected,
@@ -27,6 +26,7 @@ from gc_core.storage.ledger import (
     Rewound,
     Sent,
     Undone,
+    inconsistent_record,
 )
 from gc_core.storage.master_log import PARTS, LogRecord, MasterLog
 from gc_core.storage.state import Position, SessionState, with_policies
@@ -44,9 +44,6 @@ SESSION = "session"
 
 CALLS_CLOSED = "calls_closed"
 """Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
-
-INCONSISTENT_RECORD = (GCError, *UNREADABLE)
-"""What carrying out a record of another session's, or a damaged one, may raise."""
 
 
 def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, end: Position) -> None:
@@ -112,7 +109,7 @@ def apply_log_records(state: SessionState, log: MasterLog, reached: Position, en
         try:
             _number_on(state, record)
             apply_log_record(state, place, record, Position(place.start, reached.ledger))
-        except INCONSISTENT_RECORD as error:
+        except inconsistent_record() as error:
             where = f"{log.journal.path}: bytes {place.start}-{place.end}"
             raise LogError(f"{where} do not fit: {_told(error)}") from error
 
@@ -174,7 +171,7 @@ def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -
     """One line of the ledger. Raises LogError, naming it, when it does not fit."""
     try:
         apply_ledger_entry(state, ledger, place, entry)
-    except INCONSISTENT_RECORD as error:
+    except inconsistent_record() as error:
         where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
         raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
 

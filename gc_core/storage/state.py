@@ -7,7 +7,6 @@ same state is made anew from its files. So what the model sees is a pure functio
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
@@ -568,6 +567,8 @@ class Settings:
 
     def record(self, session: str) -> Opened:
         """What the ledger holds of it."""
+        import importlib.metadata
+
         return self.kept or Opened(
             session=session,
             format=self.format,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
-
-import filelock
 
 from gc_core.errors import LogError, SessionClosedError
 from gc_core.observer import UNWATCHED, Watch
@@ -49,6 +46,8 @@ class Store:
     """
 
     def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
+        import filelock
+
         self.watch: Watch = UNWATCHED
         self._inherited_from = 0
         _OPEN.add(self)
@@ -113,6 +112,8 @@ class Store:
 
     def begin(self, format: str) -> None:  # noqa: A002 - the session's own word
         """Write the first line of the log, which says whose it is."""
+        import uuid
+
         if self.log.size:
             return  # by a process that was killed before it had said anything
         self.session = uuid.uuid4().hex
@@ -252,6 +253,8 @@ class Store:
                     yield checkpoint
 
     def _acquire(self) -> None:
+        import filelock
+
         if self._lock is None:
             return
         try:

@@ -7,15 +7,14 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import attrs
-import cattrs
 
 from gc_core.errors import LogError, StateError
 from gc_core.plugins.checkpoint_backends import FileBackend
 from gc_core.storage import master_log as logs
-from gc_core.storage.ledger import UNREADABLE
+from gc_core.storage.ledger import unreadable
 from gc_core.storage.master_log import MasterLog
 from gc_core.storage.rebuild import survives_rewinds
 from gc_core.storage.state import Position
@@ -24,6 +23,9 @@ from gc_core.task.values import TaskState
 from gc_core.values.json_values import read_json
 from gc_core.values.loggers import logger
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    import cattrs
 
 FILE_NAME: Final = "task_state.json"
 
@@ -84,7 +86,7 @@ class SavedState:
             return None
         try:
             return _converter().structure(read_json(data), cls)
-        except UNREADABLE as error:
+        except unreadable() as error:
             raise StateError(f"{directory / FILE_NAME}: {type(error).__name__}: {error}") from error
 
     def write(self, directory: Path) -> None:
@@ -144,4 +146,6 @@ def _fits(saved: SavedState, store: Store, extractor: str) -> bool:
 
 @functools.cache
 def _converter() -> cattrs.Converter:
+    import cattrs
+
     return cattrs.Converter(omit_if_default=True, forbid_extra_keys=True)

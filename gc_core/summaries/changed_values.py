@@ -11,19 +11,20 @@ import attrs
 from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.summaries.fact_kinds import KeptFact, KeptKind
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.patterns import regex
 
-_ASSIGNED = re.compile(
+_ASSIGNED = regex(
     r"^[ \t]*+(?:\d{1,6}[→|:\t][ \t]*+)?[\"']?([A-Za-z_][\w.-]{1,40})[\"']?[ \t]*+[:=][ \t]*+"
     r"(\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|[\w./:@+-]{1,60})[ \t]*+[,;]?[ \t]*+\r?$",
     re.MULTILINE,
 )
-_ASSIGNED_AMONG = re.compile(
+_ASSIGNED_AMONG = regex(
     r"\b([A-Za-z_][\w.-]{1,40})(?: ?= ?|: )(\"[^\"\n]{1,60}\"|[\w./:@+-]{0,59}\w)(?![\w(\[/]| ?[-*+/%&|^<(\[]{1,2} ?\w)"
 )
-_ATTRIBUTE = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
+_ATTRIBUTE = regex(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
 """A name of code in the place of a value: nobody's setting."""
 
-_PART = re.compile(r"^__|\.\w{1,4}$")
+_PART = regex(r"^__|\.\w{1,4}$")
 """A file or a module in the place of a key: a listing's count, nobody's setting."""
 
 _SHORT_TEXT = 2_000

@@ -7,12 +7,12 @@ the least important entries leave. Nothing is ever told again in other words, so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gc_core.summaries.fact_selection import focus_pattern
 from gc_core.values.escaping import escaped
+from gc_core.values.patterns import regex
 from gc_core.values.summary import BULLET, SummaryRequest
 
 _ENTRY_CHARS = 600
@@ -20,12 +20,12 @@ _ENTRY_CHARS = 600
 # What an entry tells, by how the extract begins its lines (summaries.kept), and what that is worth beside the others.
 # What a user demanded and what was decided binds the agent for good; that a file was read once tells nearly nothing.
 _WORTH: Final = (
-    (re.compile(r"- (?:The user required|Decided by)"), 8.0, 1.0),
-    (re.compile(r"- The turn ended"), 4.0, 0.25),
-    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 4.0, 0.25),
-    (re.compile(r".* failed \("), 2.0, 0.25),
-    (re.compile(r".* gave \(|.* was asked \("), 2.0, 0.25),
-    (re.compile(r"- The user said"), 2.0, 0.25),
+    (regex(r"- (?:The user required|Decided by)"), 8.0, 1.0),
+    (regex(r"- The turn ended"), 4.0, 0.25),
+    (regex(r"(?>.*? failed \().*; it succeeded later"), 4.0, 0.25),
+    (regex(r".* failed \("), 2.0, 0.25),
+    (regex(r".* gave \(|.* was asked \("), 2.0, 0.25),
+    (regex(r"- The user said"), 2.0, 0.25),
 )
 """
 Pattern, worth, and the share of the entries behind which it is worth half as much: a digest full of the first days
@@ -33,8 +33,8 @@ tells nothing of now.
 """
 
 _TOLD_BESIDE: Final = (
-    (re.compile(r"(?>.*? failed \().*; it succeeded later"), 8.0, 1.0),
-    (re.compile(r"- (?:The user required|Decided by)"), 2.0, 0.25),
+    (regex(r"(?>.*? failed \().*; it succeeded later"), 8.0, 1.0),
+    (regex(r"- (?:The user required|Decided by)"), 2.0, 0.25),
     *_WORTH,
 )
 """The same where the state of the task tells beside it what was demanded and decided."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -18,6 +17,7 @@ from gc_core.summaries.fact_selection import by_priority, chosen, fact_tokens, f
 from gc_core.values.escaping import escaped
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.names import Scan
+from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
@@ -45,7 +45,7 @@ _UNSAID = frozenset({ItemKind.THINKING, ItemKind.OPAQUE})
 
 # Nobody can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
 # and what stands where a byte was no text. Line ends other than \n would make two lines of one.
-_NOISE = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029\ufffd\ud800-\udfff]")
+_NOISE = regex(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029\ufffd\ud800-\udfff]")
 
 
 @attrs.frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -11,9 +10,10 @@ import attrs
 
 from gc_core.relevance.name_scan import scan
 from gc_core.values.escaping import escaped
+from gc_core.values.patterns import regex
 
 _PLAIN_QUOTES = str.maketrans({"“": '"', "”": '"'})
-_WORD = re.compile(r"[A-Za-z0-9_#@~./+-]{2,200}")
+_WORD = regex(r"[A-Za-z0-9_#@~./+-]{2,200}")
 _EDGE = ".+-~"
 
 

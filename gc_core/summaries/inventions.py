@@ -13,21 +13,23 @@ import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-_NAME = re.compile(r"[A-Za-z0-9_@#~$][A-Za-z0-9_@#~$./:+\-]{2,198}[A-Za-z0-9_/]")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[,_']\d+)*(?:\.\d+)*")
-_RUN = re.compile(r"\d+")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_MIXED = re.compile(r"\A(?=[^A-Za-z\n]*[A-Za-z])(?=\D*\d)")
-_INNER = re.compile(r"[A-Za-z0-9][/_@#~$][A-Za-z0-9]|[A-Za-z0-9_]\.[A-Za-z][A-Za-z0-9]{0,9}\b|::|://")
-_FILE = re.compile(r"[\w\-.]*\w\.[A-Za-z][A-Za-z0-9]{0,4}")
-_UNIT = re.compile(r"~?[\d.,]+(?:-[\d.,]+)?-?(?:[a-z]{1,3}|bits?|bytes?|min|times?|lines?)", re.IGNORECASE)
-_COUNTED = re.compile(r"~?\d+(?:-[A-Za-z]+)+")  # "an 8-step plan"
-_EITHER = re.compile(r"[A-Za-z]?[a-z]+(?:/[A-Za-z]?[a-z]+){1,2}")  # "read/write", "created/modified"
-_SQUEEZED = re.compile(r"[\W_]+")
+from gc_core.values.patterns import regex
+
+_NAME = regex(r"[A-Za-z0-9_@#~$][A-Za-z0-9_@#~$./:+\-]{2,198}[A-Za-z0-9_/]")
+_NUMBER = regex(r"(?<![\w.])\d+(?:[,_']\d+)*(?:\.\d+)*")
+_RUN = regex(r"\d+")
+_CAMEL = regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_MIXED = regex(r"\A(?=[^A-Za-z\n]*[A-Za-z])(?=\D*\d)")
+_INNER = regex(r"[A-Za-z0-9][/_@#~$][A-Za-z0-9]|[A-Za-z0-9_]\.[A-Za-z][A-Za-z0-9]{0,9}\b|::|://")
+_FILE = regex(r"[\w\-.]*\w\.[A-Za-z][A-Za-z0-9]{0,4}")
+_UNIT = regex(r"~?[\d.,]+(?:-[\d.,]+)?-?(?:[a-z]{1,3}|bits?|bytes?|min|times?|lines?)", re.IGNORECASE)
+_COUNTED = regex(r"~?\d+(?:-[A-Za-z]+)+")  # "an 8-step plan"
+_EITHER = regex(r"[A-Za-z]?[a-z]+(?:/[A-Za-z]?[a-z]+){1,2}")  # "read/write", "created/modified"
+_SQUEEZED = regex(r"[\W_]+")
 _LEAST_DIGITS = 3
 _LEAST_LETTERS = 3
-_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*")
-_TICKED = re.compile(r"`([\w.]+-[\w.-]+)`")
+_OPTION = regex(r"(?<![\w-])--[A-Za-z][\w-]*")
+_TICKED = regex(r"`([\w.]+-[\w.-]+)`")
 _MOST_PAIRED = 100
 _ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/or", "n/a", "i/o", "z.b", "d.h", "w/o"})
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import importlib
-import importlib.util
 import os
 from types import ModuleType
 from typing import Any, Final
@@ -26,6 +24,9 @@ _LONGEST_MESSAGE: Final = 300
 
 def require() -> None:
     """Raise ConfigError where litellm is not installed. It is only looked for: who never summarises need not wait."""
+    import importlib
+    import importlib.util
+
     if importlib.util.find_spec("litellm") is None:
         raise _missing()
 
@@ -35,6 +36,9 @@ def loaded() -> ModuleType:
     """litellm, quiet. Raises ConfigError where it is not installed."""
     # Else it would download its table of models at import, and read a .env file of the working directory into the
     # environment of the whole process.
+    import importlib
+    import importlib.util
+
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     try:

@@ -7,7 +7,6 @@ the replies, and each class only carries the calls out.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Generator
 from typing import Any, Final
@@ -130,6 +129,8 @@ class AsyncLLMSummarizer(_AsksAModel):
 
     async def summarize(self, request: SummaryRequest) -> str:
         """The model's text; where the originals need several calls, the parts' texts below a heading each."""
+        import asyncio
+
         litellm = await asyncio.to_thread(model_library.loaded)
         flow = self._flow(request)
         answer: Any = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from gc_core.summaries.litellm_client import window_at
 from gc_core.summaries.prompt import with_instructions
 from gc_core.values.config import GCConfig
 from gc_core.values.messages import Usage
+from gc_core.values.patterns import regex
 from gc_core.values.removals import SUMMARY_SHARE
 
 MODEL_SUMMARIZERS: Final = frozenset({"llm", "llm_async"})
@@ -23,7 +23,7 @@ AUTO: Final = "auto"
 _MODEL, _PROMPT = "summarization_model", "summarization_prompt"
 _PROVIDERS: Final = {"google": "gemini", "x-ai": "xai", "together": "together_ai", "fireworks": "fireworks_ai"}
 """litellm's names of providers, where the price list has others."""
-_REGION: Final = re.compile(r"[a-z-]+\.")
+_REGION: Final = regex(r"[a-z-]+\.")
 """How a cloud spells a model that is another provider's: ``us.anthropic.claude-...``."""
 _FORMATS: Final = {"anthropic": "anthropic", "gemini": "gemini"}
 """litellm's name of the provider that speaks a format, where it is one alone."""

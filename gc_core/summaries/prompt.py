@@ -8,6 +8,7 @@ from typing import Final
 
 from gc_core.values.escaping import escaped
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.patterns import regex
 
 _TASK: Final = """\
 You write the record of a part of an agent's session. The part will be deleted, and your text alone will stand in its
@@ -69,7 +70,7 @@ _FOCUS: Final = "\nAbove all, keep this, in the host's own words: {}\n"
 _COMPLAINTS: Final = (
     "\nYour text before this one was refused. Write it anew, and put right what was wrong with it:\n{}\n"
 )
-_PLACEHOLDER: Final = re.compile(r"\{(max_tokens|focus|complaints)\}")
+_PLACEHOLDER: Final = regex(r"\{(max_tokens|focus|complaints)\}")
 _TORN: Final = 80
 """Characters of a torn word, at most, that are left out at a cut; a longer one is no word."""
 

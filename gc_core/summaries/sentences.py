@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gc_core.values.patterns import regex
+
 REACH: Final = 280
 """Characters that a sentence has at most on either side of the word that it was found by."""
 
@@ -18,7 +20,7 @@ LONG_TEXT: Final = 16_000
 _SHORT: Final = 120
 """Characters of a sentence that may need another one to be understood."""
 
-_POINTS_BACK = re.compile(
+_POINTS_BACK = regex(
     r"\b(?:it|its|them|they|this|that|these|those|he|she|him|her|otherwise|others?|so|es|ihn|ihm|ihr|sie|das|diese[rsnm]?"
     r"|dies|dort|lo|la|los|las|le|les|eso|esto|ese|esa|ça|cela|ceci|isso|isto|ele|ela|questo|quello|это|его|её|их|он"
     r"|она|они|to|tego)\b|它|他们|她|这|那|それ|これ|그것|이것",
@@ -26,10 +28,10 @@ _POINTS_BACK = re.compile(
 )
 """Words that speak of what stood before."""
 
-_AMOUNT = re.compile(r"\d")
+_AMOUNT = regex(r"\d")
 
-_STOP = re.compile(r"[.!?](?=\s)|\n")
-_BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+_STOP = regex(r"[.!?](?=\s)|\n")
+_BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_with(text: str, words: Sequence[str]) -> list[str]:

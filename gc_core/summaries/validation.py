@@ -12,6 +12,7 @@ from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_told, required_facts, room_of
 from gc_core.summaries.inventions import invented
 from gc_core.values.escaping import escaped
+from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
 
 FACTS_HEAD: Final = "Facts:"
@@ -21,9 +22,9 @@ _FENCE = "```"
 _MOST_NAMED = 6
 _MOST_LISTED = 12
 
-_QUOTED = re.compile(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
+_QUOTED = regex(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
 
-_FUTURE = re.compile(
+_FUTURE = regex(
     r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
     r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
     r"|to-?do|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
@@ -69,13 +70,13 @@ _VERBS = (
 )
 _OBJECTS = "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
 # At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
-_ORDER = re.compile(
+_ORDER = regex(
     rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS})|(?:do not|don't|never|always) \w+)\b",
     re.MULTILINE,
 )
 
 _TOLD = "mentioned|described|shown|listed|noted|discussed|stated|said|quoted|given"
-_BACKWARD = re.compile(
+_BACKWARD = regex(
     r"\bre-?read\b|\b(?:re)?view (?:the|what is|everything|all) (?:above|earlier|previous)\b|\bsee above\b"
     rf"|\bthe above\b|\bscroll (?:up|back)\b|\b(?:{_TOLD}) above\b|\bas (?:{_TOLD}) (?:earlier|before|previously)\b"
     r"|\bmentioned (?:earlier|before|previously)\b|\b(?:messages?|text|content|conversation|turns?|output) above\b"

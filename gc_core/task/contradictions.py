@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import itertools
 import re
@@ -12,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.task import rule_phrases as phrases
+from gc_core.values.patterns import regex
 
-_WORD = re.compile(r"[^\W\u3040-\u9fff\uac00-\ud7af](?:[\w./:+@#-]*\w)?")
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
-_NUMBER = re.compile(r"(?<![\w.#/-])\d[\d,]*(?:\.\d+)?(?=\s*(%|[A-Za-z]+)?)")
+_WORD = regex(r"[^\W\u3040-\u9fff\uac00-\ud7af](?:[\w./:+@#-]*\w)?")
+_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_NUMBER = regex(r"(?<![\w.#/-])\d[\d,]*(?:\.\d+)?(?=\s*(%|[A-Za-z]+)?)")
 _STOP = frozenset(
     (
         *("a", "an", "the", "this", "that", "these", "those", "it", "its", "we", "you", "i", "they", "he", "she"),
@@ -42,7 +42,7 @@ _STOP = frozenset(
         *("ve", "bir", "bu", "ile", "için", "her"),
     )
 )
-_NEGATIVE = re.compile(
+_NEGATIVE = regex(
     r"\b(?:never|not|don't|dont|doesn't|no|avoid|without|forbidden|cannot|can't|won't|shouldn't|mustn't|stop)\b",
     re.IGNORECASE,
 )
@@ -50,22 +50,20 @@ _END = (
     r"(?=\s{0,9}(?:[.;:,!?)]\s|[.;:,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
 )
 _DROPPED = (
-    re.compile(
-        rf"\b(?:instead of|rather than|in place of|and not|, not)\s{{1,9}}(?P<old>.{{2,80}}?){_END}", re.IGNORECASE
-    ),
-    re.compile(
+    regex(rf"\b(?:instead of|rather than|in place of|and not|, not)\s{{1,9}}(?P<old>.{{2,80}}?){_END}", re.IGNORECASE),
+    regex(
         r"\b(?:switch\w{0,30}|mov\w{1,30}|migrat\w{1,30}|chang\w{1,30})\s{1,9}(?:\w{1,30}\s{1,9}){0,4}?"
         r"from\s{1,9}(?P<old>.{2,60}?)\s{1,9}to\b",
         re.IGNORECASE,
     ),
-    re.compile(r"\breplac(?:e|ed|ing)\s{1,9}(?P<old>.{2,60}?)\s{1,9}(?:with|by)\b", re.IGNORECASE),
-    re.compile(
+    regex(r"\breplac(?:e|ed|ing)\s{1,9}(?P<old>.{2,60}?)\s{1,9}(?:with|by)\b", re.IGNORECASE),
+    regex(
         r"\b(?:drop|dropped|abandon\w{0,30}|moved? away from|ruled out|stop using)\s{1,9}"
         rf"(?P<old>.{{2,60}}?){_END}",
         re.IGNORECASE,
     ),
 )
-_RETRACTED = re.compile(
+_RETRACTED = regex(
     r"\b(?:forget(?: about)?|ignore|drop|scrap|cancel|disregard|discard|lift|remove|never mind|nevermind|scratch)"
     r"\s{1,9}"
     r"(?:what i said about|my (?:earlier |previous )?|the |that |this |our |your )*"
@@ -74,36 +72,36 @@ _RETRACTED = re.compile(
     r"(?:\s(?:about|on|of|that|to|for|not to|regarding))*\s{0,9}(?P<topic>.{2,120})",
     re.IGNORECASE,
 )
-_NO_LONGER = re.compile(
+_NO_LONGER = regex(
     r"\b(?:no longer|not (?:required|needed|necessary) any ?more|any ?more\b|is lifted|does not apply|doesn't apply)",
     re.IGNORECASE,
 )
-_PERMITTED = re.compile(
+_PERMITTED = regex(
     r"\b(?:you|we) (?:may|can)(?: now)?\b|\bfeel free to\b|\b(?:is|it's|are) (?:now )?(?:fine|ok|okay|allowed)\b"
     r"|\bgo ahead and\b",
     re.IGNORECASE,
 )
-_CORRECTS = re.compile(
+_CORRECTS = regex(
     r"^\W*(?:actually|correction|on second thought|scratch that|change of plans?|instead|sorry|wait|no,)\b"
     r"|\b(?:actually|after all|from now on|changed my mind|is now|are now|should now|must now|now be|instead)\b"
     r"(?! of\b)",
     re.IGNORECASE,
 )
-_CHOSEN = re.compile(
+_CHOSEN = regex(
     r"\b(?:us(?:e|ing)|prefer|choose|chose|chosen|pick(?:ed)?|adopt(?:ed)?|go(?:ing)? with|went with"
     r"|switch(?:ing|ed)? to|stick(?:ing)? (?:with|to)|settled? on|decided on|opt(?:ed|ing)? for)\s{1,9}"
     r"(?P<value>[^.;!?]{1,60}?)"
     rf"(?:\s{{1,9}}(?:for|as|when|in|to)\s{{1,9}}(?P<subject>[^;!?]{{2,80}}?))?{_END}",
     re.IGNORECASE,
 )
-_IS = re.compile(
+_IS = regex(
     r"^\W{0,40}(?P<subject>[^.;!?]{2,60}?)\s{1,9}(?:(?:must|should|shall|has to|have to|needs? to|will)\s{1,9}"
     r"(?:always |only |now )?(?:be set to|be|stay|remain|equal|target|live in|go (?:to|in)|run on|use)|is now|are now)"
     r"\s{1,9}"
     rf"(?!not\b)(?P<value>[^;!?]{{1,60}}?){_END}",
     re.IGNORECASE,
 )
-_SET = re.compile(
+_SET = regex(
     r"\b(?:set|change|keep|limit|cap|bump|raise|lower|increase|decrease|reduce|make|name|call|rename|store|put|write)"
     r"\s{1,9}"
     r"(?P<subject>[^.;!?]{2,60}?)\s{1,9}(?:to|at|below|under|within|as|in|at most|no more than)\s{1,9}"
@@ -113,7 +111,7 @@ _SET = re.compile(
 _COUNTED = frozenset(
     ("issue", "pr", "step", "task", "section", "test", "case", "page", "line", "item", "ticket", "phase", "chapter")
 )
-_CODE_LIKE = re.compile(r"[`'\"/_]|\w\.\w|\d|^[A-Z]{2,}\b")
+_CODE_LIKE = regex(r"[`'\"/_]|\w\.\w|\d|^[A-Z]{2,}\b")
 _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
@@ -231,6 +229,8 @@ def are_of_one_mould(new: Subject, old: Subject) -> bool:
     Whether a sentence puts other words in two or more places of another one, and none more or less: it says the same
     of another thing, and corrects nothing.
     """
+    import difflib
+
     if len(new.order) < _MOULD or len(old.order) < _MOULD:
         return False
     changes = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -27,12 +26,13 @@ from gc_core.task.values import (
     WaitingCall,
     number_of,
 )
+from gc_core.values.patterns import regex
 
 _HUNDRED = 100
 _FEW_LETTERS = 12
 _CHANGES = frozenset({"edited", "created", "deleted"})
 
-_CHANGING = re.compile(
+_CHANGING = regex(
     r"(?:add|book|cancel|change|create|delete|exchange|insert|modify|pay|refund|remove|return|send|set|transfer|update)\b"
 )
 

@@ -7,24 +7,25 @@ import re
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import CHANGES, CallKind, first_line
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 
 _LINE = 280
 _HEAD, _TAIL = 600, 1_500
-_NO_ERROR = re.compile(r"\s*\{\s*\"error\"\s*:\s*(?:\"\"|null|false|\[\]|\{\}|0\b)")
+_NO_ERROR = regex(r"\s*\{\s*\"error\"\s*:\s*(?:\"\"|null|false|\[\]|\{\}|0\b)")
 _SHORT = 240
 """Characters up to which a result is a message, not the content of something."""
 
-_REFUSED = re.compile(
+_REFUSED = regex(
     r"\b(?:does not|doesn't) exist\b|\bno such (?:file|table|column|directory)\b|\bnot found\b"
     r"|\b(?:unable|failed) to\b|\bpermission denied\b|\bis (?:invalid|not allowed)\b|\bnot enough\b",
     re.IGNORECASE,
 )
-_NOT_EDITED = re.compile(
+_NOT_EDITED = regex(
     r"no replacement was performed|did not appear verbatim|string to replace not found|has not been read yet"
     r"|no changes (?:were )?made|could not (?:find|be applied)|is not unique|patch (?:failed|does not apply)",
     re.IGNORECASE,
 )
-_TOLD = re.compile(
+_TOLD = regex(
     r"\bHTTP(?:/[\d.]+)?(?: status)?(?: code)?[ :]{1,2}[45]\d\d\b|\"?\bstatus_?(?:code)?\"?\s*[:=]\s*\"?[45]\d\d\b"
     r"|\b(?:400 bad request|401 unauthorized|403 forbidden|404 not found|409 conflict|429 too many requests"
     r"|500 internal server error|502 bad gateway|503 service unavailable|504 gateway)"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 
 RECORD, TABLE = "record", "table"
 """Kinds of entities: what an id names, and a table of a database."""
@@ -18,25 +19,23 @@ NAMED: Final = "named"
 _MOST_NAMED = 4
 _ID_CHARS = 64
 _LOOKED_CHARS = 8_000
-_VERB = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_ID_KEY = re.compile(
+_VERB = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ID_KEY = regex(
     r"(?:^|_)(?:id|uuid|order|booking|reservation|account|customer|user|ticket|issue|invoice|phone_number"
     r"|tracking_number"
     r"|service|host|database|bucket|queue|topic|table|tablename|repo|branch)$|[a-z]Id$"
 )
-_OWN_KEY = re.compile(r"(?:task|session|shell|bash|process|tool|agent|thread|message|cell|request|call)(?:_id|Id)$")
-_SQL = re.compile(
-    r"\s*(select|insert|update|delete|create|alter|drop|truncate|show|desc|describe|with)\b", re.IGNORECASE
-)
-_IN_SQL = re.compile(
+_OWN_KEY = regex(r"(?:task|session|shell|bash|process|tool|agent|thread|message|cell|request|call)(?:_id|Id)$")
+_SQL = regex(r"\s*(select|insert|update|delete|create|alter|drop|truncate|show|desc|describe|with)\b", re.IGNORECASE)
+_IN_SQL = regex(
     r"\b(?:from|join|into|update|table|desc"
     r"|describe)\s+(?:if (?:not )?exists\s+)?[`\"\[]?([A-Za-z_]\w{1,60}(?:\.\w{1,60})?)",
     re.IGNORECASE,
 )
 _NO_TABLE = frozenset({"select", "table", "tables", "set", "information_schema", "dual", "where", "columns", "values"})
 _READS = frozenset({"select", "show", "desc", "describe", "with"})
-_QUOTED = re.compile(r"`([^`\s]{3,120})`")
-_WITH_SUFFIX = re.compile(
+_QUOTED = regex(r"`([^`\s]{3,120})`")
+_WITH_SUFFIX = regex(
     r"(?<![\w@:/.-])(?:~?/)?(?:[\w@.-]+/+)*[\w@-][\w@.-]*\.(?:pyi?|jsx?|tsx?|mjs|go|rs|java|kt|c|cc|cpp|h|hpp|cs|rb|php"
     r"|swift|scala|sh|sql|html|s?css|vue|svelte|md|rst|txt|json|ya?ml|toml|ini|cfg|conf|xml|csv|tf|proto|ipynb)"
     r"(?![\w/.-]*\w)",

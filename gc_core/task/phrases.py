@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gc_core.task import rule_phrases as phrases
+from gc_core.values.patterns import regex
 
 SENTENCE_CHARS: Final = 560
 """Characters of a sentence at most: a longer one is cut at a blank."""
@@ -23,8 +24,8 @@ _ONLY_WORDS = 15
 _DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
 """What stands behind the number of a day or of a row, and not at the beginning of a sentence."""
 
-_SENTENCE = re.compile(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
-_BULLET = re.compile(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+_SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
+_BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
@@ -152,7 +153,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> re.Pattern[str]:
-    return re.compile(f"{start}(?:{'|'.join(words)}){end}", re.IGNORECASE)
+    return regex(f"{start}(?:{'|'.join(words)}){end}", re.IGNORECASE)
 
 
 # Letters without which the pattern of the name cannot match.
@@ -186,12 +187,12 @@ _CORRECTING = _any(
     "any ?more", "may", "can now", "feel free", "(?:is|it's) (?:fine|ok)", "allowed", "do(?:es not|esn't) apply",
     "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
 )  # fmt: skip
-_SETTLED = re.compile(
+_SETTLED = regex(
     r"\b(?:decided|(?:the|my) (?:decision|choice) (?:is|was)|chose|chosen|settled on|agreed|opted (?:for|to)|opting for"
     r"|ruled out|rejected)\b",
     re.IGNORECASE,
 )
-_USER_CHOOSES = re.compile(
+_USER_CHOOSES = regex(
     r"\blet'?s (?:also |just |rather |instead |first )*(?:go|do|use|implement|start|stick|keep|try|focus|make|add|move"
     r"|switch|skip|leave|drop|remove|take|pick|choose|proceed|continue|put|call|rename|split|have|create|fix|merge)\b"
     r"|\b(?:go(?:ing)?|went|stick|proceed|go ahead|move forward) with\b|\b(?:we|i)(?:'ll| will) (?:use|take|go|keep)\b"
@@ -207,7 +208,7 @@ _USER_CHOOSES = re.compile(
     r"|^please (?:go ahead|proceed|use)\b|^(?:implement|do|fix|apply|address|take) (?:#|all\b|both\b|\d)",
     re.IGNORECASE,
 )
-_TO_SOMEBODY = re.compile(
+_TO_SOMEBODY = regex(
     r"\b(?:should|shall|could|would) (?:i|we) |^if you\b|\bwould you\b|\blet me know\b|\byou(?:'d| would) (?:like"
     r"|prefer)"
     r"|\bplease (?:confirm|provide|let|note|follow|check|try|reply|tell)\b|\bcontact(?:ing)?\b"
@@ -222,7 +223,7 @@ _ASSISTANT_CHOOSES = (
     (_SETTLED_STEMS, _SETTLED),
     (
         _USE_STEMS,
-        re.compile(
+        regex(
             r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept"
             r"|prefer)\b"
             r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
@@ -235,7 +236,7 @@ _ASSISTANT_CHOOSES = (
     ),
     (
         _WAY_STEMS,
-        re.compile(
+        regex(
             rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is"
             rf"|should be)(?: still| simply| just)? "
             r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
@@ -251,7 +252,7 @@ _ASSISTANT_CHOOSES = (
     ),
     (
         _TURN_STEMS,
-        re.compile(
+        regex(
             r"^instead of\b.{4,}|\binstead,? (?:i|we|let)\b"
             r"|\bfor now,? (?:let me|let's|i'll|i will|we'll|we|skip|keep|use|just)\b"
             r"|^(?:skip|keep|leave|option \w)\b.{3,}\b(?:until|for now|as[- ]is|unchanged)\b"
@@ -261,7 +262,7 @@ _ASSISTANT_CHOOSES = (
         ),
     ),
 )
-_WILL_DO = re.compile(
+_WILL_DO = regex(
     r"\b(?:i'll|i will|i'm going to|let me|let's|we'll|we will|we should|i should|i need to|we need to|i can|we can)"
     r"(?: (?:actually|just|simply|instead|also|now|first|then|not|only|therefore|keep it|try to))* "
     r"(?:use|reuse|skip|keep|leave|revert|replace|convert|switch|stick|remove|drop|treat|store|follow|mirror|extract|"
@@ -272,7 +273,7 @@ _WILL_DO = re.compile(
     r"|^(?:should|need to|needs to) (?:use|be|set|return|check)\b",
     re.IGNORECASE,
 )
-_FOR_A_REASON = re.compile(
+_FOR_A_REASON = regex(
     r"\b(?:instead|rather than|because|since|so that|to avoid|in order to|given that|following the same"
     r"|the same pattern|as (?:the|it|this|they|we|requested|you)|to prevent|without|so (?:it|they|we|the|this|i|both)"
     r"|for now|no longer|not to|to ensure|consistent with|to match|to keep)\b",
@@ -283,10 +284,10 @@ _WHY = _any(
     "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",
     "as it", "as the", "thus", "hence", "so we", "so the", "so it(?:'s)?", "to prevent", "to ensure", "this makes",
 )  # fmt: skip
-_GOES_ON = re.compile(r"(?:it|this|that|they|otherwise|then)(?:'s)?\b(?!.{0,30}[:?]$)", re.IGNORECASE)
-_ASKED_BEHIND = re.compile(r"[,;.]? (?:can|could|would) you\b|[,;.] why\b|[,;.] please\b", re.IGNORECASE)
+_GOES_ON = regex(r"(?:it|this|that|they|otherwise|then)(?:'s)?\b(?!.{0,30}[:?]$)", re.IGNORECASE)
+_ASKED_BEHIND = regex(r"[,;.]? (?:can|could|would) you\b|[,;.] why\b|[,;.] please\b", re.IGNORECASE)
 _THING = "issue|problem|bug|root cause|cause|error|culprit|failure"
-_FAILS = re.compile(
+_FAILS = regex(
     rf"\b(?:the|a|another|this|main|real|new|critical|subtle|only) (?:\w+ ){{0,2}}(?:{_THING})s?(?: here)?"
     r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says|trace shows)\b"
     rf"|\bthere(?:'s| is| are| was| were) (?:still |also )?(?:an?|\d{{1,9}}|some|several)? ?(?:\w+ ){{0,2}}(?:{_THING}"
@@ -310,7 +311,7 @@ _FAILS = re.compile(
     r"|status )?[45]\d\d (?:error|response|status)\b",
     re.IGNORECASE,
 )
-_NO_FAILURE = re.compile(
+_NO_FAILURE = regex(
     r"\b(?:no|any|without|zero|0|avoid|prevent|handle|handles|handling|in case of) (?:\w+ ){0,2}"
     r"(?:errors?|issues?|problems?|bugs?|failures?|exceptions?)\b"
     r"|^(?:no problem|if|when|whether|in case|once|unless)\b|\b(?:let me|let's|i'll|i will|i need to|now|to) "
@@ -323,18 +324,18 @@ _NO_FAILURE = re.compile(
     r"|\bfixed\b|\bresolved\b|\bno longer\b",
     re.IGNORECASE,
 )
-_FIXED = re.compile(
+_FIXED = regex(
     r"(?<![\w-])(?:fixed|resolved|solved|the fix|root cause|caused by|workaround|worked around|fixes"
     r"|(?:the|this|that|real|actual|main) (?:\w+ )?(?:issue|problem|bug|cause|error|reason|culprit) was"
     r"|solution was|turned out|turns out|was because|was due to|this was|failed because|g[eo]ts? around"
     r"|works? around)(?![\w(-])",
     re.IGNORECASE,
 )
-_ERROR_LIKE = re.compile(
+_ERROR_LIKE = regex(
     r"\b\w*(?:Error|Exception|Warning)\b|\berrors?\b|\bfail\w*|\b(?:E[A-Z]{4,}|[A-Z]+\d{3,})\b|\bcrash"
     r"|\b(?:issue|problem|bug|cause|culprit) (?:\w+ )?was\b"
 )
-_WORKS = re.compile(
+_WORKS = regex(
     r"\b(?:all|the|both|these|those)? ?(?:\w+ ){0,2}(?:tests?|checks?|lint(?:ing|er)?|build|suite|code"
     r"|types?) (?:\w+ )?"
     r"(?:pass(?:es|ed|ing)?|succeeds?|succeeded|compiles?|is clean|are green)\b"
@@ -343,7 +344,7 @@ _WORKS = re.compile(
     r"|\ball pass(?:es|ing)?\b|\bno more (?:errors|failures)\b|^(?:\W*)(?:fixed|resolved|solved)\b",
     re.IGNORECASE,
 )
-_NO_FIX = re.compile(
+_NO_FIX = regex(
     r"\b(?:let me|i'll|will|needs?|should|if|not|until|to be fixed|but|however|except|may|might|would|to (?:verify"
     r"|check"
     r"|see|make sure|ensure|confirm))\b|n't\b",

@@ -12,6 +12,7 @@ from gc_core.task.draft import Draft
 from gc_core.task.values import ACTIVE, CANCELLED, COMPLETED, PENDING, SubGoal
 from gc_core.values.items import Item
 from gc_core.values.json_values import read_object, value_or_none
+from gc_core.values.patterns import regex
 
 _TEXTS: Final = ("content", "step", "subject", "title", "description", "text", "task", "name", "goal")
 _LISTS: Final = ("todos", "plan", "tasks", "items", "steps", "todo_list", "todoList", "entries")
@@ -23,13 +24,13 @@ LIST, TASK, TEXT = "list", "task", "text"
 """Where a sub-goal comes from: a tool's whole list, one numbered task of a tool, or a list in a text."""
 
 _MOST_STEPS = 64
-_PLANS = re.compile(r"todo|plan|task|checklist", re.IGNORECASE)
+_PLANS = regex(r"todo|plan|task|checklist", re.IGNORECASE)
 _STEP_CHARS = 280
-_BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX~/✓✔-])\][ \t]+(\S.*)$", re.MULTILINE)
-_NUMBERED = re.compile(r"^[ \t]{0,3}(\d{1,2})[.)][ \t]+(\S.*)$", re.MULTILINE)
-_HEADS_PLAN = re.compile(r"\b(?:plan|steps|todos?|to-do|tasks|roadmap|i(?:['’]ll| will| am going to))\b", re.IGNORECASE)
-_DONE_MARK = re.compile(r"^(?:✅|✓|✔|☑|~~)|(?:✅|✓|✔|\(done\)|\[done\])\s*$", re.IGNORECASE)
-_STEP_DONE = re.compile(r"\bstep (\d{1,2}) (?:is |was )?(?:now )?(?:done|complete|completed|finished)\b", re.IGNORECASE)
+_BOX = regex(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX~/✓✔-])\][ \t]+(\S.*)$", re.MULTILINE)
+_NUMBERED = regex(r"^[ \t]{0,3}(\d{1,2})[.)][ \t]+(\S.*)$", re.MULTILINE)
+_HEADS_PLAN = regex(r"\b(?:plan|steps|todos?|to-do|tasks|roadmap|i(?:['’]ll| will| am going to))\b", re.IGNORECASE)
+_DONE_MARK = regex(r"^(?:✅|✓|✔|☑|~~)|(?:✅|✓|✔|\(done\)|\[done\])\s*$", re.IGNORECASE)
+_STEP_DONE = regex(r"\bstep (\d{1,2}) (?:is |was )?(?:now )?(?:done|complete|completed|finished)\b", re.IGNORECASE)
 
 
 @attrs.frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -26,6 +25,7 @@ from gc_core.task.values import (
     TaskState,
     number_of,
 )
+from gc_core.values.patterns import regex
 
 CONSTRAINTS, DECISIONS, QUESTIONS, LESSONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES, CHANGED = KINDS = (
     *("constraints", "decisions", "questions", "lessons", "unresolved errors", "resolved errors", "sub-goals"),
@@ -78,7 +78,7 @@ _MOST_SHOWN_REASONS = 2
 _MOST_SHOWN_RELATIONS = 3
 _MOST_MISSES = 12
 _FILES = frozenset({"file", "test"})
-_BARE = re.compile(r"[\w.-]{1,120}")
+_BARE = regex(r"[\w.-]{1,120}")
 """A file's name that needs no marks around it."""
 
 _FILES_ON_A_LINE = 16

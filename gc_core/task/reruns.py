@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
-_SEPARATOR = re.compile(r"[^\S\n]{0,99}(?:&&|\|\||;|\n)\s*+")
-_SHOWN = re.compile(
+from gc_core.values.patterns import regex
+
+_SEPARATOR = regex(r"[^\S\n]{0,99}(?:&&|\|\||;|\n)\s*+")
+_SHOWN = regex(
     r"\s{0,9}(?:\d?>&\d|[\d&]?>\s{0,9}[^\s>]{1,400}|\|\s{0,9}(?:tail|head|grep|tee|cat|less|sed|awk)\b.{0,400})$"
 )
-_ASSIGNMENT = re.compile(r"^\w+=")
+_ASSIGNMENT = regex(r"^\w+=")
 _QUIET: Final = frozenset({"cd", "echo", "export", "set", "source", "sleep", "mkdir", "true", "pwd"})
 _PREFIXES: Final = frozenset(
     {"sudo", "env", "time", "nohup", "timeout", "npx", "poetry", "uv", "bundle", "exec", "run", "pnpx"}
 )
-_LOUDNESS: Final = re.compile(
+_LOUDNESS: Final = regex(
     r"-(?:v+|q+|s|x|l|r\w|n\d*|vv|sv|vs)|--(?:verbose|quiet|tb(?:=\w+)?|no-header|color(?:=\w+)?|durations(?:=\d+)?"
     r"|maxfail(?:=\d+)?|lf|ff|exitfirst|no-cov|nocapture|stacktrace|info|watch(?:All)?=false|ci|runInBand|silent)"
 )

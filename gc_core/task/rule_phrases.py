@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gc_core.values.patterns import regex
+
 
 def _words(*languages: str, dense: str = "", start: bool = False) -> re.Pattern[str]:
     """Whole words of alphabetic languages, anywhere or at the start; letters in a row of those without blanks."""
     spaced = "|".join(language.strip("|") for language in languages)
     every = rf"(?<![\w'-])(?:{spaced})(?![\w'-])" + (f"|{dense}" if dense else "")
-    return re.compile(rf"^\W*(?:{every})" if start else every, re.IGNORECASE)
+    return regex(rf"^\W*(?:{every})" if start else every, re.IGNORECASE)
 
 
 def _verbs(*languages: str) -> frozenset[str]:
     return frozenset(word for language in languages for word in language.split())
 
 
-ADDRESS: Final = re.compile(
+ADDRESS: Final = regex(
     r"^\W*(?:(?:\d{4}-\d\d-\d\d|hi(?: there)?|hello|hey(?: there)?"
     r"|please|pls|now|then|next|first|also|and|so|but|ok(?:ay)?|well|just|kindly|hm+|look|listen|again|sorry"
     r"|additionally"
@@ -33,7 +35,7 @@ ADDRESS: Final = re.compile(
 )
 """Words before what somebody is told: greetings, requests, conjunctions."""
 
-ASKS: Final = re.compile(
+ASKS: Final = regex(
     r"^\W*(?:how (?:long|much|many|far|often|old)|where|why|who)(?: \w+){0,3}? (?:is|are|was|were|do|does|did|can"
     r"|will)\b|^\W*what (?:is|are|was|were) (?:the|this|that|these|those)\b(?!.{0,200} (?:is|are)\b)"
     r"|(?:ですか|ますか|でしょうか|ませんか|吗|呢|까요|나요|인가요|니까|mı|mi|mu|mü)[.。]?$",
@@ -66,7 +68,7 @@ UNKNOWING: Final = _words(
 )
 """An answer that leaves it open."""
 
-CHATS: Final = re.compile(
+CHATS: Final = regex(
     r"^\W*(?:haha|hehe|jaja|ha ha|lol|mdr|wow|phew|cheers|anyway|valeu|moin|congrat|happy (?:new|birthday)|nice to"
     r"|how are you)"
     r"|\b(?:i must (?:say|admit)|i have to (?:say|admit)|by the way,? i love|imagine that|no (?:problem|worries)"
@@ -82,7 +84,7 @@ CHATS: Final = re.compile(
 )
 """Small talk."""
 
-MYSELF: Final = re.compile(
+MYSELF: Final = regex(
     r"^\W*(?:(?:and|but|so|well|no|ok|then|yes|also)\W+)*"
     r"(?!we don't (?!know|have|see|think|remember|get|find|need|want))"
     r"(?:i|we)(?:'m|'ve|'ll|'d)?(?: (?:am|are|was|were|have|had"
@@ -113,14 +115,14 @@ MYSELF: Final = re.compile(
 )
 """It tells what somebody did, does or thinks."""
 
-ONESELF: Final = re.compile(
+ONESELF: Final = regex(
     r"^\W*i(?:'m|'ve|'ll)?\W+(?!\w+i\b)(?!(?:\w+ )?(?:want|expect|insist|prefer|need you|don'?t (?:want|like)|meant"
     r"|said|mean|was))",
     re.IGNORECASE,
 )
 """It says what somebody must, can or does, and asks nothing of the agent."""
 
-FEELS: Final = re.compile(
+FEELS: Final = regex(
     r"\b(?:i|i'm|i've|i'll)\b(?! (?:prefer|want|\w+i\b))|^\W*(?:lately|recently|sometimes|maybe|no (?:problem"
     r"|worries))\b"
     r"|\b(?:feel|feels|feeling|hope|sorry|unfortunately)\b",
@@ -128,7 +130,7 @@ FEELS: Final = re.compile(
 )
 """It speaks of the speaker."""
 
-THUS: Final = re.compile(
+THUS: Final = regex(
     r",\s+(?:(?P<so>so(?! (?:that|far|much|many)\b)|also|deshalb|donc|du coup|así que|por eso|quindi|então|por isso|dus"
     r"|więc|поэтому|так что|o yüzden)\s+|(?:and |but |so )?(?=(?:please |bitte )?(?:don't|do not|never|nie|niemals"
     r"|keine?|ne|jamais|nunca|mai|nooit|nigdy|не|никогда|asla)\b))",
@@ -136,7 +138,7 @@ THUS: Final = re.compile(
 )
 """Behind it stands what follows from what was told before it."""
 
-PAST: Final = re.compile(
+PAST: Final = regex(
     r"^\W*+(?:(?!is\b|are\b|be\b|has\b|have\b|gets?\b|stays?\b|must\b|that\b|who\b|which\b|when\b|if\b)[\w'’.-]+,?"
     r" ){1,5}"
     r"(?!need|feed|speed|seed|embed|exceed|succeed|proceed|shared\b|dedicated|hundred)(?:[a-z]{2,}ed|went|came|got"
@@ -151,7 +153,7 @@ PAST: Final = re.compile(
 )
 """It tells what happened, or what is the case for the time being."""
 
-DOCUMENT: Final = re.compile(
+DOCUMENT: Final = regex(
     r"^\W*(?:§|article \d|artikel \d|art[íi]c[ou]lo \d|artigo \d|madde \d|제\d+[조장]"
     r"|第[\d一二三四五六七八九十]+[条章節节]"
     r"|chapter \d|section \d|hoofdstuk \d|kapitel \d|chapitre \d|rozdział|глава|dear (?:mr|ms"
@@ -169,7 +171,7 @@ DOCUMENT: Final = re.compile(
 )
 """It stands as documents, contracts, letters and programs put it, and not as people talk."""
 
-LEANS: Final = re.compile(
+LEANS: Final = regex(
     r"^\W*(?:and |but |so )?(?:that|this|it|they|those|these|he|she)(?:'s|'re|'ll)?\W+(?:is|are|was|were|would|will"
     r"|means?|\w{3,}s|a|an"
     r"|the|not|just|all|what|why|how|where)\b|^\W*(?:(?:and|but|so|well)\W+)?(?:it|that)'s (?:\w+ ){0,3}\w+\W*$"
@@ -182,7 +184,7 @@ LEANS: Final = re.compile(
 )
 """It leans on the sentence before it, and says nothing alone."""
 
-REQUESTS: Final = re.compile(
+REQUESTS: Final = regex(
     r"^\W*(?:next up|one more time|time to|your turn|up next|on to|how about|what about|what i (?:want|need) next"
     r"|now the|let's"
     r"|can you|could you|would you|will you|we should now|i'm (?:looking|trying|here|calling|writing|happy"
@@ -200,7 +202,7 @@ REQUESTS: Final = re.compile(
 )
 """It asks for what comes next."""
 
-WANTS: Final = re.compile(
+WANTS: Final = regex(
     r"^\W*(?:i|we)(?:'d|'m| am)?(?: (?:would|will|do|don't|not|wouldn't|really|only|just|also|still|definitely"
     r"|actually))*"
     r" (?:want|like|need|prefer|rather|willing|love|insist|expect)\b",
@@ -208,7 +210,7 @@ WANTS: Final = re.compile(
 )
 """It says what somebody wants."""
 
-REFUSES: Final = re.compile(
+REFUSES: Final = regex(
     r"\b(?:i|we)(?:'d| would| do)? (?:really )?(?:not|don't|do not|wouldn't|only|never)(?: really)? (?:want|like"
     r"|need|wish"
     r"|rather)\b|\bwilling to\b|\bwant\b.{1,60}\b(?:first|only|instead|before|after|not)\b",
@@ -301,7 +303,7 @@ THIS_ONE: Final = _words(
 )
 """What it orders is done once, and now."""
 
-STEP_DENSE: Final = re.compile(
+STEP_DENSE: Final = regex(
     r"给我看|看看|看一下|帮我|打开|运行|跑一|画|列出|检查一下|修复|见せて|教えて|直して|作って|調べて|試して|実行して|確認して|開いて"
     r"|見て|お願い|보여|고쳐|만들어|알려|확인해|실행해|열어|찾아|돌려|해 봐|해봐"
 )
@@ -339,7 +341,7 @@ PREFERS: Final = _words(
 )
 """It says what somebody likes better."""
 
-CORRECTS: Final = re.compile(
+CORRECTS: Final = regex(
     r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
     r"|correction"
     r"|actually|change of plans?|sorry, i|look closer|again:|falsch|eigentlich|pas tout à fait|en fait|en realidad"
@@ -485,7 +487,7 @@ BECAUSE: Final = _words(
 )
 """It says why."""
 
-RESOLVES: Final = re.compile(
+RESOLVES: Final = regex(
     r"\bi(?:'ll|'m| will| am| have|'ve)?(?: (?:not|now|also|just|simply|therefore|instead|deliberately|only))*"
     r" (?!(?:also|just|now|not|only|simply|don|unable|cannot|recommend\w*|suggest\w*|thinking|sorry|happy|glad"
     r"|afraid|need|want|think|see"
@@ -514,7 +516,7 @@ RESOLVES: Final = re.compile(
 )
 """Somebody says what he settles on, and does."""
 
-DECIDES: Final = re.compile(
+DECIDES: Final = regex(
     r"\b(?:i(?:'ll|'m| will| am|'ve| have)? (?:\w+ )?(?:go(?:ing)? with|went (?:with|for)|settl\w+ (?:on|for)"
     r"|pick(?:ed|ing)?|chose"
     r"|choos(?:e|ing)|decid\w+|opt(?:ed|ing)?|stick\w* (?:with|to)|leav\w+ .{2,60}(?:as|out|alone)|drop(?:ped|ping)?"
@@ -529,7 +531,7 @@ DECIDES: Final = re.compile(
 )
 """Somebody settles on one of several, with or without a reason."""
 
-HEARSAY: Final = re.compile(
+HEARSAY: Final = regex(
     r"\b(?:\w+ (?:writes|wrote|says|said|told)|according to|you (?:told|asked|said|wanted)|your (?:choice|decision"
     r"|call)"
     r"|is yours|up to you|if you|would you|which (?:one|of)|should i|shall i|let me know|i could|we could|the"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import cattrs
 
 from gc_core.errors import StateError
 from gc_core.task import values
@@ -25,6 +24,9 @@ from gc_core.task.values import (
 )
 from gc_core.values.items import Item
 from gc_core.values.json_values import read_json
+
+if TYPE_CHECKING:
+    import cattrs
 
 _HUNDRED = 100
 _MOST_NAMED = 5
@@ -56,6 +58,8 @@ def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: Tas
         state: The state before them.
 
     """
+    import cattrs
+
     given = _read(answer) if isinstance(answer, str) else answer
     if not isinstance(given, Mapping):
         raise StateError(f"$: expected an object with {_fields()}, got {type(given).__name__}")
@@ -181,6 +185,8 @@ def _exactly(kind: type) -> Any:
 @functools.cache
 def _converter() -> cattrs.Converter:
     """No text for a number, no number for a text: a model that mixes them up has mixed up more."""
+    import cattrs
+
     converter = cattrs.Converter(forbid_extra_keys=True)
     for kind in (str, int, float, bool):
         converter.register_structure_hook(kind, _exactly(kind))

@@ -18,6 +18,7 @@ import attrs
 from gc_core.relevance.tasking import sets_task
 from gc_core.task import phrases as wording
 from gc_core.task import rule_phrases as phrases
+from gc_core.values.patterns import regex
 
 MOST_SENTENCES = 24
 """Sentences of a message up to which one that is a mere statement counts: a longer message is a document."""
@@ -34,38 +35,36 @@ _LABEL_CHARS = 80
 _GONE = "\ufffc"
 """Stands where a passage of somebody else's words was."""
 
-_PASSAGE = re.compile(
-    r'"[^"\n]{12,2000}"|“[^”]{12,2000}”|„[^“”]{12,2000}[“”]|«[^»]{12,2000}»|[「『][^」』]{6,2000}[」』]'
-)
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MACHINE = re.compile(
+_PASSAGE = regex(r'"[^"\n]{12,2000}"|“[^”]{12,2000}”|„[^“”]{12,2000}[“”]|«[^»]{12,2000}»|[「『][^」』]{6,2000}[」』]')
+_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MACHINE = regex(
     r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
     r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
     r"|[:\[(!])"
     r"|Traceback\b|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
-_SMILE = re.compile(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
-_PATH = re.compile(r"(?<!\S)(?:[~.]{0,2}/|[\w.-]+/[\w.-]+/)\S*")
-_CLAUSE = re.compile(r"[:;]\s+|\s[—–]\s+")
-_SETTING = re.compile(
+_LABEL = regex(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
+_SMILE = regex(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
+_PATH = regex(r"(?<!\S)(?:[~.]{0,2}/|[\w.-]+/[\w.-]+/)\S*")
+_CLAUSE = regex(r"[:;]\s+|\s[—–]\s+")
+_SETTING = regex(
     r"^(?:with|given|considering|based|after|once|if|when|since|as|while|before)\b[^,]{2,60},\s+", re.IGNORECASE
 )
-_WISH = re.compile(
+_WISH = regex(
     r"^(?:i|we)(?:'d| would)?(?: (?:really|just|also|only|still|do|now))* (?:want|need|like|love|ask|expect) (?:you"
     r" )?to ",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_HAS_VERB = re.compile(
+_FIRST = regex(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_HAS_VERB = regex(
     r"^(?!(?:the|a|an|all|any|each|every|my|our|your|this|that|these|those|me|it)\b)(?:(?!to\b)[\w.'’/-]+ ){0,3}"
     r"(?:is|are|has|have|must|can|may|should|will|needs?|goes|runs|gets?|stays?)\b",
     re.IGNORECASE,
 )
 """What stands before the verb is what the sentence is about: "port 8443 is taken"."""
 
-_DEFINITE = re.compile(
+_DEFINITE = regex(
     r"^(?:me |us |back |up |out |down |of |at |for |with )*(?:the|this|that|these|those|it|them|a|an|one|two|three"
     r"|another|both|my|your(?! (?:\w+ )?\w+s\b)|our|how|what|why|where|which|if|whether|something|everything|\d)\b",
     re.IGNORECASE,

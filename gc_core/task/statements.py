@@ -14,6 +14,7 @@ from gc_core.task.contradictions import meaning
 from gc_core.task.stated_rules import Form, Sentence, sentences_in
 from gc_core.task.values import Decision, Reason
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 
 MOST_THOUGHTS: Final = 12
 """Reasons of the thinking of a unit that are remembered until it decides."""
@@ -29,14 +30,14 @@ _QUESTION_CHARS = 280
 _END_CHARS = 2_000
 _FEW_WORDS = 2
 
-_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_FRAMEWORK = re.compile(
+_FENCED = regex(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FRAMEWORK = regex(
     r"<((?:system|user|ide|command|local-command|environment|task|context|additional)[\w-]*)(?: [^<>]{0,200})?>"
     r".*?</\1>",
     re.DOTALL,
 )
-_BULLET = re.compile(r"^\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
-_SPLIT = re.compile(r"(?<=[.!?])\s+|\n")
+_BULLET = regex(r"^\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+_SPLIT = regex(r"(?<=[.!?])\s+|\n")
 
 
 @attrs.frozen(kw_only=True)

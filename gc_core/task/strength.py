@@ -9,24 +9,25 @@ from typing import Final
 
 from gc_core.task.stated_rules import Form, form_of
 from gc_core.task.values import Constraint, Decision
+from gc_core.values.patterns import regex
 
-_STRONG: Final = re.compile(
+_STRONG: Final = regex(
     r"\b(?:must|never|always|do not|don['’]?t|only|avoid|make sure|ensure|required?|requires|except|not allowed"
     r"|forbidden|no longer|at least|at most|no more than|instead of|rather than|ha(?:ve|s) to|should not|shouldn['’]t"
     r"|prefer|decided|decision|chose|chosen|settled|agreed|opted|switch(?:ed|ing)|sticking with)\b",
     re.IGNORECASE,
 )
-_SETTLED: Final = re.compile(
+_SETTLED: Final = regex(
     r"\b(?:decided|decision|chose|chosen|settled|agreed|opted|instead of|rather than|switch(?:ed|ing)?|stick(?:ing)?"
     r"|(?:go|going|went) with|(?:we|I)(?:['’]ll| will) (?:use|keep|store|take|go)|(?:best|right|better|simplest)"
     r" (?:approach|way|option|solution|choice|design)|recommend\w*)\b",
     re.IGNORECASE,
 )
-_WHY: Final = re.compile(
+_WHY: Final = regex(
     r"\b(?:because|since|so that|due to|in order to|reason|as (?:it|the|its|two)|given that)\b|;", re.IGNORECASE
 )
-_SAYS_SO: Final = re.compile(r"\bdecision\W{0,3}:", re.IGNORECASE)
-_CONFIRMS: Final = re.compile(
+_SAYS_SO: Final = regex(r"\bdecision\W{0,3}:", re.IGNORECASE)
+_CONFIRMS: Final = regex(
     r"^\W*(?:(?:yes|yeah|yep|sure|ok(?:ay)?|great|perfect|uh|alright|please|go ahead)\b[,.! ]*)+"
     r"|\b(?:proceed|go ahead) (?:with|and)\b|\bin (?:the )?(?:future|mind)\b",
     re.IGNORECASE,

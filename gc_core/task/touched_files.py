@@ -11,6 +11,7 @@ import attrs
 from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, arguments_of, texts_in
 from gc_core.task.draft import Draft
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 
 FILE, TEST, SYMBOL, SERVICE, REQUEST = "file", "test", "symbol", "service", "request"
 """Kinds of entities."""
@@ -22,28 +23,26 @@ _LOOKED_CHARS = 16_000
 _TAIL = 6_000
 _MOST_IMPORTS = 64
 
-_TEST_NAME = re.compile(
+_TEST_NAME = regex(
     r"^(?:test_(?P<a>[\w-]+)|(?P<b>[\w-]+?)(?:_test|_spec|[.-]test|[.-]spec|Tests?|IT))(?P<ext>\.\w{1,5})$"
 )
 _SUFFIXES = (
     "py|pyi|js|jsx|ts|tsx|mjs|cjs|go|rs|java|kt|c|cc|cpp|h|hpp|cs|rb|php|swift|scala|sh|sql|html|css|scss|vue|svelte|md|"
     "rst|txt|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|csv|tf|proto|ipynb|lua|ex|exs|hs|pl|r|m|gradle|dockerfile"
 )
-_PATH = re.compile(
-    rf"(?<![\w@:/.-])(?:~?/)?(?:[\w@.-]+/+)*[\w@-][\w@.-]*\.(?:{_SUFFIXES})(?![\w/.-]*\w)", re.IGNORECASE
-)
-_WRITTEN = re.compile(r"(?:>>?|\btee(?: -a)?|\bsed -i\S*(?: -e)?(?: '[^']*'| \"[^\"]*\")?|\btouch)\s*[\"']?$")
-_CHANGED = re.compile(r"\b(?:sed -i|patch|git apply|perl -p?i|black|ruff format|prettier --write)\b")
-_REMOVED = re.compile(r"\b(?:rm|git rm)\s+(?:-\w+\s+)*[\"']?$")
-_LOOKED_AT = re.compile(r"^\s*(?:cd [^&;]+(?:&&|;)\s*)?(?:cat|head|tail|less|more|sed -n|nl|wc|bat|grep|rg|ls|find)\b")
-_SERVICE = re.compile(r"\bhttps?://([\w.-]+(?::\d{1,5})?)|\b(localhost:\d{1,5}|127\.0\.0\.1:\d{1,5})")
-_FAILED_TEST = re.compile(rf"^(?:FAILED|FAIL:?|ERROR|✗|❌|×)\s+([\w./@-]+\.(?:{_SUFFIXES}))", re.MULTILINE)
-_DEFINED = re.compile(
+_PATH = regex(rf"(?<![\w@:/.-])(?:~?/)?(?:[\w@.-]+/+)*[\w@-][\w@.-]*\.(?:{_SUFFIXES})(?![\w/.-]*\w)", re.IGNORECASE)
+_WRITTEN = regex(r"(?:>>?|\btee(?: -a)?|\bsed -i\S*(?: -e)?(?: '[^']*'| \"[^\"]*\")?|\btouch)\s*[\"']?$")
+_CHANGED = regex(r"\b(?:sed -i|patch|git apply|perl -p?i|black|ruff format|prettier --write)\b")
+_REMOVED = regex(r"\b(?:rm|git rm)\s+(?:-\w+\s+)*[\"']?$")
+_LOOKED_AT = regex(r"^\s*(?:cd [^&;]+(?:&&|;)\s*)?(?:cat|head|tail|less|more|sed -n|nl|wc|bat|grep|rg|ls|find)\b")
+_SERVICE = regex(r"\bhttps?://([\w.-]+(?::\d{1,5})?)|\b(localhost:\d{1,5}|127\.0\.0\.1:\d{1,5})")
+_FAILED_TEST = regex(rf"^(?:FAILED|FAIL:?|ERROR|✗|❌|×)\s+([\w./@-]+\.(?:{_SUFFIXES}))", re.MULTILINE)
+_DEFINED = regex(
     r"^[ \t]*(?:export |default |public |private |protected |static |async |pub )*"
     r"(?:def|class|function|func|fn|interface|struct|trait|enum)[ \t]+(?:\(\w+ \*?\w+\) )?([A-Za-z_]\w{2,60})",
     re.MULTILINE,
 )
-_IMPORTED = re.compile(
+_IMPORTED = regex(
     r"^[ \t]*(?:\d{1,6}[→|:\t][ \t]*)?(?:"
     r"from[ \t]+(?P<from>[\w.]+)[ \t]+import\b|import[ \t]+(?P<import>[\w.]+)[ \t]*(?:as\b|[,;#]|$)"
     r"|(?:import|export)\b[^'\"\n]{0,200}['\"](?P<module>[^'\"\n]{1,200})['\"]"
@@ -53,7 +52,7 @@ _IMPORTED = re.compile(
 )
 
 CREATED: Final = "created"
-_MAKES = re.compile(r"create|write", re.IGNORECASE)
+_MAKES = regex(r"create|write", re.IGNORECASE)
 
 
 @attrs.frozen(kw_only=True)

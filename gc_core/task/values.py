@@ -7,13 +7,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
-import cattrs
 
 from gc_core.errors import StateError
 from gc_core.values.json_values import read_json
+from gc_core.values.patterns import regex
+
+if TYPE_CHECKING:
+    import cattrs
 
 MOST_ENTITIES: Final = 4_096
 """Files, tests, symbols and services that a state holds; the bounds of a state stand here, all of them."""
@@ -48,7 +51,7 @@ RELATIONS: Final = ("edits", "tests", "imports", "causes")
 """How an entity has to do with another one."""
 
 
-_CHOOSES = re.compile(
+_CHOOSES = regex(
     r"\b(?:us(?:e|ing)|prefer|go with|stick (?:with|to)|switch\w* to|instead|rather than|should|keep|let'?s|option"
     r"|want)\b",
     re.IGNORECASE,
@@ -440,6 +443,8 @@ class TaskState:
     @classmethod
     def from_json(cls, text: str) -> TaskState:
         """The state that ``to_json`` wrote. Raises StateError when it is none."""
+        import cattrs
+
         try:
             state: TaskState = _converter().structure(read_json(text), cls)
         except (ValueError, TypeError, KeyError, AttributeError, cattrs.BaseValidationError) as error:
@@ -506,6 +511,8 @@ def _names(entry: Entry, entity: str, pattern: re.Pattern[str]) -> bool:
 
 @functools.cache
 def _converter() -> cattrs.Converter:
+    import cattrs
+
     converter = cattrs.Converter(omit_if_default=True, forbid_extra_keys=True)
     converter.register_unstructure_hook(MappingProxyType, lambda values: converter.unstructure(dict(values)))
     return converter

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gc_core.values.patterns import regex
+
 _TAGS = (
     *(
         "system",
@@ -23,7 +25,7 @@ _BRACKETED = ("inst", "/inst", "system_prompt", "tool_calls", "tool_results", "a
 
 # All of it inside one line, so that what holds for every line holds for lines put together. A capital or upper-case
 # role alone: "user: root" is a key of many configuration files.
-_CONTROL = re.compile(
+_CONTROL = regex(
     rf"(?P<tag><)(?=[ \t]{{0,9}}/?[ \t]{{0,9}}(?:\w{{1,20}}:)?(?:{'|'.join(_TAGS)})(?![\w.-]))"
     r"|(?P<token><)(?=[|｜][^|｜<>“”`\n]{1,40}[|｜]>)"
     rf"|(?P<bracket>\[)(?=[ \t]{{0,9}}gc[ \t]{{0,9}}:|(?:{'|'.join(_BRACKETED)})\])"

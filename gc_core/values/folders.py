@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
-import tempfile
 import weakref
 from pathlib import Path
 from typing import Final
@@ -29,6 +27,8 @@ class TemporaryFolder:
     """
 
     def __init__(self) -> None:
+        import tempfile
+
         self.path = Path(tempfile.mkdtemp(prefix="gc-core-"))
         self._removal = weakref.finalize(self, _remove, str(self.path), os.getpid())
 
@@ -55,5 +55,7 @@ def private(folder: Path) -> Path:
 
 
 def _remove(folder: str, maker: int) -> None:
+    import shutil
+
     if os.getpid() == maker:
         shutil.rmtree(folder, ignore_errors=True)

@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
+from gc_core.values.patterns import regex
+
 DEEPEST: Final = 100
 """
 Levels of objects and lists in a message, a schema or a text that is read as JSON.
@@ -35,8 +37,8 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 _MANY: Final = 5_000
 """Brackets in a text from which they are counted before it is read, whatever stack a host has allowed itself."""
 
-_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
-_BRACKET: Final = re.compile(r"[\[\]{}]")
+_STRING: Final = regex(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKET: Final = regex(r"[\[\]{}]")
 
 
 class DepthError(ValueError):

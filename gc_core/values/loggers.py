@@ -9,14 +9,14 @@ own.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
-import uuid
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, Final
 
 import attrs
-import structlog
 
 from gc_core.isolation import isolated
 
@@ -27,7 +27,19 @@ _LEVELS: Final = {_DEBUG: logging.DEBUG, _INFO: logging.INFO, _WARNING: logging.
 _FRAMES: Final = 4
 """Frames between the code that logs an event and the standard library's logger."""
 
-_RENDER: Final = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
+
+@functools.cache
+def _render() -> Callable[[Any, str, dict[str, Any]], Any]:
+    """Writes an event as a line. structlog is loaded with the first one: it brings a hundred modules along."""
+    import structlog
+
+    return structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
+
+
+def _configured_structlog() -> Any:
+    """Structlog if the host has configured it; a host that has, has imported it."""
+    structlog = sys.modules.get("structlog")
+    return structlog if structlog is not None and structlog.is_configured() else None
 
 
 @attrs.frozen(kw_only=True)
@@ -104,6 +116,8 @@ def bound(scope: Scope | None) -> contextlib.AbstractContextManager[None]:
 
 def bound_collection() -> contextlib.AbstractContextManager[None]:
     """Inside, events belong to a new collection of the session that is at work."""
+    import uuid
+
     scope = SCOPE.get()
     return _NOTHING if scope is None else _In(attrs.evolve(scope, collection=uuid.uuid4().hex[:8]))
 
@@ -127,7 +141,8 @@ class Log:
     @property
     def hears_debug(self) -> bool:
         """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
-        if not structlog.is_configured():
+        structlog = _configured_structlog()
+        if structlog is None:
             return self._logging.isEnabledFor(logging.DEBUG)
         passes = getattr(structlog.get_config()["wrapper_class"], "is_enabled_for", None)
         if passes is None:
@@ -153,15 +168,16 @@ class Log:
         if level == _DEBUG and not self.hears_debug:
             return
         fields = {key: value for key, value in fields.items() if value != ""}
-        if not structlog.is_configured():
+        structlog = _configured_structlog()
+        if structlog is None:
             self._by_logging(level, event, fields)
             return
         with isolated() as attempt:
-            self._by_structlog(level, event, fields)
+            self._by_structlog(structlog, level, event, fields)
         if attempt.error is not None:
             self._by_logging(_WARNING, "event not logged", {"lost": event, "error": repr(attempt.error)})
 
-    def _by_structlog(self, level: str, event: str, fields: dict[str, Value]) -> None:
+    def _by_structlog(self, structlog: Any, level: str, event: str, fields: dict[str, Value]) -> None:
         log: Any = structlog.get_logger(self.name).bind(logger=self.name)
         if isinstance(log, structlog.stdlib.AsyncBoundLogger):
             log = log.sync_bl  # nobody here could await it
@@ -174,7 +190,7 @@ class Log:
         told = {"event": event, **fields, **_context()}
         # Under a prefix: logging refuses what a record, or a host's own record factory, has already.
         extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in told.items()}
-        text = _RENDER(self._logging, level, dict(told))
+        text = _render()(self._logging, level, dict(told))
         self._logging.log(number, text, extra=extra, stacklevel=_FRAMES)
 
 

@@ -7,7 +7,9 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+from gc_core.values.patterns import regex
+
+_WORDS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _SECRET_WORDS = frozenset(
     {
@@ -17,9 +19,9 @@ _SECRET_WORDS = frozenset(
     }
 )
 _RUN_TOGETHER = ("apikey", "accesskey", "secretkey", "privatekey", "password", "secret", "credential", "accesstoken")
-_SCHEME = re.compile(r"\s{0,9}(?:bearer|basic|token|apikey)\s+\S", re.IGNORECASE)
-_HEADER = re.compile(r"\s{0,9}([\w-]{1,100})\s{0,9}:")
-_URL = re.compile(r"\s{0,9}[A-Za-z][\w+.-]{0,30}://")
+_SCHEME = regex(r"\s{0,9}(?:bearer|basic|token|apikey)\s+\S", re.IGNORECASE)
+_HEADER = regex(r"\s{0,9}([\w-]{1,100})\s{0,9}:")
+_URL = regex(r"\s{0,9}[A-Za-z][\w+.-]{0,30}://")
 
 
 def is_secret(name: object) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 import attrs
+
+from gc_core.values.patterns import regex
 
 LOG_NAME = "master.jsonl"
 """The file of the session's directory that byte ranges speak of."""
@@ -121,8 +122,8 @@ class Reference:
         return self.first if self.first == self.last else f"{self.first}-{self.last}"
 
 
-_SEALED = re.compile(r" #(\d{6})(\](?:\n</summary>)?)\Z")
-_OPEN = re.compile(r"\](?:\n</summary>)?\Z")
+_SEALED = regex(r" #(\d{6})(\](?:\n</summary>)?)\Z")
+_OPEN = regex(r"\](?:\n</summary>)?\Z")
 
 
 def sealed(text: str) -> str:

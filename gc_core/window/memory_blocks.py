@@ -12,6 +12,7 @@ from gc_core.errors import SourceError
 from gc_core.providers.contract import TokenCounter
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.messages import digest_of
+from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import check_of
 from gc_core.values.sources import TASK_STATE
@@ -19,10 +20,11 @@ from gc_core.window.context import Context
 
 _Key = tuple[str, str]
 
-CLOSING = "\n</context>"
+CLOSING = "
+</context>"
 """How the frame of a block ends."""
 
-_CLOSING = re.compile(r"<(\s*/\s*context)", re.IGNORECASE)
+_CLOSING = regex(r"<(\s*/\s*context)", re.IGNORECASE)
 
 
 @attrs.frozen(kw_only=True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 import attrs
 
 from gc_core.values.items import ItemKind
+from gc_core.values.patterns import regex
 from gc_core.values.references import check_of, unsealed
 
-_NOTICE = re.compile(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
-_STUB = re.compile(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
-_SUMMARY = re.compile(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
-_STATE = re.compile(r'<context source="task_state" name="[^"\n]{1,60}" check="(\d{6})">\n')
-_SAID = re.compile(r'the user said ((?:"[^"\n]*" ?)+)')
-_QUOTED = re.compile(r'"([^"\n]*)"')
-_NAMES = re.compile(r"(?:^|, )on ([^\"\n]+?)(?:; |$)")
+_NOTICE = regex(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
+_STUB = regex(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
+_SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
+_STATE = regex(r'<context source="task_state" name="[^"\n]{1,60}" check="(\d{6})">\n')
+_SAID = regex(r'the user said ((?:"[^"\n]*" ?)+)')
+_QUOTED = regex(r'"([^"\n]*)"')
+_NAMES = regex(r"(?:^|, )on ([^\"\n]+?)(?:; |$)")
 
 
 @attrs.frozen(kw_only=True)

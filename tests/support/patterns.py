@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from gc_core.learning.phrases import Words
+from gc_core.values.patterns import LazyPattern
 
 PACKAGES = ("gc_core", "ctxgc", "gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
 FAILS = "\x00"
@@ -73,13 +73,14 @@ def made_of_words() -> set[str]:
 
 
 def _calls(module: ModuleType) -> Iterator[tuple[str, ast.Call]]:
-    """Calls of ``re`` inside of functions, with the function's name."""
+    """Calls of ``re`` and of ``regex`` inside of functions, with the function's name."""
     for function in ast.walk(_tree(module)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 target = node.func if isinstance(node, ast.Call) else None
                 owner = target.value if isinstance(target, ast.Attribute) else None
-                if isinstance(owner, ast.Name) and owner.id == "re" and target.attr != "escape":
+                is_of_re = isinstance(owner, ast.Name) and owner.id == "re" and target.attr != "escape"
+                if is_of_re or (isinstance(node, ast.Call) and ast.unparse(node.func) == "regex"):
                     yield function.name, node
 
 
@@ -149,8 +150,8 @@ def _held(value: Any, module: str) -> list[Any]:
         return [*value.items()] if isinstance(value, Mapping) else [*value]
     if isinstance(value, type):
         return [*vars(value).values()] if value.__module__ == module else []
-    if isinstance(value, Words):
-        return [value._pattern]
+    if isinstance(value, LazyPattern):
+        return [value.compiled()]
     if callable(value):
         cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or () if _is_filled(cell)]
         bound = [*getattr(value, "args", ()), getattr(value, "__wrapped__", None), getattr(value, "__self__", None)]

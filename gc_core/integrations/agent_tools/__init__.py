@@ -18,6 +18,7 @@ from gc_core.storage.search import Hit
 from gc_core.values.agent_tool_schemas import TOOL_NAMES, TOOLS, Tool, checked
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.messages import Payload
+from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.results import GCResult
 from gc_core.values.sources import CONVERSATION, InstructionSource
@@ -38,7 +39,7 @@ _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
 _NAMED = 5  # items that context_status names of each sort
 
-_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
+_ID = regex(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
 
 
 class AgentTools:

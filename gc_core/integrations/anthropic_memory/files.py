@@ -18,6 +18,7 @@ from gc_core.plugins.contract import MemoryBackend
 from gc_core.session.core import SessionBase
 from gc_core.storage.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.values.items import Item
+from gc_core.values.patterns import regex
 from gc_core.values.sources import CONVERSATION
 
 ROOT: Final = "/memories"
@@ -29,7 +30,7 @@ MOST_CHARS: Final = 100_000
 """Characters of one file, as many as Anthropic's hosted memories may have (100 kB)."""
 
 _KEY_PREFIX, _MOST_KEY = "memory-", 200
-_PLAIN = re.compile(r"[A-Za-z0-9-]", re.ASCII)
+_PLAIN = regex(r"[A-Za-z0-9-]", re.ASCII)
 _PARAMETERS: Final = {
     "view": ("path", "view_range"),
     "create": ("path", "file_text"),
@@ -41,7 +42,7 @@ _PARAMETERS: Final = {
 _OPTIONAL = frozenset({"view_range", "new_str"})
 _LEVELS = 2
 _HIDDEN = frozenset({"node_modules"})
-_FACT_LINE = re.compile(r"(?:- )?(?P<text>.*?)(?: \((?P<id>f[1-9][0-9]{0,17})\))?", re.ASCII)
+_FACT_LINE = regex(r"(?:- )?(?P<text>.*?)(?: \((?P<id>f[1-9][0-9]{0,17})\))?", re.ASCII)
 _FACT_FILES: Final = {f"{FACTS}/{kind.value}s.md": kind for kind in FactKind}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gc_core.relevance.profiles.matchers import Line, LineClass, Reading, cues
+from gc_core.values.patterns import regex
 
 _LISTED = 12
 """Lines in a row that are each one path alone: a listing."""
@@ -162,10 +163,10 @@ FULL_FILE_LISTING: Final = LineClass(
 
 # -- what is kept whole ----------------------------------------------------------------------------------------------
 
-_CODE = re.compile(
+_CODE = regex(
     r"(?:[;{}]|\):|=> \{|\),|\)) ?\n|(?:^|\n)[^\n]{0,60}\b(?:return |import |def |func |const |let |\w{1,40} := )"
 )
-_SETTING = re.compile(
+_SETTING = regex(
     r"(?:^|\n)(?: {0,8}\d{1,6}→)?[ \t+\-]{0,20}(?:(?:export |ENV |set )?[A-Za-z_][\w.\-]{0,60} ?= ?[\w\"'\[{./$-]"
     r"|[\w.\-]{1,60}:(?: [\w\"'\[{./$-]|(?=\n))|\[[\w.\-\" ]{1,60}\](?=\n|$)|\"[\w.\-/@]{1,60}\" ?: ?[\w\"\[{-])"
 )

@@ -11,6 +11,7 @@ from gc_core.relevance.profiles import tool_kinds as kinds
 from gc_core.relevance.profiles.builtin import CODING_PROFILE, GENERAL_PROFILE, OPERATIONS_PROFILE, RESEARCH_PROFILE
 from gc_core.relevance.profiles.profile import CompressionProfile
 from gc_core.values.items import ItemKind, Part
+from gc_core.values.patterns import regex
 
 FIRST_PARTS = 24
 """Parts of messages (texts, calls, results) by which it is decided, once: some eight steps."""
@@ -33,25 +34,23 @@ _TOOLS: Final = {
 _COMMANDS: Final = (
     (
         OPERATIONS_PROFILE.name,
-        re.compile(
-            r"\b(?:kubectl|systemctl|journalctl|helm|terraform|ansible|docker (?:ps|logs|stats|inspect)|df -|top -)"
-        ),
+        regex(r"\b(?:kubectl|systemctl|journalctl|helm|terraform|ansible|docker (?:ps|logs|stats|inspect)|df -|top -)"),
     ),
     (
         CODING_PROFILE.name,
-        re.compile(
+        regex(
             r"\b(?:git (?:diff|status|log|add|commit|show)|pytest|np[mx]|go (?:test|build)|cargo|make|tsc|python3? )"
         ),
     ),
 )
 _WORDS: Final = {
-    CODING_PROFILE.name: re.compile(
+    CODING_PROFILE.name: regex(
         r"\b(?:bug|refactor|unit tests?|function|repository|codebase|pull request|commit)s?\b", re.IGNORECASE
     ),
-    RESEARCH_PROFILE.name: re.compile(
+    RESEARCH_PROFILE.name: regex(
         r"\b(?:research|literature|papers?|sources|citations?|studies|survey of|evidence)\b", re.IGNORECASE
     ),
-    OPERATIONS_PROFILE.name: re.compile(
+    OPERATIONS_PROFILE.name: regex(
         r"\b(?:incident|outage|production|on-call|cluster|latency|alerts?|pods?|runbook|uptime)\b",
         re.IGNORECASE,
     ),

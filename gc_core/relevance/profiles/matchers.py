@@ -12,6 +12,7 @@ import attrs
 from gc_core.relevance.name_scan import LONG_LINE
 from gc_core.values.items import ItemKind
 from gc_core.values.names import Scan, Span
+from gc_core.values.patterns import regex
 
 _AROUND = 120
 """Characters on each side that are classed with a word in a very long line which is nowhere else cut."""
@@ -22,7 +23,7 @@ _PARAGRAPH = 1_200
 _BEFORE = 24
 """Characters before a word in which what has to stand there is looked for."""
 
-_NUMBER = re.compile(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
+_NUMBER = regex(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
 """What tools set before a line: its number, a sign of a diff, and its indent."""
 
 _NUMBERED_BLANK = "→\n"
@@ -59,8 +60,8 @@ def cues(
     *words: str, pattern: str = "", opens: bool = False, apart: bool = False, small: bool = False, before: str = ""
 ) -> tuple[Cue, ...]:
     """A cue for each word, all with the same demands."""
-    behind = re.compile(pattern) if pattern else None
-    ahead = re.compile(before) if before else None
+    behind = regex(pattern) if pattern else None
+    ahead = regex(before) if before else None
     return tuple(Cue(word, behind, opens=opens, apart=apart, small=small, before=ahead) for word in words)
 
 

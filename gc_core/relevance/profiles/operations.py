@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gc_core.relevance.profiles.matchers import Line, LineClass, Reading, cues
+from gc_core.values.patterns import regex
 
 _STATES = (
     *cues("status:", "state:", "phase:", "ready:", "replicas:", "health:", small=True, opens=True),
@@ -60,7 +60,7 @@ _EVENTS = cues(
     *("detected", "mitigated", "acknowledged", "triggered", "recovered", "incident", "scaled"),
     small=True,
 )
-_CLOCK = re.compile(r"\b[0-2]?\d:[0-5]\d(?::[0-5]\d)?\b")
+_CLOCK = regex(r"\b[0-2]?\d:[0-5]\d(?::[0-5]\d)?\b")
 _CLOCK_WITHIN = 60
 
 

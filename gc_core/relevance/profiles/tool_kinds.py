@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gc_core.values.json_values import read_object
+from gc_core.values.patterns import regex
 
 FILE_READ, FILE_WRITE, SHELL_EXEC, SEARCH_RESULTS = "file_read", "file_write", "shell_exec", "search_results"
 WEB_SEARCH, DOCUMENT_READ, DATABASE_QUERY = "web_search", "document_read", "database_query"
@@ -33,7 +33,7 @@ _KINDS: Final = (
     (SHELL_EXEC, (("bash",), ("shell",), ("exec",), ("execute",), ("run",), ("command",), ("terminal",), ("sh",))),
     (DATABASE_QUERY, (("query",),)),
 )
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _EDITOR: Final = "editor"
 _VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
@@ -44,7 +44,7 @@ _COMMANDS: Final = {
     DATABASE_QUERY: frozenset({"psql", "mysql", "sqlite3", "mongosh"}),
     LOG_QUERY: frozenset({"journalctl", "dmesg"}),
 }
-_SED_READS = re.compile(r"sed -n\b")
+_SED_READS = regex(r"sed -n\b")
 _MOST_COMMAND = 400
 _LONGEST = 100
 """Characters of a tool's name, and of a command, that are looked at."""

@@ -11,10 +11,11 @@ from gc_core.storage.ledger import Collected, Entry, Opened, Rewound, Undone
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.rebuild import SESSION
 from gc_core.storage.state import Position
+from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 from gc_core.window.patches import SavedMessage
 
-ITEM = re.compile(r"i[1-9]\d*", re.ASCII)
+ITEM = regex(r"i[1-9]\d*", re.ASCII)
 
 Where = tuple[str, ByteRange | None]
 """A file, and the bytes in it or None for the whole file."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-import filelock
 
 from gc_core.errors import LogError
 from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER
@@ -211,6 +210,8 @@ def _difference(start: int, old: bytes, new: bytes) -> tuple[int, bytes]:
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[None]:
     """While no session promotes facts to this file."""
+    import filelock
+
     if not path.is_file():
         yield
         return

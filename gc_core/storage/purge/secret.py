@@ -9,6 +9,7 @@ import attrs
 
 from gc_core.errors import ConfigError, LogError
 from gc_core.values.json_values import read_json, value_or_none
+from gc_core.values.patterns import regex
 
 SHORTEST = 4
 """Characters of a secret at least: a shorter text stands in ids, numbers and words by chance."""
@@ -16,12 +17,12 @@ SHORTEST = 4
 _MASKS = "*#-=+~_.:;!?%$&@|<>^"
 """What a secret is overwritten with: the first of these that it does not hold itself, so that none is made anew."""
 
-_STRING = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
-_SCALAR = re.compile(r"[-+.\w]+")
-_ESCAPE = re.compile(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_STRING = regex(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
+_SCALAR = regex(r"[-+.\w]+")
+_ESCAPE = regex(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
 # Nobody escapes ASCII letters and digits but by number.
-_UNESCAPED = re.compile(r"[A-Za-z0-9]+")
-_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+_UNESCAPED = regex(r"[A-Za-z0-9]+")
+_ESCAPED_ASCII = regex(rb"\\u00[2-7]")
 
 
 @attrs.frozen

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gc_core.errors import LogError
 from gc_core.storage.master_log import MasterLog
 from gc_core.values.loggers import logger
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FILE_NAME = "index.db"
 
@@ -23,7 +25,6 @@ SCHEMA = 1
 
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 _TABLES = ("meta", "item", "call", "words")
 _CREATE = (
@@ -70,6 +71,8 @@ class IndexFile:
 
     def mending(self, work: Callable[[], T]) -> T:
         """Do it; once more with a new file when the file turns out to be damaged. Raises LogError."""
+        import sqlite3
+
         try:
             try:
                 return work()
@@ -111,6 +114,8 @@ class IndexFile:
         SQLite does not wait for others while it changes the journal's mode, whatever the timeout: several that open a
         new file at once would fail. So it is tried again here, as long as anything else would be waited for.
         """
+        import sqlite3
+
         ends = time.monotonic() + _BUSY_SECONDS
         while True:
             try:
@@ -181,6 +186,8 @@ def bindable(text: str) -> str:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
     try:
         if path.is_symlink():  # it would lead to a file that is not the session's
             path.unlink()
@@ -193,4 +200,9 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def _is_damage(error: sqlite3.Error) -> bool:
     # An error of Python's own making carries no code.
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in _DAMAGE
+    import sqlite3
+
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gc_core.errors import LogError
 from gc_core.providers.contract import Format
@@ -14,6 +13,9 @@ from gc_core.storage.search.record_texts import parts_of, readable
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.loggers import logger
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _KEPT_CALLS = 1_000
 """Calls whose tools are remembered for their results."""

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from gc_core.storage.search.record_texts import unescaped
+from gc_core.values.patterns import regex
 
 MOST_WORDS = 32
 """Words of a query, or of a phrase in it, that are looked for: the first ones."""
@@ -18,8 +19,8 @@ _QUERY_CHARS = 4_000
 _PREVIEW, _BEFORE = 160, 60
 """Characters of a preview, and those of it before the word that was found."""
 
-_WORD = re.compile(r"[^\W_]+")
-_QUOTED = re.compile(r'"([^"]*)"|([^\s"]+)')
+_WORD = regex(r"[^\W_]+")
+_QUOTED = regex(r'"([^"]*)"|([^\s"]+)')
 
 Phrase = tuple[str, ...]
 

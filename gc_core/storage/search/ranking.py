@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gc_core.storage.search.index_file import bindable
 from gc_core.storage.search.queries import Phrase
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MOST_RANKED = 5_000
 """Matches that a search ranks, the newest ones: a word that is everywhere says little, and ranking reads each match."""

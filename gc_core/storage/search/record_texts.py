@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +11,11 @@ from gc_core.providers.contract import Format
 from gc_core.storage.master_log import LogRecord
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.json_values import keys_and_values, read_json
+from gc_core.values.patterns import regex
 from gc_core.values.sources import CONVERSATION, ENRICHMENT
 
 # JSON inside a text: "\nsrc" is the path src on a new line, not a word nsrc.
-_ESCAPED_BREAK = re.compile(r"\\[ntr]")
+_ESCAPED_BREAK = regex(r"\\[ntr]")
 
 
 def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:

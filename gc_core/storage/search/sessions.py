@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Unpack
 
@@ -46,6 +45,8 @@ def _sessions(root: Path) -> list[Path]:
 
 
 def _search_session(directory: Path, query: str, filters: Filters) -> tuple[Hit, ...]:
+    import tempfile
+
     with contextlib.ExitStack() as opened:
         journal = opened.enter_context(contextlib.closing(Journal(directory / master.FILE_NAME, writable=False)))
         log = MasterLog(journal)

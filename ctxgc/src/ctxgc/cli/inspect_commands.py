@@ -68,7 +68,7 @@ def inspect(
     if importlib.util.find_spec("textual") is None:
         typer.echo('ctxgc inspect needs textual: pip install "ctxgc[inspect]"; --once does without', err=True)
         raise typer.Exit(code=2)
-    from ctxgc.inspector.app import InspectorApp  # noqa: PLC0415 - the extra may be missing
+    from ctxgc.inspector.app import InspectorApp
 
     InspectorApp(session).run()
 

@@ -173,7 +173,7 @@ def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
         text = "not compared: the package packaging is not installed"
         yield Diagnosis(level=Level.NOTE, subject="versions", text=text, remedy="pip install packaging, or pip check")
         return
-    from packaging.requirements import Requirement  # noqa: PLC0415 - no dependency of gc-core
+    from packaging.requirements import Requirement
 
     owners = {entry.dist.name for entry in importlib.metadata.entry_points(group=PROJECT) if entry.dist is not None}
     wrong = False

@@ -20,8 +20,7 @@ from gc_core.window.context import Context
 
 _Key = tuple[str, str]
 
-CLOSING = "
-</context>"
+CLOSING = "\n</context>"
 """How the frame of a block ends."""
 
 _CLOSING = regex(r"<(\s*/\s*context)", re.IGNORECASE)

@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 from tests.support.corpus import openai_sessions, require_corpus
 
 ROOT = Path(__file__).parents[1]
+CTXGC = ROOT / "ctxgc"
 PLUGINS = [path.parent for path in sorted((ROOT / "plugins").glob("*/pyproject.toml"))]
 OUTSIDE = ("PYTEST", "PYTHON", "GC_", "PIP_", "COV_")
 """How variables begin that belong to this run of the tests."""
@@ -47,7 +48,7 @@ class Environment:
     def make(self):
         shutil.rmtree(self.root, ignore_errors=True)
         venv.create(self.root / "venv", symlinks=True)
-        self.install(ROOT, *PLUGINS)
+        self.install(ROOT, CTXGC, *PLUGINS)
         (self.root / "written").write_text(self.run("ctxgc", "new-strategy", "tidy", "--directory", self.root))
         self.install(self.root / "gc_tidy")
         (self.root / "ready").touch()
@@ -121,12 +122,12 @@ def environment(tmp_path_factory):
 
 def test_every_distribution_declares_what_it_needs(environment):
     names = {path.name.partition("-")[0] for path in environment.wheels.iterdir()}
-    assert names == {"gc_core", "gc_tidy", *(path.name for path in PLUGINS)}
+    assert names == {"ctxgc", "gc_core", "gc_tidy", *(path.name for path in PLUGINS)}
     environment.pip("check")
 
 
 def test_nothing_comes_from_the_development_install(environment):
-    modules = ["gc_core", "gc_core.testing", "gc_tidy", *(path.name for path in PLUGINS)]
+    modules = ["ctxgc", "gc_core", "gc_core.testing", "gc_tidy", *(path.name for path in PLUGINS)]
     code = f"import sys, {', '.join(modules)}; print(*(sys.modules[name].__file__ for name in {modules}), sep='\\n')"
     files = environment.run("python", "-c", code).splitlines()
     assert [file for file in files if not Path(file).is_relative_to(environment.site)] == []

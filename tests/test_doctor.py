@@ -389,5 +389,6 @@ def test_what_the_system_refuses_is_a_finding_and_ends_nothing(tmp_path):
 
 def test_every_extra_for_users_is_looked_for():
     (text,) = [text for subject, text, _ in found(Level.OK) if subject == "extras"]
-    extras = importlib.metadata.metadata("gc-core").get_all("Provides-Extra")
-    assert all(extra in text for extra in {*extras} - {"dev", "docs"})
+    found_in = (importlib.metadata.metadata(name) for name in ("gc-core", "ctxgc"))
+    extras = {extra for metadata in found_in for extra in metadata.get_all("Provides-Extra")}
+    assert all(extra in text for extra in extras - {"cli", "dev", "docs"})

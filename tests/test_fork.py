@@ -23,7 +23,8 @@ from tests.support.say import answer, rounds, small, user
 BEGIN = """
 import json, os, sys
 from pathlib import Path
-from gc_core import GCSession, SessionClosedError
+from gc_core import GCSession
+from gc_core.errors import SessionClosedError
 from tests.support.say import answer, rounds, small, user
 
 def told(**what):

@@ -486,7 +486,8 @@ import os, socket, sys
 def refuse(*args, **kwargs):
     raise SystemExit(f"asked the network: {args}")
 socket.socket.connect = socket.getaddrinfo = refuse
-from gc_core.summaries import llm, model_library
+from gc_core.summaries import litellm_client as model_library
+from gc_core.summaries import llm
 llm.LLMSummarizer(summarization_model="openai/gpt-5-mini")
 assert "litellm" not in sys.modules
 litellm = model_library.loaded()

@@ -293,7 +293,7 @@ def test_no_text_of_a_session_becomes_markup_or_is_changed(tmp_path):
 
 def test_without_its_extra_a_page_says_what_to_install(report, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(ConfigError, match=r'needs plotly: pip install "gc-core\[report\]"'):
+    with pytest.raises(ConfigError, match=r'needs plotly: pip install "ctxgc\[report\]"'):
         page(report)
 
 

@@ -402,7 +402,7 @@ def test_a_process_that_is_killed_outright_leaves_an_index_that_goes_on(session)
     script = f"""
 import os
 from pathlib import Path
-from gc_core import indexing
+from gc_core.storage.search import indexing
 from gc_core.providers import format_named
 from gc_core.storage.journal import Journal
 from gc_core.storage.master_log import MasterLog
@@ -525,7 +525,7 @@ def test_the_thread_indexes_what_it_is_told_of(session):
 
 
 def test_searches_are_complete_while_threads_index_and_nothing_is_indexed_twice(session, monkeypatch):
-    monkeypatch.setattr("gc_core.indexer._SMALL_BATCH", 2_000)
+    monkeypatch.setattr("gc_core.storage.search.indexer._SMALL_BATCH", 2_000)
     path = session.directory / index_file.FILE_NAME
     indexers = [Indexer(path, session.log, OPENAI) for _ in range(3)]
     index = session.index()

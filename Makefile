@@ -47,11 +47,11 @@ lint: .venv/installed ## Check style and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-tables: .venv/installed ## Print the tables of docs/strategies.md (a few minutes; needs the corpus)
+tables: .venv/installed ## Compare the strategies at six windows (a few minutes; needs the corpus)
 	$(BIN)/ctxgc compare "$${GC_CORPUS:-../shared/corpus}" --sized --window 16000,24000,32000,48000,64000,100000 --strategy gc_truncate,gc_budget,gc_summarize,gc_hybrid,gc_rolling,gc_progressive --markdown
 
-frontier: .venv/installed ## Measure docs/frontier.md: its table and its picture (twenty minutes; needs the corpus)
-	@$(BIN)/python -m benchmarks.frontier --page docs/frontier.md --image docs/images/frontier.svg
+frontier: .venv/installed ## Measure targets and thresholds for docs/measurements.md, with the picture (twenty minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.frontier --page docs/measurements.md --image docs/images/frontier.svg
 
 loop: .venv/installed ## Re-enact coding sessions with a scripted agent (ten minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.editing_loop --no-peers
@@ -62,7 +62,7 @@ edits: .venv/installed ## Compare the edits that miss lines, one by one, with gc
 caching: .venv/installed ## Print its tables of what the prompt cache gives (a few minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.caching
 
-long: .venv/installed ## Print the tables of docs/long-runs.md (five minutes; needs the corpus)
+long: .venv/installed ## Print the tables of a run of 10,000 steps (five minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.longrun --strategy gc_progressive
 
 types: .venv/installed ## Check types

@@ -3,7 +3,7 @@ What sessions would have cost at Anthropic's cache rules and prices, collected a
 
 The provider's cache is simulated (``ctxgc.evaluation.priced_replay``). The sized sessions of ``benchmarks.sized`` are
 replayed with the gaps left out; those that Claude Code recorded tell times, and are replayed with them too.
-``docs/rolling-window.md`` says how to read it.
+``docs/measurements.md`` says how to read it.
 """
 
 from __future__ import annotations

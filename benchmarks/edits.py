@@ -4,7 +4,7 @@ Edits, one by one: which of their lines the window no longer showed, what had re
 ``python -m benchmarks.edits --json FILE`` goes through the sized sessions at two windows with ``gc_rolling`` and writes
 what it found of every edit that quotes lines of its history. ``--before FILE`` compares with such a file of an earlier
 run, of other code for instance, ``--against NAME`` with another strategy; both print in Markdown how many edits miss
-lines, and ten that missed some before and miss none now. ``docs/edits.md`` has ten of them.
+lines, and ten that missed some before and miss none now.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from benchmarks.counting import corpus
 from benchmarks.edit_trail import Line, Trail
 from benchmarks.editing_loop import path_of
-from benchmarks.sized import WORKERS, Task, quiet, renewed, row, session_files, sized
+from benchmarks.sized import WORKERS, Task, quiet, row, session_files, sized
 from gc_core import GCConfig, GCSession, Plugins
 from gc_core.errors import ContextOverflowError
 from gc_core.providers import format_named
@@ -36,7 +36,6 @@ from gc_core.values.messages import Payload, Request, Role
 
 WINDOWS = (32_000, 64_000)
 STRATEGY = "gc_rolling"
-MADE_BY = "make edits"
 SHOWN = 10
 HEADS = (
     *("session", "window", "call", "file edited"),
@@ -117,10 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.before and not options.against:
         return
     before = _read(options.before) if options.before else measured(options.against)
-    text = "\n".join(markdown(before, now))
-    print(text)
-    if options.page:
-        options.page.write_text(renewed(options.page.read_text("utf-8"), text, made_by=MADE_BY), "utf-8")
+    print("\n".join(markdown(before, now)))
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -130,7 +126,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--now", type=Path, help="take that from this JSON file instead of measuring")
     parser.add_argument("--before", type=Path, help="compare with this JSON file")
     parser.add_argument("--against", help="compare with this strategy")
-    parser.add_argument("--page", type=Path, help="put the comparison into this page, between its two marks")
     return parser.parse_args(arguments)
 
 

@@ -3,7 +3,7 @@ Evidence of another kind than names: what of planted facts and of hand-labelled 
 
 A fact is judged in the last request of its session, and in the first one after 1, 2 and 5 collections since it was
 said; a labelled line in the request of the call that needed it, where the whole history is above the threshold (below
-it nothing is collected). ``docs/evidence.md`` says how to read it.
+it nothing is collected). ``docs/measurements.md`` says how to read it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ How deep and how early: the whole frontier of ``gc_rolling`` over the sized sess
 ``python -m benchmarks.frontier [--json FILE] [--from FILE] [--page FILE] [--image FILE]`` replays the sessions at six
 windows, collected down to several targets from several thresholds, and prints a table in Markdown; ``--from`` prints
 and draws again what an earlier run wrote, without replaying. ``--scheduler`` is another, smaller run: see
-``benchmarks.frontier_sweep``. ``docs/frontier.md`` says how to read both. The defaults were chosen on these sessions.
+``benchmarks.frontier_sweep``. ``docs/measurements.md`` says how to read both. The defaults were chosen on
+these sessions.
 """
 
 from __future__ import annotations

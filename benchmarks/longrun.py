@@ -3,7 +3,7 @@ A session of ten thousand model calls: how large, how quick, how much it costs, 
 
 ``python -m benchmarks.longrun [--steps 10000] [--strategy gc_rolling] [--window 100000] [--corrupt]`` runs the stream
 of ``long_session`` through a session with a directory on disk. No model is beside it: the replies are the recorded
-ones. It prints Markdown. ``docs/long-runs.md`` says how to read it.
+ones. It prints Markdown. ``docs/measurements.md`` says how to read it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models of docs/models.md: what fits, what it costs, how full a window is best."""
+"""The models of docs/explanation/models.md: what fits, what it costs, how full a window is best."""
 
 import datetime as dt
 

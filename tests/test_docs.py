@@ -70,13 +70,17 @@ def test_the_blocks_of_a_page_run_one_after_another(path, reader):
 
 def test_the_loop_in_the_readme_sends_every_call_to_the_provider(reader):
     path = ROOT / "README.md"
-    reader.does(path, next(block for block in blocks_of(path) if "client.messages.create" in block.text))
+    reader.does(path, the_loop(path))
     requests = reader.names["server"].requests
     assert [[message["role"] for message in request["messages"]] for request in requests] == [
         ["user"],
         ["user", "assistant", "user"],
     ]
     assert Path("sessions/42/master.jsonl").stat().st_size > 0
+
+
+def the_loop(path):
+    return next(block for block in blocks_of(path) if block.kind == "python" and "client.messages.create" in block.text)
 
 
 def test_the_plugin_in_the_documents_is_a_whole_one(tmp_path):
@@ -103,14 +107,14 @@ def imported(path):
 
 
 def test_every_hook_is_documented_with_its_signature():
-    text = (ROOT / "docs" / "hooks.md").read_text()
+    text = (ROOT / "docs" / "reference" / "hooks.md").read_text()
     documented = {found["name"]: found["signature"] for found in HOOK.finditer(text)}
     hooks = {name: function for name, function in vars(hookspecs).items() if name.startswith("gc_")}
     assert documented == {name: str(inspect.signature(hook)).replace("'", "") for name, hook in hooks.items()}
 
 
 def test_every_rule_of_the_kit_is_documented_in_its_own_words():
-    text = (ROOT / "docs" / "testing-a-strategy.md").read_text()
+    text = (ROOT / "docs" / "how-to" / "test-a-strategy.md").read_text()
     rules = [rule for contract in (StrategyContract, SummarizerContract, CounterContract) for rule in contract.rules()]
     assert RULE.findall(text) == [(name, first_paragraph(method)) for name, method in rules]
 

@@ -459,6 +459,6 @@ def test_every_rule_is_broken_by_an_example():
 
 
 def test_every_rule_is_documented_in_its_own_words():
-    text = (Path(ROOT) / "docs" / "extending.md").read_text()
+    text = (Path(ROOT) / "docs" / "how-to" / "extend.md").read_text()
     rules = [rule for contract in CONTRACTS for rule in contract.rules()]
     assert RULE.findall(text) == [(name, first_paragraph(method)) for name, method in rules]

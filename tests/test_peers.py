@@ -15,7 +15,17 @@ from benchmarks.peers.catalog import ADAPTERS, PEERS, REQUIREMENTS, Peer, peers_
 from benchmarks.peers.process import AdapterProcess, PeerCallError, PeerError
 from benchmarks.peers.replaying import errors_by_kind, replay_peer
 from benchmarks.peers.running import BEGIN, END, renewed
-from benchmarks.peers.table import Run, apart, as_json, earlier_figures, figures, markdown, row_of, table_of
+from benchmarks.peers.table import (
+    Run,
+    apart,
+    as_json,
+    earlier_figures,
+    figures,
+    markdown,
+    row_of,
+    table_of,
+    windows_markdown,
+)
 from gc_core import GCConfig
 from gc_core.errors import ConfigError, GCError
 from tests.support.corpus import openai_sessions, require_corpus
@@ -172,6 +182,8 @@ def test_a_run_is_told_with_its_errors_and_compared_with_an_earlier_one(tmp_path
     text = "\n".join(markdown(run))
     assert "| a broken one |" in text
     assert "- a broken one, made.jsonl: 1 x a broken one: ValueError: no way" in text
+    assert "| system | 2,500 |" in "\n".join(windows_markdown(run))
+    assert "| a broken one | - (" in "\n".join(windows_markdown(run))
     earlier = earlier_figures(as_json(run))
     assert earlier == pytest.approx(figures(run))
     assert not list(apart(run, earlier, 0.1))

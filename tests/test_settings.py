@@ -8,7 +8,7 @@ import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, Plugins, hookimpl, load_config
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "configuration.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "configuration.md"
 
 
 @pytest.fixture

@@ -23,7 +23,20 @@ from benchmarks.counting import corpus
 from benchmarks.peers.catalog import Peer, peers_named
 from benchmarks.peers.process import PeerError
 from benchmarks.peers.replaying import PeerReplay, replay_peer
-from benchmarks.peers.table import Row, Run, Table, apart, as_json, earlier_figures, markdown, row_of, rows_of, table_of
+from benchmarks.peers.table import (
+    Row,
+    Run,
+    Table,
+    apart,
+    as_json,
+    earlier_figures,
+    markdown,
+    means_markdown,
+    row_of,
+    rows_of,
+    table_of,
+    windows_markdown,
+)
 from benchmarks.sized import Task as SizedTask
 from benchmarks.sized import long, made_with, session_files, sized
 from gc_core.errors import ConfigError
@@ -89,9 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         failures=tuple(dict.fromkeys(outcome.failure for outcome in done if outcome.failure)),
     )
     noted = () if options.long else ("", "## The peers, one by one", "", *notes(peers))
-    text = "\n".join((*markdown(run), *noted))
-    print(text)
-    _write(run, text, options)
+    print("\n".join((*markdown(run), *noted)))
+    _write(run, "\n".join((run.made, *means_markdown(run), *windows_markdown(run), *noted)), options)
 
 
 def notes(peers: Sequence[Peer]) -> Iterator[str]:
@@ -120,7 +132,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, help="default: all")
     parser.add_argument("--keep", type=Path, help="take what this JSON file of an earlier run has; measure the rest")
     parser.add_argument("--json", type=Path, help="write all figures here, each session's too")
-    parser.add_argument("--page", type=Path, help="put tables and notes into this page, between its two marks")
+    parser.add_argument("--page", type=Path, help="put means, windows and notes into this page, between its marks")
     parser.add_argument("--against", type=Path, help="tell what differs by more than 0.1 from this JSON file")
     return parser.parse_args(arguments)
 

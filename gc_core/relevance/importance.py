@@ -152,7 +152,7 @@ class CompositeScorer:
     The mean of recency and reference frequency.
 
     Of the 31 combinations of five terms this one foretold best what recorded agents used next, and it was chosen in
-    each of nine sessions from the other eight (docs/importance.md).
+    each of nine sessions from the other eight (docs/reference/importance.md).
     """
 
     def score(self, item: Item, window: ScoringWindow) -> float:

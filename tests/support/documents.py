@@ -36,7 +36,9 @@ FILE = re.compile(r"\A# (?P<name>[\w./-]+\.py)\n")
 HEX = re.compile(r"\b(?:[0-9a-f]{8}|[0-9a-f]{32})\b")
 FIGURE = re.compile(r"\d+(?:[.,]\d+)*(?: ?k\b)?")
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b(?!\.)")
-EXTRA = re.compile(r"(?:gc-core|\.)\[(?P<extras>[\w,]+)\]")
+EXTRA = re.compile(r"(?P<name>gc-core|ctxgc|\.(?:/[\w-]+)*)\[(?P<extras>[\w,]+)\]")
+SOURCES = {"gc-core": ".", "ctxgc": "ctxgc"}
+"""Where the distributions are whose extras a page may name."""
 LONG = {"compare", "inspect"}
 """Commands that take long, or wait for somebody: that they exist, with these options, is all that is looked at."""
 
@@ -264,14 +266,14 @@ def check_make(arguments: list[str], _: Path) -> None:
 
 
 def check_pip(arguments: list[str], directory: Path) -> None:
-    """The extras that it names are there, of gc-core or of the package that the page belongs to; so are directories."""
-    own = directory / "pyproject.toml"
-    text = (own if own.exists() else ROOT / "pyproject.toml").read_text()
+    """The directories and extras that it names exist: of gc-core, of ctxgc or of the package that the page is about."""
+    base = directory if (directory / "pyproject.toml").exists() else ROOT
     for argument in arguments[1:]:
-        named = EXTRA.match(argument)
-        unknown = [extra for extra in named["extras"].split(",") if f"\n{extra} = [" not in text] if named else []
-        assert unknown == [], argument
-        if argument.startswith("./"):
+        if named := EXTRA.match(argument):
+            source = ROOT / SOURCES[named["name"]] if named["name"] in SOURCES else base / named["name"]
+            text = (source / "pyproject.toml").read_text()
+            assert [extra for extra in named["extras"].split(",") if f"\n{extra} = [" not in text] == [], argument
+        elif argument.startswith("./"):
             assert list(ROOT.glob(argument)), argument
 
 

@@ -154,7 +154,7 @@ def _opened(directory: Path) -> Opened | None:
 
 def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
     """What is wrong, with the line of the file in which it stands, and the key that may have been meant."""
-    text, remedy = str(error), "correct it; docs/configuration.md has every key"
+    text, remedy = str(error), "correct it; docs/reference/configuration.md has every key"
     named = _KEY.match(text)
     key = "" if named is None else named.group(1) or named.group(2)
     near = difflib.get_close_matches(key, _NAMES, n=1) if key not in _NAMES else []

@@ -17,7 +17,7 @@ from gc_core.storage.master_log import FILE_NAME
 from gc_core.values.folders import OTHERS
 
 LOCK_NAME = "lock"
-"""The file in a session's directory that its writer locks; see docs/memory.md."""
+"""The file in a session's directory that its writer locks; see docs/reference/memory.md."""
 
 LITTLE_SPACE, NO_SPACE = 1 << 30, 50 << 20
 """Bytes free below which a session will soon not be written, or is likely not to be already."""

@@ -1,5 +1,5 @@
 """
-What a long session costs with collection and without: the models of ``docs/models.md``, as pure functions of tokens.
+What a long session costs with and without collection: the models of ``docs/explanation/models.md`` as pure functions.
 
 Prices are data (``gc_core.cache.prices``), never numbers in here. Amounts are USD.
 """

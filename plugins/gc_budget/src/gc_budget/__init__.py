@@ -15,7 +15,7 @@ import gc_core as gc
 _EXCLUDE = "exclude"
 _STUBS = "1b ephemeral"
 _LEAST = 200
-"""Tokens below which nothing is stubbed: short results are mostly content (docs/evidence.md)."""
+"""Tokens below which nothing is stubbed: short results are mostly content (docs/measurements.md)."""
 _ROOM = 150
 """Tokens that every stub may have, if that is no more than ``_MOST`` of the original."""
 _MOST = 0.7

@@ -79,8 +79,7 @@ def markdown(run: Run) -> Iterator[str]:
     yield row("---", *["--:"] * 7)
     yield from map(_row, run.points)
     yield ""
-    yield "`gc_rolling` window by window, with its limit for large windows and without: edits that miss %, cost with"
-    yield "misses, far fit %."
+    yield "`gc_rolling` by window: edits that miss % (cost with misses)."
     yield ""
     yield row("down to %", *(f"{window:,}" for window in WINDOWS))
     yield row("---", *["--:"] * len(WINDOWS))
@@ -95,7 +94,7 @@ def _row(point: Point) -> str:
         f"{setting.threshold:g}" if setting.target is not None else "-",
         _down_to(setting) if setting.target is not None else "-",
         f"{point.edits_that_miss:.1f}",
-        f"{point.low:.0f} - {point.high:.0f}",
+        f"{point.low:.0f}-{point.high:.0f}",
         f"{point.cost_with_misses:.3f}",
         f"{point.far_fit:.1f}",
         shown(point.verbatim_reuse),
@@ -107,7 +106,7 @@ def _down_to(setting: Setting) -> str:
 
 
 def _window_row(point: Point) -> str:
-    figures = (f"{one.edits_that_miss:.1f} / {one.cost_with_misses:.2f} / {one.far_fit:.0f}" for one in point.windows)
+    figures = (f"{one.edits_that_miss:.1f} ({one.cost_with_misses:.2f})" for one in point.windows)
     return row(_down_to(point.setting), *figures)
 
 

@@ -15,7 +15,7 @@ REQUIREMENTS = HERE / "requirements"
 HOME = HERE.parents[1] / ".peers"
 """Where the virtual environments are made."""
 
-STUB = "needs a model: summaries by a stub that copies lines with file names, 2,000 tokens at most"
+STUB = "a stub writes its summaries"
 
 
 @attrs.frozen(kw_only=True)
@@ -59,10 +59,8 @@ PEERS: tuple[Peer, ...] = (
         adapter=ADAPTERS / "langchain_summarization.py",
         notes=(
             STUB,
-            "1.5.0 could not be installed on 2026-11-22: its langchain-core wants a certifi that the index had not",
-            "`keep` is the target less the summary",
-            "`trim_tokens_to_summarize` is off: at its 4,000 a long run of tool calls leaves nothing to summarise",
-            "counts with ours",
+            "`keep` is the target minus the summary",
+            "`trim_tokens_to_summarize` is off: at 4,000 a long run of tool calls leaves nothing to summarise",
         ),
     ),
     Peer(
@@ -70,10 +68,7 @@ PEERS: tuple[Peer, ...] = (
         package="langchain",
         venv="langchain",
         adapter=ADAPTERS / "langchain_clearing.py",
-        notes=(
-            "defaults but for the trigger: all results but three are cleared, so it has no target",
-            "counts with ours",
-        ),
+        notes=("clears all results but three, so it has no target",),
     ),
     Peer(
         name="pydantic-ai-harness tiered *",
@@ -82,9 +77,9 @@ PEERS: tuple[Peer, ...] = (
         adapter=ADAPTERS / "pydantic_tiered.py",
         notes=(
             STUB,
-            "run by `compact_now` at the trigger; inside an agent's run one number is both trigger and target",
-            "its summarizer sees 500 characters of each tool result, its default",
-            "counts texts with ours, without the framing of messages",
+            "`compact_now` at the trigger",
+            "its summarizer reads 500 characters of each tool result",
+            "does not count the framing of messages",
         ),
     ),
     Peer(
@@ -93,7 +88,7 @@ PEERS: tuple[Peer, ...] = (
         venv="strands",
         adapter=ADAPTERS / "strands_agent.py",
         arguments=("summarizing",),
-        notes=(STUB, "no target: three tenths of the messages are summarised at a time", "counts with ours"),
+        notes=(STUB, "summarises three tenths of the messages at a time, so it has no target"),
     ),
     Peer(
         name="strands sliding window",
@@ -101,10 +96,7 @@ PEERS: tuple[Peer, ...] = (
         venv="strands",
         adapter=ADAPTERS / "strands_agent.py",
         arguments=("sliding",),
-        notes=(
-            "no target and no budget: it keeps the newest 40 messages, fewer above the trigger",
-            "counts with ours",
-        ),
+        notes=("keeps the newest 40 messages, fewer above the trigger",),
     ),
     Peer(
         name="strands context manager *",
@@ -114,9 +106,8 @@ PEERS: tuple[Peer, ...] = (
         arguments=("context",),
         notes=(
             STUB,
-            "experimental in its package; the strategies of its preset `auto`, the summary at the trigger; no target",
-            "its tool that reads back what was cut is not used: a replayed agent asks for nothing",
-            "counts with ours",
+            "experimental in its package; its preset `auto`; no target",
+            "its tool that reads back removed content is not used",
         ),
     ),
     Peer(
@@ -125,8 +116,8 @@ PEERS: tuple[Peer, ...] = (
         venv="llmslim",
         adapter=ADAPTERS / "llmslim_engine.py",
         notes=(
-            "its engine for Hermes Agent, whose empty base class is stood in for",
-            "counts with cl100k_base and without framing, so what it takes for the target is a little more",
+            "its engine for Hermes Agent",
+            "counts with cl100k_base and without framing, so its target is a little larger",
         ),
     ),
     Peer(
@@ -135,7 +126,7 @@ PEERS: tuple[Peer, ...] = (
         venv="llmslim",
         adapter=ADAPTERS / "llmslim_processor.py",
         notes=(
-            "its history processor for Pydantic AI, which keeps what it answers; one budget, which is the trigger",
+            "its history processor for Pydantic AI; one budget, which is the trigger",
             "counts with cl100k_base and without framing",
         ),
     ),
@@ -146,8 +137,7 @@ PEERS: tuple[Peer, ...] = (
         adapter=ADAPTERS / "headroom_compress.py",
         notes=(
             "has no budget: it compresses what its rules find, from the first call on",
-            "the model that it fetches for plain text is not there without a network: rules alone",
-            "counts with o200k_base, its own",
+            "rules only: the model that it downloads for plain text is not available",
         ),
     ),
 )

@@ -35,7 +35,6 @@ from benchmarks.peers.table import (
     row_of,
     rows_of,
     table_of,
-    windows_markdown,
 )
 from benchmarks.sized import Task as SizedTask
 from benchmarks.sized import long, made_with, session_files, sized
@@ -103,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     noted = () if options.long else ("", "## The peers, one by one", "", *notes(peers))
     print("\n".join((*markdown(run), *noted)))
-    _write(run, "\n".join((run.made, *means_markdown(run), *windows_markdown(run), *noted)), options)
+    _write(run, "\n".join((run.made, *means_markdown(run), *noted)), options)
 
 
 def notes(peers: Sequence[Peer]) -> Iterator[str]:
@@ -132,7 +131,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, help="default: all")
     parser.add_argument("--keep", type=Path, help="take what this JSON file of an earlier run has; measure the rest")
     parser.add_argument("--json", type=Path, help="write all figures here, each session's too")
-    parser.add_argument("--page", type=Path, help="put means, windows and notes into this page, between its marks")
+    parser.add_argument("--page", type=Path, help="put means and notes into this page, between its marks")
     parser.add_argument("--against", type=Path, help="tell what differs by more than 0.1 from this JSON file")
     return parser.parse_args(arguments)
 

@@ -178,20 +178,6 @@ def means_markdown(run: Run) -> Iterator[str]:
         yield "| " + " | ".join(_mean_cells(mean, kinds[mean.system])) + " |"
 
 
-def windows_markdown(run: Run) -> Iterator[str]:
-    """Edits that miss and cost with misses of every system, by window, a line each."""
-    by_window = [{row.system: row for row in table.rows} for table in run.tables]
-    systems = {row.system: row.kind for table in run.tables for row in table.rows}
-    yield ""
-    yield "## By window: edits that miss % (cost with misses)"
-    yield ""
-    yield "| system | " + " | ".join(f"{table.window:,}" for table in run.tables) + " |"
-    yield "|---|" + "---|" * len(run.tables)
-    for system, kind in systems.items():
-        cells = (_window_cell(rows[system]) if system in rows else "-" for rows in by_window)
-        yield f"| {_name(system, kind)} | {' | '.join(cells)} |"
-
-
 def as_json(run: Run) -> str:
     """Everything, the sessions' figures too."""
     return json.dumps(attrs.asdict(run, value_serializer=_plain), indent=1) + "\n"
@@ -280,12 +266,6 @@ def _cells(row: Row) -> Iterator[str]:
     yield f"{row.breaks_per_100:.1f}"
     yield f"{row.p99_ms:.0f}"
     yield str(sum(one.count for one in row.errors))
-
-
-def _window_cell(row: Row) -> str:
-    whole = row.summary
-    cost = "-" if whole.cost_with_misses is None else f"{whole.cost_with_misses:.2f}"
-    return f"{_number(whole.edits_that_miss)} ({cost})"
 
 
 def _mean_cells(row: Means, kind: str) -> Iterator[str]:

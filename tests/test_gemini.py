@@ -60,7 +60,7 @@ def response(name="look", output="seen", **more):
 
 
 def request(*contents):
-    return Request(format="gemini", messages=contents)
+    return GEMINI.request(system=(), tools=(), messages=contents, tokens=0)
 
 
 def rendered(session):

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, GCTriggerReason, load_config
-from gc_core.values.provider_edits import merged
+from gc_core.providers.anthropic.context_editing import merged
 from tests.support.inside import state_of
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use, user
@@ -117,7 +117,7 @@ def test_another_window_moves_the_levels():
 
 def test_a_smaller_window_than_anthropic_compacts_is_refused_and_nothing_has_changed():
     with opened(ALL) as session:
-        with pytest.raises(ConfigError, match="Anthropic compacts at 50,000 or more"):
+        with pytest.raises(ConfigError, match="the provider compacts at 50,000 or more"):
             session.switch(context_limit=60_000)
         assert session.config.context_limit == 200_000
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, InstructionSource
 from gc_core.errors import MessageError, RuleError, SourceError
 from gc_core.providers import format_named
-from gc_core.providers.anthropic.context_editing import PLACEHOLDER
 from gc_core.providers.rules import check_collection, check_request
+from gc_core.providers.server_edits import PLACEHOLDER
 from gc_core.values.messages import Request
 from tests.support.checker import complaints
 from tests.support.inside import counter_of, state_of, window_of

@@ -9,9 +9,11 @@ import attrs
 
 from gc_core.providers.cache_breakpoints import MarkShape
 from gc_core.providers.cache_terms import CacheTerms
+from gc_core.providers.client_arguments import joined
 from gc_core.providers.contract import Format
 from gc_core.providers.model_families import ModelFamily
 from gc_core.providers.rules.violations import Rule, Violation
+from gc_core.providers.server_edits import NO_SERVER_EDITS, ServerSide
 from gc_core.values.messages import Payload, Request
 
 LEVELS: Final = ("tools", "system", "messages")
@@ -67,12 +69,14 @@ class Provider:
         breakpoints: How a cache breakpoint is written, one shape for each field that the terms may name.
         reads_in_order: It reads tools, system text, messages, and a change loses its own level and all later ones.
         tool_schema: A tool's schema in this format.
+        joined_options: A session's options and a host's own arguments as one set, of which the host's win.
+        server_side: How it is asked to edit the window by itself.
 
     """
 
     format: Format
     rules: tuple[Rule, ...]
-    edit_rules: EditRules = EditRules()
+    edit_rules: EditRules = attrs.field(factory=EditRules)
     families: tuple[ModelFamily, ...] = ()
     default_family: ModelFamily
     cache_terms: tuple[CacheTerms, ...] = ()
@@ -80,6 +84,8 @@ class Provider:
     breakpoints: tuple[MarkShape, ...] = ()
     reads_in_order: bool = False
     tool_schema: ToolSchema
+    joined_options: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] = joined
+    server_side: ServerSide = NO_SERVER_EDITS
 
     @property
     def name(self) -> str:

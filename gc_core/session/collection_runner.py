@@ -38,6 +38,7 @@ from gc_core.events import (
     CollectionStarted,
     RateExceeded,
 )
+from gc_core.providers import provider_named
 from gc_core.session.archive import Archive
 from gc_core.session.event_logs import log_plan, log_skipped
 from gc_core.session.timeline import synchronized
@@ -47,7 +48,6 @@ from gc_core.storage.usage_ledger import CallWatch
 from gc_core.values.config import RAISE, UNDO, GCConfig
 from gc_core.values.loggers import bound_collection, logger
 from gc_core.values.messages import Payload, Request, Usage
-from gc_core.values.provider_edits import merged
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import CONVERSATION
 from gc_core.values.summary import SummaryRequest
@@ -236,7 +236,9 @@ class Collecting(Archive):
 
     def _with_edits(self, request: Request) -> Request:
         options = self._provider_options
-        return attrs.evolve(request, options=merged(options, request.options)) if options else request
+        if not options:
+            return request
+        return attrs.evolve(request, options=provider_named(self.format).joined_options(options, request.options))
 
     def _tell_rate(self) -> None:
         tokens = self._calls.above(self._config.tpm_budget)

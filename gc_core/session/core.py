@@ -28,6 +28,7 @@ from gc_core.events import (
 )
 from gc_core.observer import Watch
 from gc_core.plugins.manager import Plugins, named
+from gc_core.providers import provider_named
 from gc_core.providers.cache_terms import terms_of
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.model_families import check_model
@@ -199,7 +200,8 @@ class SessionBase(Handing):
         self._profile_choice = profile_of(settings.config, self.plugins)
         self._ahead = Ahead()
         self._listeners: list[Listener] = [] if host.on_event is None else [host.on_event]
-        settings.config.at_provider.check(settings.format, settings.config.usable)
+        edits, usable = settings.config.at_provider, settings.config.usable
+        provider_named(settings.format).server_side.check(edits, settings.format, usable)
         self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         self._indexer = None
         store = make()
@@ -269,7 +271,7 @@ class SessionBase(Handing):
         config = self._config
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
-            config.at_provider.check(self.format, config.usable)
+            provider_named(self.format).server_side.check(config.at_provider, self.format, config.usable)
         self._configure(config, model or self._state.model)
 
     @synchronized

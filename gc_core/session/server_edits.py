@@ -1,51 +1,51 @@
-"""Read what the provider itself cleared from a request: see ``gc_core.providers.anthropic.context_editing``."""
+"""Read what the provider itself cleared from a request: see ``gc_core.providers.server_edits``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from gc_core.providers.anthropic.context_editing import ServerConfig, left_out
-from gc_core.providers.server_edits import ServerEdits
+from gc_core.providers import provider_named
+from gc_core.providers.server_edits import ServerConfig, ServerEdits, ServerSide, left_out
 from gc_core.session.inbox import HostCalls
 from gc_core.session.timeline import synchronized
 from gc_core.storage.ledger import Cleared
 from gc_core.values.policy import GCPolicy
-from gc_core.values.provider_edits import with_edits
 
 
 class ConsumedContent(HostCalls):
     """What the provider left out of the last request counts as it counts it."""
 
     _raw_sent: int
-    _server = ServerConfig()
     _told_edits: Mapping[str, Any] | None = None
     _cleared_tokens = 0
+
+    @property
+    def _server_side(self) -> ServerSide:
+        return provider_named(self.format).server_side
 
     @property
     def _provider_options(self) -> Mapping[str, Any]:
         """What requests carry of ``GCConfig.provider_edits``."""
         config = self._config
         spared = [name for name, policy in config.tool_policies().items() if policy is not GCPolicy.EPHEMERAL]
-        return config.at_provider.options(self.format, config.usable, spared)
+        return self._server_side.options(config.at_provider, config.usable, spared)
 
     @property
     def _clears(self) -> ServerConfig:
         """Which tools the provider leaves alone: as the host told, else as the configuration has it."""
-        ours = self._provider_options.get("extra_body", {}).get("context_management")
-        if ours is None:
-            return self._server
-        return ServerConfig.of(with_edits(ours, self._told_edits))
+        return self._server_side.config(self._provider_options, self._told_edits)
 
     @synchronized
     def provider_edits(self, context_management: Mapping[str, Any]) -> None:
         """
-        Tell the ``context_management`` that you send to Anthropic, so that the tools that it excludes count in full.
+        Tell the ``context_management`` that you send to the provider, so that the tools that it excludes count in full.
 
         Without it the oldest results are taken for those that the provider cleared. Remembered by this object alone.
         Raises SourceError when it is none.
         """
-        self._server, self._told_edits = ServerConfig.of(context_management), context_management
+        self._server_side.config({}, context_management)
+        self._told_edits = context_management
 
     def _note_served(self, edits: ServerEdits | None) -> None:
         """Before the reply is taken: of the request that it answers, the provider left so much out."""

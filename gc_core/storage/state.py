@@ -13,10 +13,10 @@ import attrs
 
 from gc_core.errors import ConfigError, LogError
 from gc_core.providers import format_named
-from gc_core.providers.anthropic.context_editing import PLACEHOLDER
 from gc_core.providers.calibration import Calibration
 from gc_core.providers.contract import Format, TokenCounter
 from gc_core.providers.model_families import family
+from gc_core.providers.server_edits import PLACEHOLDER
 from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.objective import Objective
 from gc_core.storage.ledger import Cleared, Collected, Configured, Digests, Numbers, Opened

@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,6 @@ import attrs
 
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.json_values import value_in_utf8
-from gc_core.values.provider_edits import merged
 
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 """The fields by which providers mark a cache breakpoint: they come and go while what is sent stays the same."""
@@ -147,7 +146,7 @@ class Usage:
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
         cache_write_1h_tokens: Of those written, for an hour.
-        iterations: Passes that the provider billed apart, and did not count above: Anthropic's compaction.
+        iterations: Passes that the provider billed apart, and did not count above: those of its own compaction.
 
     """
 
@@ -164,21 +163,34 @@ class Usage:
         return max(0, self.input_tokens - self.cache_read_tokens - self.cache_write_tokens)
 
 
+def plain_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Messages, system text and tools under these names, with the options; the host's own arguments win."""
+    return {**payloads_by_name(request), **request.options, **own}
+
+
+def payloads_by_name(request: Request) -> dict[str, Any]:
+    """The messages, and where there are any the system text and the tools, each as a list under its name."""
+    arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
+    return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Request:
     """
     What is sent to the provider for one model call. Read-only: its payloads are the session's own.
 
     Attributes:
-        format: Name of the format: ``"openai"``, ``"anthropic"``, ``"responses"`` or ``"gemini"``.
+        format: Name of the format.
         messages: The messages, in the provider's own shape.
         system: The system blocks where the provider takes them apart from the messages, else empty.
         tools: The tool schemas.
         tokens: Tokens as counted by the session, uncalibrated.
         stable: Number of leading system texts that belong to layers which many sessions share.
         options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
-        whole: In Responses the session's own messages, of which a reply holds all its items; empty where nobody knows.
+        whole: Where a reply is sent as several items, the session's own messages, each with all its items; empty where
+            nobody knows.
         own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
+        arguments: How the provider's client takes such a request, with the host's own arguments joined to the options.
 
     """
 
@@ -191,6 +203,7 @@ class Request:
     options: Mapping[str, Any] = attrs.field(factory=dict)
     whole: tuple[Payload, ...] = attrs.field(default=(), repr=False)
     own: frozenset[int] = attrs.field(default=frozenset(), repr=False)
+    arguments: Callable[[Request, Mapping[str, Any]], dict[str, Any]] = attrs.field(default=plain_arguments, repr=False)
 
     def is_own(self, message: Payload) -> bool:
         """Whether gc-core wrote this one of its messages."""
@@ -209,44 +222,4 @@ class Request:
         ``own`` are further ones of yours. Where the session sends such an argument too, both are joined and yours win:
         ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``.
         """
-        match self.format:
-            case "responses":
-                arguments = _responses(self)
-            case "gemini":
-                arguments = _gemini(self)
-            case _:
-                arguments = _messages(self)
-        return arguments | merged(self.options, own)
-
-
-def _messages(request: Request) -> dict[str, Any]:
-    """Anthropic's Messages and OpenAI's Chat Completions."""
-    arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
-    return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
-
-
-def _responses(request: Request) -> dict[str, Any]:
-    """OpenAI's Responses: the system text is one string."""
-    arguments: dict[str, Any] = {"input": list(request.messages)}
-    if request.system:
-        arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
-    if request.tools:
-        arguments["tools"] = list(request.tools)
-    return arguments
-
-
-def _gemini(request: Request) -> dict[str, Any]:
-    """Gemini: what stands before the conversation is part of the configuration."""
-    config: dict[str, Any] = {}
-    if request.system:
-        config["system_instruction"] = {"parts": list(request.system)}
-    if request.tools:
-        config["tools"] = _gemini_tools(request.tools)
-    return {"contents": list(request.messages), "config": config}
-
-
-def _gemini_tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
-    """All function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
-    declared = [schema for schema in schemas if "name" in schema]
-    built_in = [dict(schema) for schema in schemas if "name" not in schema]
-    return [*([{"function_declarations": declared}] if declared else []), *built_in]
+        return self.arguments(self, own)

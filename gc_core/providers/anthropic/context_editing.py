@@ -1,8 +1,8 @@
 """
-What a provider left out of a request by itself, as its reply tells.
+What Anthropic is asked to do to the window by itself: ``GCConfig.provider_edits`` as its requests say it.
 
-It does so for each request anew, with the whole history sent again: a report stands for one request, and the next one
-takes its place.
+Sources: Anthropic's guides to context editing and compaction, and the request types of the package anthropic 2.12
+(November 2026).
 """
 
 from __future__ import annotations
@@ -10,85 +10,108 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
 from gc_core.errors import SourceError
-from gc_core.providers.server_edits import ServerEdits
-from gc_core.values.items import Item, ItemKind
-from gc_core.values.messages import Message
+from gc_core.providers.client_arguments import BODY, EDITS, HEADERS, edit_kind, joined, not_told
+from gc_core.providers.server_edits import ServerConfig, ServerSide
+from gc_core.values.provider_edits import ProviderEdits
 
-PLACEHOLDER: Final = "[cleared]"
-"""
-What a cleared result is counted as: Anthropic puts a placeholder there, whose words it does not publish (guide to
-context editing, August 2026).
-"""
+LEAST_COMPACTION: Final = 50_000
+"""Input tokens below which Anthropic takes no trigger of a compaction."""
+
+BETAS: Final = {"clear": "context-management-2025-06-27", "compact": "compact-2026-01-12"}
+"""What a request has to ask for, by the first word of an edit's type."""
+
+_BETA = "anthropic-beta"
 
 
-@attrs.frozen(kw_only=True)
-class ServerConfig:
+def options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dict[str, Any]:
+    """What a request carries of the edits: the fields of its body, and the betas that these need."""
+    asked = list(_edits(edits, usable, sorted(spared)))
+    if not asked:
+        return {}
+    betas = dict.fromkeys(BETAS[str(edit["type"]).partition("_")[0]] for edit in asked)
+    return {HEADERS: {_BETA: ",".join(betas)}, BODY: {EDITS: {"edits": asked}}}
+
+
+def _edits(edits: ProviderEdits, usable: int, spared: list[str]) -> Iterator[dict[str, Any]]:
+    if edits.thinking_turns is not None:
+        keep = {"type": "thinking_turns", "value": edits.thinking_turns}
+        yield {"type": "clear_thinking_20251015", "keep": keep}
+    if edits.clear_percent is not None:
+        excluded = {"exclude_tools": spared} if spared else {}
+        yield {"type": "clear_tool_uses_20250919", "trigger": _tokens(usable, edits.clear_percent), **excluded}
+    if edits.compact_percent is not None:
+        trigger = _tokens(usable, edits.compact_percent)
+        if trigger["value"] >= LEAST_COMPACTION:  # a provider's refusal may have told of a smaller window since
+            yield {"type": "compact_20260112", "trigger": trigger}
+
+
+def _tokens(usable: int, percent: float) -> dict[str, Any]:
+    return {"type": "input_tokens", "value": int(usable * percent / 100)}
+
+
+def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """
-    What of its ``context_management`` the host told: which tools the provider leaves alone.
+    A session's options and a host's own arguments as one set of arguments: the host's win.
 
-    Attributes:
-        excluded: Names of tools whose results are never cleared.
-        inputs: Tools whose arguments are cleared with their results: all (True), none (False), or these.
-
+    Betas, headers and fields of the body are joined. Of edits that both ask for the host's stands, each kind once, in
+    the order that the provider wants. A compaction that the host asks for at once (``compaction``) takes none beside
+    it.
     """
-
-    excluded: frozenset[str] = frozenset()
-    inputs: bool | frozenset[str] = False
-
-    @classmethod
-    def of(cls, context_management: Mapping[str, Any]) -> ServerConfig:
-        """Of the value that the host gives to Anthropic's client. Raises SourceError when that is none."""
-        edits = context_management.get("edits") if isinstance(context_management, Mapping) else None
-        if not isinstance(edits, Sequence) or not all(isinstance(edit, Mapping) for edit in edits):
-            raise SourceError(f"context_management = {context_management!r:.200}: expected {{'edits': [...]}}")
-        for edit in edits:
-            if str(edit.get("type")).startswith("clear_tool_uses"):
-                inputs = edit.get("clear_tool_inputs") or False
-                named = inputs if isinstance(inputs, bool) else frozenset(inputs)
-                return cls(excluded=frozenset(edit.get("exclude_tools") or ()), inputs=named)
-        return cls()
-
-    def clears_input(self, name: str) -> bool:
-        """Whether the arguments of a call of this tool go with its result."""
-        return self.inputs if isinstance(self.inputs, bool) else name in self.inputs
+    if not options or not own:
+        return {**options, **own}
+    ours, theirs = dict(options), dict(own)
+    if "compaction" in own or "compaction" in own.get(BODY, {}):
+        ours[BODY] = {name: value for name, value in ours.get(BODY, {}).items() if name != EDITS}
+    before, asked = ours.get(BODY, {}).get(EDITS), _names(ours.get(HEADERS))
+    told = None if before is None else theirs.pop(EDITS, None) or own.get(BODY, {}).get(EDITS)
+    names = [*_names(own.get(HEADERS)), *((theirs.pop("betas", None) or ()) if asked else ()), *asked]
+    both = joined(ours, theirs)
+    if before is not None:
+        both[BODY] = {**both[BODY], EDITS: with_edits(before, told)}
+    if asked:
+        both[HEADERS] = {**both[HEADERS], _BETA: ",".join(dict.fromkeys(names))}
+    return both
 
 
-def left_out(edits: ServerEdits, messages: Sequence[Message], config: ServerConfig) -> frozenset[str]:
-    """Ids of the items that the provider left out of the request that these messages were."""
-    found = {item.id for item in _cleared(edits, messages, config)}
-    found.update(item.id for item in _thinking(messages, edits.thinking_turns))
-    for index, place in edits.dropped:
-        if index < len(messages) and place < len(messages[index].items):
-            found.add(messages[index].items[place].id)
-    return frozenset(found)
+def with_edits(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The ``context_management`` of both: thinking first, compaction last, the host's where both ask."""
+    told = list((theirs or {}).get("edits") or ())
+    edits = [*told, *not_told(ours["edits"], told)]
+    return {**ours, **(theirs or {}), "edits": sorted(edits, key=_rank)}
 
 
-def _cleared(edits: ServerEdits, messages: Iterable[Message], config: ServerConfig) -> Iterator[Item]:
-    """The oldest results, and the calls that they answer where arguments are cleared too."""
-    left = edits.tool_uses
-    calls: dict[str, Item] = {}
-    for message in messages:
-        for item in message.items:
-            if left <= 0:
-                return
-            if item.kind is ItemKind.TOOL_CALL:
-                calls[item.id] = item
-            elif item.kind is ItemKind.TOOL_RESULT and item.call and item.name not in config.excluded:
-                left -= 1
-                yield item
-                if config.clears_input(item.name) and item.call in calls:
-                    yield calls[item.call]
+def config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> ServerConfig:
+    """Which tools the provider leaves alone: as the options have it, and as the host told, whose word comes first."""
+    ours = options.get(BODY, {}).get(EDITS)
+    if ours is not None:
+        return _config_of(with_edits(ours, told))
+    return ServerConfig() if told is None else _config_of(told)
 
 
-def _thinking(messages: Iterable[Message], turns: int) -> Iterator[Item]:
-    """The thinking of the oldest replies that have some."""
-    for message in messages if turns > 0 else ():
-        thinking = [item for item in message.items if item.kind is ItemKind.THINKING]
-        if thinking:
-            if turns <= 0:
-                return
-            turns -= 1
-            yield from thinking
+def _config_of(context_management: Mapping[str, Any]) -> ServerConfig:
+    edits = context_management.get("edits") if isinstance(context_management, Mapping) else None
+    if not isinstance(edits, Sequence) or not all(isinstance(edit, Mapping) for edit in edits):
+        raise SourceError(f"context_management = {context_management!r:.200}: expected {{'edits': [...]}}")
+    for edit in edits:
+        if str(edit.get("type")).startswith("clear_tool_uses"):
+            inputs = edit.get("clear_tool_inputs") or False
+            named = inputs if isinstance(inputs, bool) else frozenset(inputs)
+            return ServerConfig(excluded=frozenset(edit.get("exclude_tools") or ()), inputs=named)
+    return ServerConfig()
+
+
+def _rank(edit: Mapping[str, Any]) -> int:
+    return {"clear_thinking": 0, "compact": 2}.get(edit_kind(edit), 1)
+
+
+def _names(headers: Mapping[str, str] | None) -> list[str]:
+    return [name for name in (headers or {}).get(_BETA, "").split(",") if name]
+
+
+SERVER_SIDE: Final = ServerSide(
+    keys=frozenset({"compact_percent", "clear_percent", "thinking_turns"}),
+    least_compaction=LEAST_COMPACTION,
+    options=options,
+    config=config,
+)

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from gc_core.providers import fields
+from gc_core.providers.anthropic.context_editing import merged
 from gc_core.providers.content_text import (
     EACH,
     OTHERS,
@@ -28,7 +29,7 @@ from gc_core.providers.replies import plain
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
 from gc_core.values.json_values import read_json
-from gc_core.values.messages import MARKED_LEVELS, Payload, Request, Role, Usage
+from gc_core.values.messages import MARKED_LEVELS, Payload, Request, Role, Usage, payloads_by_name
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 _TEXT_KINDS = {
@@ -255,11 +256,22 @@ class AnthropicFormat:
     ) -> Request:
         """The request; each system text is a block of its own, apart from the messages."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
-        return Request(format=self.name, messages=tuple(messages), system=blocks, tools=tuple(tools), tokens=tokens)
+        return Request(
+            format=self.name,
+            messages=tuple(messages),
+            system=blocks,
+            tools=tuple(tools),
+            tokens=tokens,
+            arguments=_client_arguments,
+        )
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
         return refused_size(error)
+
+
+def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
+    return payloads_by_name(request) | merged(request.options, own)
 
 
 def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gc_core.providers.anthropic import models
+from gc_core.providers.anthropic.context_editing import SERVER_SIDE, merged
 from gc_core.providers.anthropic.format import AnthropicFormat
 from gc_core.providers.anthropic.rules import RULES, in_place
 from gc_core.providers.cache_breakpoints import MarkShape
@@ -44,4 +45,6 @@ ANTHROPIC: Final = Provider(
     # Anthropic's documents of August 2026.
     reads_in_order=True,
     tool_schema=_tool_schema,
+    joined_options=merged,
+    server_side=SERVER_SIDE,
 )

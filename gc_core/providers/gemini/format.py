@@ -16,6 +16,7 @@ import attrs
 
 from gc_core.errors import MessageError
 from gc_core.providers import fields
+from gc_core.providers.client_arguments import joined
 from gc_core.providers.content_text import Readable, json_text
 from gc_core.providers.context_length_errors import refused_size
 from gc_core.providers.gemini.function_responses import answer_of, read_media, with_answer
@@ -193,11 +194,35 @@ class GeminiFormat:
     ) -> Request:
         """The request; each system text is a part of its own, apart from the contents."""
         parts = tuple({TEXT: text} for text in system if text)
-        return Request(format=self.name, messages=tuple(messages), system=parts, tools=tuple(tools), tokens=tokens)
+        return Request(
+            format=self.name,
+            messages=tuple(messages),
+            system=parts,
+            tools=tuple(tools),
+            tokens=tokens,
+            arguments=_client_arguments,
+        )
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
         return refused_size(error)
+
+
+def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands before the conversation is part of the configuration."""
+    config: dict[str, Any] = {}
+    if request.system:
+        config["system_instruction"] = {_PARTS: list(request.system)}
+    if request.tools:
+        config["tools"] = _tools(request.tools)
+    return {"contents": list(request.messages), "config": config} | joined(request.options, own)
+
+
+def _tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
+    """All function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
+    declared = [schema for schema in schemas if "name" in schema]
+    built_in = [dict(schema) for schema in schemas if "name" not in schema]
+    return [*([{"function_declarations": declared}] if declared else []), *built_in]
 
 
 def _part(part: Mapping[str, Any], at: int, role: Role) -> Part:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.providers import fields
+from gc_core.providers.client_arguments import joined
 from gc_core.providers.content_text import Binary, json_text, readable_block, readable_result, sendable_result
 from gc_core.providers.context_length_errors import refused_size
 from gc_core.providers.replies import plain
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
-from gc_core.values.messages import Payload, Request, Role, Usage
+from gc_core.values.messages import Payload, Request, Role, Usage, payloads_by_name
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -197,11 +198,21 @@ class OpenAIFormat:
         texts = [text for text in system if text]
         content: object = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
         leading = ({"role": "system", "content": content},) if texts else ()
-        return Request(format=self.name, messages=(*leading, *messages), tools=tuple(tools), tokens=tokens)
+        return Request(
+            format=self.name,
+            messages=(*leading, *messages),
+            tools=tuple(tools),
+            tokens=tokens,
+            arguments=_client_arguments,
+        )
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
         return refused_size(error)
+
+
+def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
+    return payloads_by_name(request) | joined(request.options, own)
 
 
 def _result(payload: Payload) -> Part:

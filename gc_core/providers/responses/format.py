@@ -16,6 +16,7 @@ from gc_core.providers import fields
 from gc_core.providers.context_length_errors import refused_size
 from gc_core.providers.replies import plain
 from gc_core.providers.responses import items
+from gc_core.providers.responses.compaction import merged
 from gc_core.providers.responses.item_types import COMPACTION, MESSAGE, is_reasoning
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import Part, Place
@@ -218,11 +219,22 @@ class ResponsesFormat:
             tools=tuple(tools),
             tokens=tokens,
             whole=tuple(messages),
+            arguments=_client_arguments,
         )
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
         return refused_size(error)
+
+
+def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The system text is one string."""
+    arguments: dict[str, Any] = {"input": list(request.messages)}
+    if request.system:
+        arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
+    if request.tools:
+        arguments["tools"] = list(request.tools)
+    return arguments | merged(request.options, own)
 
 
 def _is_reply(payload: Payload) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from gc_core.providers.cache_breakpoints import MarkShape
 from gc_core.providers.openai import models
 from gc_core.providers.provider import EditRules, Provider
+from gc_core.providers.responses.compaction import SERVER_SIDE, merged
 from gc_core.providers.responses.format import ResponsesFormat
 from gc_core.providers.responses.rules import RULES, as_messages, first_item, lost_reasoning
 from gc_core.values.messages import Payload
@@ -33,4 +34,6 @@ RESPONSES: Final = Provider(
     default_terms=models.DEFAULT_TERMS,
     breakpoints=(_BREAKPOINT,),
     tool_schema=_tool_schema,
+    joined_options=merged,
+    server_side=SERVER_SIDE,
 )

@@ -1,0 +1,33 @@
+"""A session's options and a host's own arguments as one set of arguments for a provider's client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+HEADERS: Final = "extra_headers"
+BODY: Final = "extra_body"
+EDITS: Final = "context_management"
+"""The arguments in which clients take headers, fields of the body, and edits of the window."""
+
+
+def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; headers and fields of the body are joined, and where both name the same, the host's wins."""
+    if not options or not own:
+        return {**options, **own}
+    both = {**options, **own}
+    for field in (HEADERS, BODY):
+        if field in both:
+            both[field] = {**options.get(field, {}), **own.get(field, {})}
+    return {name: value for name, value in both.items() if value or name not in {HEADERS, BODY}}
+
+
+def edit_kind(edit: Mapping[str, Any]) -> str:
+    """The type of an edit without its date."""
+    return str(edit.get("type")).rstrip("0123456789").rstrip("_")
+
+
+def not_told(edits: Iterable[Mapping[str, Any]], told: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The edits of whose kind the host told none: each kind is asked for once."""
+    kinds = {edit_kind(edit) for edit in told}
+    return (edit for edit in edits if edit_kind(edit) not in kinds)

@@ -1,0 +1,34 @@
+"""
+What OpenAI's Responses is asked to do to the window by itself: ``GCConfig.provider_edits`` as its requests say it.
+
+Sources: OpenAI's guide to compaction, and the request types of the package openai 3.54 (November 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from gc_core.providers.client_arguments import EDITS, joined, not_told
+from gc_core.providers.server_edits import ServerSide
+from gc_core.values.provider_edits import ProviderEdits
+
+
+def options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dict[str, Any]:  # noqa: ARG001 - it clears none
+    """What a request carries of the edits."""
+    if edits.compact_percent is None:
+        return {}
+    return {EDITS: [{"type": "compaction", "compact_threshold": int(usable * edits.compact_percent / 100)}]}
+
+
+def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Both as ``joined`` has it; of edits that both ask for the host's stands, each kind once."""
+    both = joined(options, own)
+    ours, theirs = options.get(EDITS), own.get(EDITS)
+    if isinstance(ours, list) and isinstance(theirs, Iterable):
+        told = list(theirs)
+        both[EDITS] = [*told, *not_told(ours, told)]
+    return both
+
+
+SERVER_SIDE: Final = ServerSide(keys=frozenset({"compact_percent"}), options=options)

@@ -199,7 +199,7 @@ def test_what_is_written_ahead_is_asked_for_before_the_threshold():
 
 
 def test_what_stands_first_in_the_cache_is_not_kept_for_a_shorter_time():
-    with pytest.raises(ConfigError, match="the longer time has to stand first"):
+    with pytest.raises(ConfigError, match="must not be shorter than cache_ttl"):
         GCConfig(cache_ttl="1h")
     assert GCConfig(cache_ttl="1h", stable_cache_ttl="1h").cache_ttl == "1h"
 

@@ -312,7 +312,7 @@ def test_who_holds_the_lock_is_named_and_a_stopped_one_is_a_warning(directory):
         os.kill(holder.pid, signal.SIGCONT)
         holder.stdin.close()
         holder.wait()
-    assert ("lock", "nobody writes the session", "") in found(Level.OK, directory)
+    assert ("lock", "no process is writing the session", "") in found(Level.OK, directory)
 
 
 def test_a_lock_that_a_dead_process_left_behind_is_told(directory):
@@ -376,7 +376,7 @@ def test_a_session_whose_settings_cannot_be_read_is_told_and_the_rest_goes_on(di
     ledger = directory / "ledger.jsonl"
     ledger.write_text(ledger.read_text().replace('"context_limit":32000', '"context_limit":-5'))
     told = errors(directory, plugins=Plugins.discover())
-    assert any("with a configuration that is none any more" in text for _, text, _ in told)
+    assert any("stored configuration is no longer valid" in text for _, text, _ in told)
     assert ("tokenizer", "o200k_base loads without a network", "") in found(Level.OK, directory)
 
 

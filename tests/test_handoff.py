@@ -217,7 +217,7 @@ def test_a_child_with_a_directory_goes_on_as_any_session(tmp_path):
         assert again.state == state
         assert again.recall(key) == original  # from the parent's files
         assert str(tmp_path / "parent" / "master.jsonl") in text_of(request)
-        with pytest.raises(LeaseError, match="nobody waits"):
+        with pytest.raises(LeaseError, match="no parent waits"):
             again.hand_back("late")
     assert verify(tmp_path / "child") == verify(tmp_path / "parent") == ()
 
@@ -259,9 +259,9 @@ def test_closing_a_child_frees_the_room_for_its_result():
         assert session.leases == ()
         with session.handoff(result_tokens=0) as child:
             assert session.leases == ()
-            with pytest.raises(LeaseError, match="nobody waits"):
+            with pytest.raises(LeaseError, match="no parent waits"):
                 child.hand_back("x")
-        with pytest.raises(LeaseError, match="nobody waits"):
+        with pytest.raises(LeaseError, match="no parent waits"):
             session.hand_back("x")
 
 

@@ -150,9 +150,9 @@ def test_a_request_says_how_many_of_its_system_texts_are_shared(format_name, tmp
 
 WRONG = {
     "an unknown source": ("guild", "no source 'guild'; there are"),
-    "enrichment": ("enrichment", "has its place elsewhere"),
-    "tool schemas": ("plugin", "has its place elsewhere"),
-    "the conversation": ("conversation", "has its place elsewhere"),
+    "enrichment": ("enrichment", "cannot own system text"),
+    "tool schemas": ("plugin", "cannot own system text"),
+    "the conversation": ("conversation", "cannot own system text"),
     "a colon": ("a:b", "has a colon in its name"),
 }
 

@@ -111,7 +111,7 @@ def test_records_are_read_from_the_middle_on(tmp_path):
     [b"{}\n", b"[]\n", b"1\n", b"\0\0\n", b"\xff\n", b'{"at":0,"items":[]}\n', b'{"a":' * 100_000 + b"\n", b"\n"],
 )
 def test_a_line_of_another_form_is_no_record(line):
-    with pytest.raises(LogError, match="no line of a master log"):
+    with pytest.raises(LogError, match="not a valid line of a master log"):
         LogRecord.read(line)
 
 
@@ -122,7 +122,7 @@ def test_a_record_with_a_field_of_another_form_is_none(field, value):
     old = {"items": b'["i1"]', "policies": b'{"i1":"ephemeral"}'}[field]
     new = {None: b"null", "[]": b"[]"}.get(value if value is None else str(value), b'{"i1":"eternal"}')
     assert old in line
-    with pytest.raises(LogError, match="no line of a master log"):
+    with pytest.raises(LogError, match="not a valid line of a master log"):
         LogRecord.read(line.replace(old, new))
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_line_costs_its_own_items_alone(tmp_path, bad, number):
     for other in range(1, 65):
         if other != number:
             assert log.find(other)[1].at == other - 1
-    with pytest.raises(LogError, match=r"master\.jsonl, bytes \d+-\d+: no line of a master log"):
+    with pytest.raises(LogError, match=r"master\.jsonl, bytes \d+-\d+: not a valid line of a master log"):
         log.find(number)
     assert (log.find(0), log.find(65)) == (None, None)
 
@@ -226,7 +226,7 @@ def test_a_damaged_line_is_named_by_its_place_and_those_around_it_are_read(tmp_p
     log = damaged(tmp_path, 4, (3, record(2, ["i3"]).line()[:-20] + b"\0" * 19 + b"\n"))
     places = [place for place, _ in log.journal.lines()]
     assert [log.read(places[each]).at for each in (0, 1, 3)] == [0, 1, 3]
-    named = rf"master\.jsonl, bytes {places[2].start}-{places[2].end}: no line of a master log"
+    named = rf"master\.jsonl, bytes {places[2].start}-{places[2].end}: not a valid line of a master log"
     for call in (lambda: log.read(places[2]), lambda: log.find(3), lambda: list(log.records())):
         with pytest.raises(LogError, match=named):
             call()

@@ -138,8 +138,8 @@ def test_a_session_is_expected_to_last_as_long_again():
 def test_the_arithmetic_is_told_in_words():
     told = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, behind=2_000))
     assert told == (
-        "a break writes 2,000 tokens again (1.25 instead of 0.1 of the input price) and saves 1,000 a call (0.1): it"
-        " pays after 23.0 calls, and 40 are expected"
+        "rewriting 2,000 cached tokens (1.25 instead of 0.1 of the input price) saves 1,000 per call (0.1): breaks even"
+        " after 23.0 calls, 40 expected"
     )
     cold = scheduler().arithmetic(at(20_000, idle_seconds=301.0), Break(freed=1_000, behind=2_000))
     assert cold == "1,000 tokens less to read in every call; the cache is cold, so the break costs nothing"

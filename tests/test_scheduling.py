@@ -339,7 +339,7 @@ def test_deferred_removals_are_a_debt_that_one_sees():
         debt = made.debt
         assert debt
         assert debt.deferred_tokens > 0
-        assert "it pays after" in debt.why
+        assert "breaks even after" in debt.why
         assert f"{debt.deferred_tokens:,} could go and were left" in made.explain()
         assert made.last_result is None
 
@@ -357,7 +357,7 @@ def test_a_debt_is_paid_by_the_next_collection():
     with session(Nursery(Young(tokens=9_000, steps=2, least=100))) as made:
         run(made, 8)
         assert made.debt.served_tokens > 1_000
-        assert f"{made.debt.served_tokens:,} tokens have been served and stand whole" in made.explain()
+        assert f"{made.debt.served_tokens:,} tokens that the agent has consumed are still verbatim" in made.explain()
         made.collect_now(target_percent=0)
         assert not made.debt
         assert "debt" not in made.explain()
@@ -369,7 +369,7 @@ def test_the_reason_of_a_debt_is_gone_with_it():
         assert made.last_result is not None
         assert (made.debt.deferred_tokens, made.debt.why) == (0, "")
         told = made.explain()
-        assert "its break of the prompt cache: a break writes" in told
+        assert "its break of the prompt cache: rewriting" in told
         assert "down to 40 %" in told
 
 

@@ -206,7 +206,7 @@ def test_history_as_json_says_what_is_in_force(directory):
 
 def test_a_session_to_which_nothing_was_done_has_no_history(foreign):
     done = run("history", foreign)
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "nothing was done to the window\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no changes recorded\n")
     assert run("history", foreign, "--json").stdout == "[]\n"
 
 

@@ -279,9 +279,9 @@ class Scheduler:
             return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
         calls = found.calls_to_break_even(self.economics)
         return (
-            f"a break writes {found.behind:,} tokens again ({write:g} instead of {read:g} of the input price) and saves"
-            f" {found.freed:,} a call ({read:g}): it pays after {calls:,.1f} calls, and {self._horizon(moment)} are"
-            " expected"
+            f"rewriting {found.behind:,} cached tokens ({write:g} instead of {read:g} of the input price) saves"
+            f" {found.freed:,} per call ({read:g}): breaks even after {calls:,.1f} calls,"
+            f" {self._horizon(moment)} expected"
         )
 
     def _pays(self, moment: Moment, found: Break) -> bool:

@@ -64,7 +64,7 @@ def _check_bound(before: Payload, after: Payload, format: Format) -> None:  # no
         if _bound(parts, kind) != _bound(others, kind):
             raise MessageError(f"changed {words}; expected them as they were: they belong to other messages")
     if [*_sealed(before), *_fixed(parts)] != [*_sealed(after), *_fixed(others)]:
-        raise MessageError("changed what the provider takes back only as it came: signed, encrypted or bound parts")
+        raise MessageError("changed a signed, encrypted or bound part; the provider only accepts it unmodified")
     known = {rule for rule, _ in _breaches(before, format)}
     broken = [text for rule, text in _breaches(after, format) if rule not in known]
     if broken:

@@ -53,7 +53,7 @@ class PendingWork:
 
     def __str__(self) -> str:
         """The debt in a line, as ``explain`` tells it."""
-        told = f"debt: {self.served_tokens:,} tokens have been served and stand whole"
+        told = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
         if self.deferred_tokens:
             told += f", {self.deferred_tokens:,} could go and were left"
         return f"{told}; {self.why}" if self.why else told

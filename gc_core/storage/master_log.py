@@ -97,7 +97,8 @@ class LogRecord:
                 payload=_read(saved["payload"], dict),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise LogError(f"no line of a master log: {line[:200]!r}; {type(error).__name__}: {error}") from error
+            text = f"not a valid line of a master log: {line[:200]!r}; {type(error).__name__}: {error}"
+            raise LogError(text) from error
 
 
 def _read(value: Any, *kinds: type[Any]) -> Any:

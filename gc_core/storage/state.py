@@ -561,7 +561,7 @@ class Settings:
         try:
             config = config or GCConfig(**{_RENAMED.get(key, key): value for key, value in opened.config.items()})
         except (TypeError, ConfigError) as error:
-            text = f"the session was opened with a configuration that is none any more, give one: {error}"
+            text = f"the session's stored configuration is no longer valid; pass config=: {error}"
             raise LogError(text) from error
         return cls(config=config, format=opened.format, model=opened.model, counter=counter, objects=opened.objects)
 

@@ -273,7 +273,7 @@ class GCConfig:
                 f"{self.threshold_percent}"
             )
         if self.stable_cache_ttl == FIVE_MINUTES and self.cache_ttl == ONE_HOUR:
-            raise ConfigError('stable_cache_ttl = "5m", cache_ttl = "1h": the longer time has to stand first')
+            raise ConfigError('stable_cache_ttl ("5m") must not be shorter than cache_ttl ("1h")')
         order = [self.target_percent, self.threshold_percent, self.pressure_percent or 100.0]
         if order != sorted(order):
             raise ConfigError(

@@ -67,11 +67,11 @@ def source_of_system(name: str, registered: Iterable[InstructionSource]) -> Inst
     """
     The source that a part of the system text may have: the registered one of that name, else the ready-made one.
 
-    Raises SourceError for an unknown one, and for one that has its place elsewhere.
+    Raises SourceError for an unknown one, and for one that cannot own system text.
     """
     if name in _ELSEWHERE or ":" in name:
-        why = "has its place elsewhere in a request" if name in _ELSEWHERE else "has a colon in its name"
-        raise SourceError(f"source {name!r} {why}; expected one of its own, registered or ready-made")
+        why = "cannot own system text" if name in _ELSEWHERE else "has a colon in its name"
+        raise SourceError(f"source {name!r} {why}; expected a registered or ready-made source")
     known = {source.name: source for source in (*READY_MADE_SOURCES, *registered)}
     if name not in known:
         raise SourceError(f"no source {name!r}; there are {sorted(known.keys() - _ELSEWHERE)}")

@@ -75,7 +75,7 @@ class Handing(Leasing):
         closed.
         """
         if self._hands_back is None:
-            text = "nobody waits for a result: this session was not handed off, or with result_tokens = 0, or reopened"
+            text = "no parent waits for a result: not handed off, handed off with result_tokens = 0, or reopened"
             raise LeaseError(text)
         return self._hands_back.deliver(result)
 

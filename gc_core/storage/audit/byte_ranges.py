@@ -87,7 +87,7 @@ class Entries:
             self.offsets.append((place, record.log))
             self._rewinds.append((place.start, record))
             if not (record.log <= entry.at and record.ledger <= place.start):
-                yield f"it goes back to {record.log}-{record.ledger}, which is not behind it"
+                yield f"it rewinds to {record.log}-{record.ledger}, which is not before it"
 
     def opened_at(self, end: int) -> Opened | None:
         """How the session was opened when the ledger reached to there, whatever was taken back since."""

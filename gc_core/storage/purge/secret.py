@@ -42,7 +42,7 @@ class Secret:
             raise ConfigError("by names the text that is to be purged; it stands in the ledger")
         mask = next((letter for letter in _MASKS if letter not in match), None)
         if mask is None:
-            raise ConfigError(f"a text that holds all of {_MASKS} cannot be told from its mask; purge a part of it")
+            raise ConfigError(f"the text contains every mask character of {_MASKS}; purge part of it")
         return cls(match, mask, max(_UNESCAPED.findall(match), key=len, default="").encode())
 
     def is_out_of(self, line: bytes) -> bool:

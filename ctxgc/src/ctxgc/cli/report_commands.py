@@ -140,4 +140,4 @@ def _check_output(path: Path) -> None:
     with path.open("rb") as file:
         begins = file.read(len(_PAGE_BEGINS)).lower()
     if begins not in {_PAGE_BEGINS, b""}:
-        raise ConfigError(f"--output {path}: it is there and no page, which alone may be written over")
+        raise ConfigError(f"--output {path}: the file exists and is not a gc-core report; refusing to overwrite it")

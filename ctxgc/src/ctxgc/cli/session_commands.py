@@ -150,7 +150,7 @@ def history(session: Readable, *, as_json: Json = False) -> None:
     for entry in entries:
         _write(_history_line(entry) + "\n")
     if not entries:
-        typer.echo("nothing was done to the window", err=True)
+        typer.echo("no changes recorded", err=True)
 
 
 def export(

@@ -76,12 +76,12 @@ def check_lock(patient: Patient) -> Iterator[Diagnosis]:
         return
     holders = (soft,) if soft else lock_holders(path)
     if holders is None:
-        text = "who holds the lock cannot be told on this system"
+        text = "cannot tell who holds the lock on this system"
         yield Diagnosis(level=Level.NOTE, subject="lock", text=text)
     for holder in holders or ():
         yield _held_by(holder)
     if holders == ():
-        yield Diagnosis(level=Level.OK, subject="lock", text="nobody writes the session")
+        yield Diagnosis(level=Level.OK, subject="lock", text="no process is writing the session")
 
 
 def check_space(patient: Patient) -> Iterator[Diagnosis]:

@@ -17,7 +17,7 @@ from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import MessageError
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.plugins.redaction import without_secrets
-from gc_core.providers import format_named
+from gc_core.providers import format_named, provider_named
 from gc_core.providers.gemini.format import GeminiFormat
 from gc_core.providers.rules import check_collection, check_request
 from gc_core.values.items import Image, ItemKind
@@ -470,7 +470,9 @@ def test_contents_are_compacted_without_a_session():
 def test_a_mask_leaves_names_ids_bytes_and_signatures_alone():
     signed = {**call("look", {"id": "sesame"}, id="sesame"), "thoughtSignature": "sesame"}
     media = {"inlineData": {"mimeType": "image/png", "data": "sesame"}}
-    masked = without_secrets(model("sesame", signed, media), lambda text: text.replace("sesame", "***"))
+    masked = without_secrets(
+        model("sesame", signed, media), lambda text: text.replace("sesame", "***"), provider_named("gemini").keys
+    )
     kept = {**call("look", {"id": "***"}, id="sesame"), "thoughtSignature": "sesame"}
     assert masked == model("***", kept, media)
 

@@ -348,7 +348,7 @@ async def test_what_is_said_while_a_count_is_awaited_is_not_in_it_and_stays():
 @pytest.mark.parametrize("given", ["claude", 3, object(), dict])
 def test_what_cannot_count_is_refused(given):
     with pytest.raises(
-        ConfigError, match=r"request_counter = .*: expected an Anthropic, OpenAI or google-genai client"
+        ConfigError, match=r"request_counter = .*: expected a client of Anthropic, OpenAI, google-genai"
     ):
         opened(given)
 

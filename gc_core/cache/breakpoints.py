@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from gc_core.providers import provider_named
-from gc_core.providers.anthropic.betas import header_of
+from gc_core.providers import Provider, provider_named
 from gc_core.providers.cache_breakpoints import MarkShape, field_of
 from gc_core.providers.cache_terms import CacheTerms, terms_of
 from gc_core.providers.model_families import family
+from gc_core.providers.payload_keys import BINARY
 from gc_core.providers.rules.prefix import same
 from gc_core.values.config import CACHE_TTLS, FIVE_MINUTES, GCConfig
 from gc_core.values.json_values import objects, strings
@@ -24,13 +24,9 @@ _SELF = -1
 """The block number of a mark on a tool schema or a system block itself."""
 
 _SYSTEM = frozenset({"system", "developer"})
-_KEYED = frozenset({"openai", "responses"})
 
-_SEALED = {"signature": 0, "encrypted_content": 0, "data": 4_000}
-"""
-Fields whose length says nothing about tokens, and for how many letters they stand. What seals thinking stands for none,
-so that what is before it is rather taken for too long: a mark too many costs nothing, one too few the whole prefix.
-"""
+_BINARY_LETTERS = 4_000
+"""For how many letters base64 stands, whose length says nothing about tokens."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -117,9 +113,11 @@ class Marks:
         self._config = config
         self._terms: CacheTerms = terms_of(model, format_name)
         self._shape: MarkShape | None = None
+        provider = provider_named(format_name)
         if config.cache_marks:
-            self._shape = provider_named(format_name).breakpoint_shape(self._terms.explicit_marks)
-        self._options = _options(config, self._terms, format_name, key if _is_listed(model, format_name) else "")
+            self._shape = provider.breakpoint_shape(self._terms.explicit_marks)
+        self._lengths = dict.fromkeys(provider.keys.sealed, 0) | {BINARY: _BINARY_LETTERS}
+        self._options = _options(config, self._terms, provider, key if _is_listed(model, format_name) else "")
         self.forget()
 
     def forget(self) -> None:
@@ -142,7 +140,7 @@ class Marks:
         request = self.optioned(request)
         if self._shape is None:
             return request
-        layout = _read(request, self._last, self._shape)
+        layout = _read(request, self._last, self._shape, self._lengths)
         if not layout.pieces:
             return request
         self._settle(layout, self._shape)
@@ -220,7 +218,7 @@ class Marks:
         return lives
 
 
-def _read(request: Request, before: _Layout | None, shape: MarkShape) -> _Layout:
+def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: Mapping[str, int]) -> _Layout:
     """A request as its pieces: those of the request before it are not read again."""
     old = before.pieces if before is not None else ()
     if before is not None and request.system == before.request.system:
@@ -232,7 +230,7 @@ def _read(request: Request, before: _Layout | None, shape: MarkShape) -> _Layout
     known = {id(piece.payload): piece for piece in old[as_before:]}
     head = len(request.tools) + len(request.system)
     fresh = [
-        known.get(id(payload)) or _piece(payload, shape, is_head=number < head)
+        known.get(id(payload)) or _piece(payload, shape, lengths, is_head=number < head)
         for number, payload in enumerate(payloads[as_before:], start=as_before)
     ]
     blocks, letters, marked = _sums(before, as_before)
@@ -355,16 +353,16 @@ def _with_marks(layout: _Layout, lives: Mapping[_Place, str], shape: MarkShape) 
     )
 
 
-def _piece(payload: Payload, shape: MarkShape, *, is_head: bool) -> _Piece:
+def _piece(payload: Payload, shape: MarkShape, lengths: Mapping[str, int], *, is_head: bool) -> _Piece:
     if is_head:
         marked = [(_SELF, shape.life(payload))] if shape.field in payload else []
-        return _Piece(payload=payload, blocks=1, letters=_letters(payload), own=tuple(marked))
+        return _Piece(payload=payload, blocks=1, letters=_letters(payload, lengths), own=tuple(marked))
     blocks = shape.blocks(payload)
     parts = [(at, part) for at, block in enumerate(blocks) for part in _parts(block) if shape.field in part]
     return _Piece(
         payload=payload,
         blocks=max(1, len(blocks)),
-        letters=_letters(payload),
+        letters=_letters(payload, lengths),
         own=tuple([(at, shape.life(block)) for at, block in enumerate(blocks) if shape.field in block]),
         inner=tuple([(at, shape.life(part)) for at, part in parts]),
     )
@@ -375,23 +373,25 @@ def _parts(block: Payload) -> Sequence[Any]:
     return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else ()
 
 
-def _letters(value: object) -> int:
-    """Letters of all texts in a payload; a sealed text stands for a fixed number of them."""
+def _letters(value: object, lengths: Mapping[str, int]) -> int:
+    """
+    Letters of all texts in a payload; those of some keys stand for a fixed number of them. What seals thinking stands
+    for none, so that what is before it is rather taken for too long: a mark too many costs nothing, one too few the
+    whole prefix.
+    """
     keys = sum([len(key) for each in objects(value) for key in each])
-    return keys + sum([_SEALED.get(key, len(text)) for key, text in strings(value)])
+    return keys + sum([lengths.get(key, len(text)) for key, text in strings(value)])
 
 
 def _is_listed(model: str | None, format_name: str) -> bool:
-    """Whether it is known whose model it is: servers that copy OpenAI's API need not take what they do not know."""
+    """Whether it is known whose model it is: servers that copy an API need not take what they do not know."""
     return family(model, format_name).name != "unknown"
 
 
-def _options(config: GCConfig, terms: CacheTerms, format_name: str, key: str) -> dict[str, Any]:
+def _options(config: GCConfig, terms: CacheTerms, provider: Provider, key: str) -> dict[str, Any]:
     """What goes with every request of the session."""
     options: dict[str, Any] = {}
     key = config.prompt_cache_key or (key if config.cache_marks else "")
-    if key and terms.has_cache_key and format_name in _KEYED:
+    if key and terms.has_cache_key and provider.takes_cache_key:
         options["prompt_cache_key"] = key
-    if config.betas and format_name == "anthropic":
-        options["extra_headers"] = header_of(config.betas)
-    return options
+    return options | provider.beta_options(config.betas) if config.betas else options

@@ -17,6 +17,8 @@ from typing import Any, Final, Protocol
 import attrs
 
 from gc_core.errors import ConfigError, PluginError
+from gc_core.providers import PROVIDERS
+from gc_core.providers.counting import CountingEndpoint
 from gc_core.values.messages import MOST_TOKENS, Request, digest_of, without_marks
 
 REMEMBERED: Final = 256
@@ -25,8 +27,6 @@ REMEMBERED: Final = 256
 SECONDS: Final = 5.0
 """Seconds that a session waits for one count. Endpoints answer in a fraction of one; without an answer the call that
 is about to be made goes out on the session's own counts."""
-
-_CLIENTS: Final = "an Anthropic, OpenAI or google-genai client, or a function of request and model"
 
 
 class CountsRequests(Protocol):
@@ -81,62 +81,23 @@ class _Endpoint(Protocol):
 
 
 @attrs.frozen
-class _Anthropic:
+class _Vendor:
     client: Any
-    name = "Anthropic's count_tokens"
-    format = "anthropic"
+    endpoint: CountingEndpoint
+    format: str
 
-    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - a client is of one kind
-        return self.client.messages.count_tokens  # type: ignore[no-any-return]  # the vendor's own
-
-    def arguments(self, question: CountQuestion) -> dict[str, Any]:
-        return {"model": question.model, **question.request.kwargs()}
-
-    def tokens(self, answer: Any) -> object:
-        return answer.input_tokens
-
-
-@attrs.frozen
-class _OpenAI:
-    client: Any
-    name = "OpenAI's input_tokens"
-    format = "responses"
-
-    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - a client is of one kind
-        return self.client.responses.input_tokens.count  # type: ignore[no-any-return]  # the vendor's own
-
-    def arguments(self, question: CountQuestion) -> dict[str, Any]:
-        """Without the session's options: the endpoint refuses a cache key."""
-        return {"model": question.model, **attrs.evolve(question.request, options={}).kwargs()}
-
-    def tokens(self, answer: Any) -> object:
-        return answer.input_tokens
-
-
-@attrs.frozen
-class _Gemini:
-    client: Any
-    name = "Gemini's countTokens"
-    format = "gemini"
+    @property
+    def name(self) -> str:
+        return self.endpoint.name
 
     def method(self, *, beside: bool) -> Callable[..., Any]:
-        client = self.client.aio if beside else self.client
-        return client.models.count_tokens  # type: ignore[no-any-return]  # the vendor's own
+        return self.endpoint.method(self.client, beside=beside)
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
-        """
-        Beside the contents, the system text and the tools: the client hands them on to Vertex AI alone; the Gemini API
-        takes a whole request in another field of the body (reference of models.countTokens, November 2026).
-        """
-        told = question.request.kwargs()
-        before = told.pop("config", {})
-        if before and not getattr(self.client, "vertexai", False):
-            whole = {"model": f"models/{str(question.model).removeprefix('models/')}", **before, **told}
-            before = {"http_options": {"extra_body": {"generateContentRequest": whole}}}
-        return {"model": question.model, "contents": told["contents"], "config": before or None}
+        return self.endpoint.arguments(self.client, question.request, question.model)
 
     def tokens(self, answer: Any) -> object:
-        return answer.total_tokens
+        return getattr(answer, self.endpoint.count)
 
 
 @attrs.frozen
@@ -166,10 +127,8 @@ class RequestCounter:
     between sessions. Any number of threads may use it.
 
     Args:
-        source: A client of Anthropic (``client.messages.count_tokens``, format "anthropic"), of OpenAI
-            (``client.responses.input_tokens.count``, format "responses") or of google-genai
-            (``client.models.count_tokens``, format "gemini"), sync or async; or a function
-            ``(request, model) -> int`` for any format, sync or async.
+        source: A vendor's client that counts requests of the session's format (``Provider.counting``), sync or async;
+            or a function ``(request, model) -> int`` for any format, sync or async.
 
     Raises:
         ConfigError: It is none of these.
@@ -240,22 +199,16 @@ def request_counter_of(given: object) -> RequestCounter | None:
 
 
 def _endpoint_of(source: object) -> _Endpoint:
-    for path, make in (
-        ("messages.count_tokens", _Anthropic),
-        ("responses.input_tokens.count", _OpenAI),
-        ("models.count_tokens", _Gemini),
-    ):
-        if callable(_reached(source, path)):
-            return make(source)
+    endpoints = [(name, each.counting) for name, each in PROVIDERS.items() if each.counting is not None]
+    for name, endpoint in endpoints:
+        if endpoint.is_at(source):
+            return _Vendor(source, endpoint, name)
     if callable(source) and not isinstance(source, type):
         return _Function(source)
-    raise ConfigError(f"request_counter = {source!r:.200}: expected {_CLIENTS}")
-
-
-def _reached(value: object, path: str) -> object:
-    for name in path.split("."):
-        value = getattr(value, name, None)
-    return value
+    clients = ", ".join(endpoint.client for _, endpoint in endpoints)
+    raise ConfigError(
+        f"request_counter = {source!r:.200}: expected a client of {clients}, or a function of request and model"
+    )
 
 
 def _is_async(method: Callable[..., Any]) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from gc_core.errors import GCError, MessageError
 from gc_core.plugins.manager import Plugins
+from gc_core.providers import provider_named
 from gc_core.providers.contract import Format
 from gc_core.providers.rules import check_request
 from gc_core.values.items import ItemKind, Part
@@ -20,9 +21,6 @@ _BOUND = {
     ItemKind.THINKING: "the thinking",
 }
 """What a message has to keep: calls and results belong together, and thinking is signed."""
-
-_SEALS = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
-"""Keys of what only the provider can read."""
 
 
 def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  # noqa: A002 - the session's own word
@@ -63,7 +61,8 @@ def _check_bound(before: Payload, after: Payload, format: Format) -> None:  # no
     for kind, words in _BOUND.items():
         if _bound(parts, kind) != _bound(others, kind):
             raise MessageError(f"changed {words}; expected them as they were: they belong to other messages")
-    if [*_sealed(before), *_fixed(parts)] != [*_sealed(after), *_fixed(others)]:
+    seals = provider_named(format.name).keys.sealed
+    if [*_sealed(before, seals), *_fixed(parts)] != [*_sealed(after, seals), *_fixed(others)]:
         raise MessageError("changed a signed, encrypted or bound part; the provider only accepts it unmodified")
     known = {rule for rule, _ in _breaches(before, format)}
     broken = [text for rule, text in _breaches(after, format) if rule not in known]
@@ -85,10 +84,10 @@ def _fixed(parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
             yield part.kind.value, part.text
 
 
-def _sealed(value: Any) -> Iterator[tuple[str, str]]:
+def _sealed(value: Any, seals: Container[str]) -> Iterator[tuple[str, str]]:
     """What the provider signed or encrypted, wherever it stands."""
     for each in objects(value):
-        yield from ((key, json.dumps(each[key], sort_keys=True)) for key in each if key in _SEALS)
+        yield from ((key, json.dumps(each[key], sort_keys=True)) for key in each if key in seals)
 
 
 def _breaches(message: Payload, format: Format) -> list[tuple[str, str]]:  # noqa: A002 - see above

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from gc_core.providers.payload_keys import BINARY, PayloadKeys
 from gc_core.values.json_values import Path, objects, rebuilt
 from gc_core.values.messages import Payload
 from gc_core.values.references import check_of
@@ -12,37 +13,19 @@ from gc_core.values.references import check_of
 Mask = Callable[[str], str]
 """Gives a text back without secrets; the text itself where there are none."""
 
-_STRUCTURE = frozenset(
-    {
-        *("role", "type", "id", "tool_call_id", "tool_use_id", "signature", "media_type"),
-        *("call_id", "approval_request_id", "encrypted_content"),
-        *("thoughtSignature", "thought_signature", "mimeType", "mime_type"),
-    }
-)
-"""Keys whose values are the provider's ids, its words and sealed bytes: a changed one would break the message."""
-
 _NAMES = frozenset({"name", "server_label"})
 """Keys whose values are names, of functions for instance."""
 
-_SEALED = frozenset({"base64", "redacted_thinking"})
-"""Types beside which ``data`` is bytes."""
 
-_MEDIA = frozenset({"mimeType", "mime_type"})
-"""Keys beside which ``data`` is bytes too."""
-
-_FREE = frozenset({"input", "args", "response", "properties", "parameters", "parametersJsonSchema", "input_schema"})
-"""Keys below which nothing is structure: the arguments of a call, and what a schema says of them."""
-
-
-def without_secrets(payload: Payload, mask: Mask) -> Payload:
+def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
     """
     A message or tool schema in which every text went through ``mask``: names too, and in what a call is given the keys.
-    Ids and sealed bytes are left alone.
+    Ids and sealed bytes are left alone, as the provider's ``keys`` say.
     """
-    given = {id(each) for owner in objects(payload) for key in _FREE & owner.keys() for each in objects(owner[key])}
+    given = {id(each) for owner in objects(payload) for key in keys.free & owner.keys() for each in objects(owner[key])}
 
     def masked(path: Path, leaf: Any) -> Any:
-        return _masked(payload, path, leaf, mask) if isinstance(leaf, str) else leaf
+        return _masked(payload, path, leaf, mask, keys) if isinstance(leaf, str) else leaf
 
     def keyed(was: Any, made: Any) -> Any:
         return _keyed(made.items(), mask) if id(was) in given else made
@@ -60,21 +43,21 @@ def masked_name(name: str, mask: Mask) -> str:
     return name if mask(name) == name else f"redacted_{check_of(name)}"
 
 
-def _masked(payload: Payload, path: Path, text: str, mask: Mask) -> str:
+def _masked(payload: Payload, path: Path, text: str, mask: Mask, keys: PayloadKeys) -> str:
     """A text of the payload without secrets; what is structure stays, and a name becomes another name."""
     value: Any = payload
     for key in path:
         if isinstance(value, Mapping):
-            if key in _FREE:
+            if key in keys.free:
                 return mask(text)
-            if key in _STRUCTURE or (key == "data" and _has_bytes(value)):
+            if key in keys.structure or (key == BINARY and _has_bytes(value, keys)):
                 return text
         value = value[key]
     return masked_name(text, mask) if path[-1] in _NAMES else mask(text)
 
 
-def _has_bytes(owner: Mapping[str, Any]) -> bool:
-    return owner.get("type") in _SEALED or not _MEDIA.isdisjoint(owner)
+def _has_bytes(owner: Mapping[str, Any], keys: PayloadKeys) -> bool:
+    return owner.get("type") in keys.bytes_types or not keys.bytes_beside.isdisjoint(owner)
 
 
 def _keyed(values: Iterable[tuple[str, Any]], mask: Mask) -> dict[str, Any]:

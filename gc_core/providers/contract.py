@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol
 
 from gc_core.providers.server_edits import ServerEdits
@@ -107,8 +107,11 @@ class Format(Protocol):
     def user(self, text: str) -> Payload:
         """A user message that the framework writes."""
 
-    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
-        """Messages that answer calls: (call id, text) each, in the order of the calls."""
+    def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
+        """
+        Messages that answer calls: (call id, text) each, in the order of the calls; ``failed`` are the places of those
+        whose tool failed, which are flagged where the provider has a flag.
+        """
 
     def reply(self, reply: object) -> Payload:
         """The assistant message inside what the provider's client returned: an SDK object, a dict or a message."""

@@ -11,9 +11,12 @@ from gc_core.providers.cache_breakpoints import MarkShape
 from gc_core.providers.cache_terms import CacheTerms
 from gc_core.providers.client_arguments import joined
 from gc_core.providers.contract import Format
+from gc_core.providers.counting import CountingEndpoint
 from gc_core.providers.model_families import ModelFamily
+from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.rules.violations import Rule, Violation
 from gc_core.providers.server_edits import NO_SERVER_EDITS, ServerSide
+from gc_core.providers.streaming import CallStream, NoCalls
 from gc_core.values.messages import Payload, Request
 
 LEVELS: Final = ("tools", "system", "messages")
@@ -32,6 +35,10 @@ def _as_it_is(request: Request) -> Request:
 
 def _at_index(request: Request, index: int) -> int:  # noqa: ARG001 - the place does not depend on the request
     return index
+
+
+def _no_betas(names: Iterable[str]) -> dict[str, Any]:  # noqa: ARG001 - there are none
+    return {}
 
 
 @attrs.frozen(kw_only=True)
@@ -71,6 +78,15 @@ class Provider:
         tool_schema: A tool's schema in this format.
         joined_options: A session's options and a host's own arguments as one set, of which the host's win.
         server_side: How it is asked to edit the window by itself.
+        keys: What the keys of its payloads say of the values below them.
+        takes_cache_key: A request may name the cache it should go to, where the model's terms say so too.
+        beta_options: The options by which a request asks for betas, by their names.
+        call_stream: Makes a reader of the calls in a streamed reply.
+        counting: Where its client counts whole requests; None where it does not.
+        miss_reason_at: Where a reply says why the prompt cache was missed, key by key.
+        telemetry_name: What OpenTelemetry calls it (``gen_ai.provider.name``).
+        litellm_name: What litellm calls it, before the slash of a model's name.
+        is_one_vendor: Whether only this vendor speaks the format, so that a session's model can be asked through it.
 
     """
 
@@ -86,6 +102,15 @@ class Provider:
     tool_schema: ToolSchema
     joined_options: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] = joined
     server_side: ServerSide = NO_SERVER_EDITS
+    keys: PayloadKeys = attrs.field(factory=PayloadKeys)
+    takes_cache_key: bool = False
+    beta_options: Callable[[Iterable[str]], dict[str, Any]] = _no_betas
+    call_stream: Callable[[], CallStream] = NoCalls
+    counting: CountingEndpoint | None = None
+    miss_reason_at: tuple[str, ...] = ()
+    telemetry_name: str
+    litellm_name: str = ""
+    is_one_vendor: bool = False
 
     @property
     def name(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from gc_core.errors import MessageError
+from gc_core.providers.registry import PROVIDERS
 from gc_core.values.json_values import Path, rebuilt
 
 
@@ -35,12 +37,10 @@ def miss_reason(reply: object) -> str:
     """
     Why a reply's request missed the prompt cache, in the provider's own word, or "".
 
-    Anthropic tells it in ``diagnostics.cache_miss_reason``, OpenAI in ``prompt_cache_diagnostics``, both only when the
-    request asked to compare it with an earlier one.
+    Providers tell it only when the request asked to compare it with an earlier one.
     """
-    anthropic = _under(_under(reply, "diagnostics"), "cache_miss_reason")
-    word = _under(anthropic, "type") or _under(_under(reply, "prompt_cache_diagnostics"), "reason")
-    return word if isinstance(word, str) else ""
+    words = (functools.reduce(_under, each.miss_reason_at, reply) for each in PROVIDERS.values() if each.miss_reason_at)
+    return next((word for word in words if isinstance(word, str) and word), "")
 
 
 def _under(value: object, name: str) -> object:

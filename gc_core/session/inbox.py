@@ -24,6 +24,7 @@ from gc_core.events import (
 )
 from gc_core.plugins.middleware import processed
 from gc_core.plugins.redaction import masked_name, without_secret_names, without_secrets
+from gc_core.providers import provider_named
 from gc_core.providers.contract import Format, TokenCounter
 from gc_core.relevance.volatile_text import volatile_in
 from gc_core.session.event_logs import log_event
@@ -333,7 +334,8 @@ class HostCalls(Past):
     def _plain(self, message: object) -> Payload:
         """The message in plain JSON values, as it is logged: without the secrets that plugins know."""
         plain = _plain(message)
-        return without_secrets(plain, self.plugins.redact) if self.plugins.redacts else plain
+        keys = provider_named(self.format).keys
+        return without_secrets(plain, self.plugins.redact, keys) if self.plugins.redacts else plain
 
     def _masked(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Named texts as they are logged: without secrets, in the names too."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gc_core.errors import ConfigError
+from gc_core.providers import PROVIDERS
 from gc_core.providers.prices import missing_price, offers_beside
 from gc_core.summaries.litellm_client import window_at
 from gc_core.summaries.prompt import with_instructions
@@ -25,8 +26,6 @@ _PROVIDERS: Final = {"google": "gemini", "x-ai": "xai", "together": "together_ai
 """litellm's names of providers, where the price list has others."""
 _REGION: Final = regex(r"[a-z-]+\.")
 """How a cloud spells a model that is another provider's: ``us.anthropic.claude-...``."""
-_FORMATS: Final = {"anthropic": "anthropic", "gemini": "gemini"}
-"""litellm's name of the provider that speaks a format, where it is one alone."""
 
 
 def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, format: str) -> Mapping[str, Any]:  # noqa: A002
@@ -50,8 +49,10 @@ def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, f
 def _own(model: str | None, format: str) -> str:  # noqa: A002
     if not model:
         raise ConfigError("summarization_model = None: the session has no model of its own; name one, or give model=")
-    provider = _FORMATS.get(format)
-    return model if provider is None or "/" in model else f"{provider}/{model}"
+    provider = PROVIDERS.get(format)
+    if provider is None or not provider.is_one_vendor or "/" in model:
+        return model
+    return f"{provider.litellm_name}/{model}"
 
 
 def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 from opentelemetry.util.types import AttributeValue
 
+from gc_core.providers import PROVIDERS
 from gc_core.values.messages import Usage
 
 CONVERSATION: Final = "gen_ai.conversation.id"
@@ -35,21 +36,18 @@ SECOND_BUCKETS: Final[Sequence[float]] = tuple(0.01 * 2**power for power in rang
 Attributes = dict[str, AttributeValue]
 """Of a span or a measurement, as OpenTelemetry takes them."""
 
-_BY_FORMAT: Final = {"anthropic": "anthropic", "openai": "openai", "responses": "openai", "gemini": "gcp.gemini"}
 _BY_PREFIX: Final = {
-    "anthropic": "anthropic",
     "azure": "azure.ai.openai",
     "bedrock": "aws.bedrock",
     "cohere": "cohere",
     "deepseek": "deepseek",
-    "gemini": "gcp.gemini",
     "groq": "groq",
     "mistral": "mistral_ai",
-    "openai": "openai",
     "perplexity": "perplexity",
     "vertex_ai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
+"""Of those who offer models, but have no format of their own, by the prefix that litellm gives their models."""
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +57,7 @@ class Callee:
 
     Attributes:
         format: Name of the session's format.
-        model: The model's name; a prefix ``anthropic/`` and the like says whose it is. None where nobody knows.
+        model: The model's name; litellm's prefix, before a slash, says whose it is. None where nobody knows.
 
     """
 
@@ -75,9 +73,18 @@ class Callee:
     def attributes(self) -> Attributes:
         """What every span and every measurement of a call says."""
         prefix = (self.model or "").partition("/")[0]
-        provider = _BY_PREFIX.get(prefix) or _BY_FORMAT.get(self.format, self.format)
+        provider = _offering(prefix) or _speaking(self.format)
         named: Attributes = {MODEL: self.model} if self.model else {}
         return {OPERATION: CHAT, PROVIDER: provider, **named}
+
+
+def _offering(prefix: str) -> str | None:
+    named = {each.litellm_name: each.telemetry_name for each in PROVIDERS.values() if each.litellm_name}
+    return (_BY_PREFIX | named).get(prefix)
+
+
+def _speaking(format: str) -> str:  # noqa: A002 - the session's own word
+    return PROVIDERS[format].telemetry_name if format in PROVIDERS else format
 
 
 def of_usage(usage: Usage) -> Attributes:

@@ -16,11 +16,10 @@ from gc_core.errors import ConfigError, MessageError, SessionClosedError
 from gc_core.integrations.tool_worker.calls import Outcome, Tool, ToolCall, calls_of, carried_out, checked_tools
 from gc_core.integrations.tool_worker.notes import Awaited, Notes, named
 from gc_core.integrations.tool_worker.streaming import StreamedCalls
-from gc_core.providers import format_named
+from gc_core.providers import format_named, provider_named
 from gc_core.relevance.reread_guard import PROVISIONAL
 from gc_core.session.async_session import AsyncGCSession
 from gc_core.values.loggers import bound, logger
-from gc_core.values.messages import Payload
 from gc_core.values.protocols import AsyncSummarizer, Summarizer
 from gc_core.window.intake import OpenCall
 
@@ -111,7 +110,7 @@ class ToolResultWorker:
         self._tools = checked_tools(tools)
         self._notes = Notes.of(session, summarizer, above=condense_above, seconds=note_seconds)
         self._above, self._cap, self._patience = condense_above, cap, patience
-        self._streamed = StreamedCalls()
+        self._streamed = StreamedCalls(provider_named(session.format).call_stream())
         self._early: list[_Work] = []
         self._late: list[_Work] = []
         self._batch: list[_Work] = []
@@ -134,8 +133,9 @@ class ToolResultWorker:
         """
         Tell an event of the reply that streams: a call starts as soon as its arguments are complete.
 
-        Takes Anthropic's stream events and Chat Completions' chunks; what is neither says nothing. Arguments that are
-        no whole JSON object start nothing. ``answer`` takes over what runs, and stops what the reply does not call.
+        Takes the events of the session's provider, where its streams are read (``Provider.call_stream``); what it does
+        not know says nothing. Arguments that are no whole JSON object start nothing. ``answer``
+        takes over what runs, and stops what the reply does not call.
         """
         for call in self._streamed.completed(event):
             if call.name in self._tools:
@@ -260,8 +260,7 @@ class ToolResultWorker:
         form = format_named(self._session.format)
         told = [(work.call.call_id, _text_of(work)) for work in batch]
         failed = {place for place, work in enumerate(batch) if work.outcome is not None and work.outcome.is_error}
-        payloads = _flagged(form.results(told), failed) if form.name == "anthropic" else form.results(told)
-        return tuple(key for payload in payloads for key in self._session.append(payload))
+        return tuple(key for payload in form.results(told, failed) for key in self._session.append(payload))
 
     def _condensed(self, results: Mapping[str, _Work]) -> None:
         """Long results become notes, and all of them fit into the cap and into the window."""
@@ -298,20 +297,6 @@ def _log_answered(batch: Sequence[_Work]) -> None:
         provisional=sum(work.outcome is None for work in batch),
         failed=sum(work.outcome is not None and work.outcome.is_error for work in batch),
         notes=sum(work.note is not None for work in batch),
-    )
-
-
-def _flagged(payloads: Iterable[Payload], failed: set[int]) -> tuple[Payload, ...]:
-    """Anthropic's one message of results, with those flagged that failed."""
-    return tuple(
-        {
-            **payload,
-            "content": [
-                {**block, "is_error": True} if place in failed else block
-                for place, block in enumerate(payload["content"])
-            ],
-        }
-        for payload in payloads
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -174,9 +174,13 @@ class AnthropicFormat:
         """A user message of one text."""
         return {"role": "user", "content": text}
 
-    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
-        """One user message with a result for each answer; none for no answers."""
-        blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": text} for call_id, text in answers]
+    def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
+        """One user message with a result for each answer, those that failed flagged; none for no answers."""
+        flags = ({"is_error": True} if place in failed else {} for place in range(len(answers)))
+        blocks = [
+            {"type": "tool_result", "tool_use_id": call_id, "content": text, **flag}
+            for (call_id, text), flag in zip(answers, flags, strict=True)
+        ]
         return ({"role": "user", "content": blocks},) if blocks else ()
 
     def reply(self, reply: object) -> Payload:

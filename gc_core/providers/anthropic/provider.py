@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gc_core.providers.anthropic import models
+from gc_core.providers.anthropic.betas import header_of
 from gc_core.providers.anthropic.context_editing import SERVER_SIDE, merged
 from gc_core.providers.anthropic.format import AnthropicFormat
 from gc_core.providers.anthropic.rules import RULES, in_place
+from gc_core.providers.anthropic.streaming import MessageStream
 from gc_core.providers.cache_breakpoints import MarkShape
+from gc_core.providers.client_arguments import HEADERS
+from gc_core.providers.counting import CountingEndpoint
+from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import EditRules, Provider
 from gc_core.values.messages import Payload
 
@@ -29,6 +34,19 @@ _BREAKPOINT = MarkShape(
 )
 
 
+_KEYS = PayloadKeys(
+    sealed=frozenset({"signature", "encrypted_content"}),
+    ids=frozenset({"tool_use_id"}),
+    bytes_types=frozenset({"base64", "redacted_thinking"}),
+    arguments=frozenset({"input"}),
+    schemas=frozenset({"properties", "parameters", "input_schema"}),
+)
+
+
+def _beta_options(names: Iterable[str]) -> dict[str, Any]:
+    return {HEADERS: header_of(names)}
+
+
 def _tool_schema(name: str, description: str, parameters: Mapping[str, Any]) -> Payload:
     return {"name": name, "description": description, "input_schema": parameters}
 
@@ -45,6 +63,14 @@ ANTHROPIC: Final = Provider(
     # Anthropic's documents of August 2026.
     reads_in_order=True,
     tool_schema=_tool_schema,
+    keys=_KEYS,
+    beta_options=_beta_options,
+    call_stream=MessageStream,
+    counting=CountingEndpoint(name="Anthropic's count_tokens", client="Anthropic", path="messages.count_tokens"),
+    miss_reason_at=("diagnostics", "cache_miss_reason", "type"),
+    telemetry_name="anthropic",
+    litellm_name="anthropic",
+    is_one_vendor=True,
     joined_options=merged,
     server_side=SERVER_SIDE,
 )

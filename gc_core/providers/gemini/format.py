@@ -9,7 +9,7 @@ that carries a ``thoughtSignature`` is fixed: it has to come back to the model a
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -127,7 +127,11 @@ class GeminiFormat:
         """A user content of one text."""
         return {"role": "user", _PARTS: [{TEXT: text}]}
 
-    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+    def results(
+        self,
+        answers: Sequence[tuple[str, str]],
+        failed: Container[int] = (),  # noqa: ARG002 - the protocol
+    ) -> tuple[Payload, ...]:
         """One user content with a functionResponse for each answer; none for no answers."""
         parts = [{RESPONSE: {**name_and_id(key), "response": {"output": text}}} for key, text in answers]
         return ({"role": "user", _PARTS: parts},) if parts else ()

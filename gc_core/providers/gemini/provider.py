@@ -5,11 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gc_core.providers.counting import CountingEndpoint
 from gc_core.providers.gemini import models
 from gc_core.providers.gemini.format import GeminiFormat
 from gc_core.providers.gemini.rules import RULES, as_messages, signed_calls
+from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import EditRules, Provider
-from gc_core.values.messages import Payload
+from gc_core.values.messages import Payload, Request
+
+_KEYS = PayloadKeys(
+    sealed=frozenset({"thoughtSignature", "thought_signature"}),
+    bytes_beside=frozenset({"mimeType", "mime_type"}),
+    arguments=frozenset({"args", "response"}),
+    schemas=frozenset({"properties", "parameters", "parametersJsonSchema"}),
+)
+
+
+def _counted(client: Any, request: Request, model: str | None) -> dict[str, Any]:
+    """
+    Beside the contents, the system text and the tools: the client hands them on to Vertex AI alone; the Gemini API
+    takes a whole request in another field of the body (reference of models.countTokens, November 2026).
+    """
+    told = request.kwargs()
+    before = told.pop("config", {})
+    if before and not getattr(client, "vertexai", False):
+        whole = {"model": f"models/{str(model).removeprefix('models/')}", **before, **told}
+        before = {"http_options": {"extra_body": {"generateContentRequest": whole}}}
+    return {"model": model, "contents": told["contents"], "config": before or None}
+
+
+_COUNTING = CountingEndpoint(
+    name="Gemini's countTokens",
+    client="google-genai",
+    path="models.count_tokens",
+    beside="aio",
+    arguments=_counted,
+    count="total_tokens",
+)
 
 
 def _tool_schema(name: str, description: str, parameters: Mapping[str, Any]) -> Payload:
@@ -26,4 +58,9 @@ GEMINI: Final = Provider(
     cache_terms=models.TERMS,
     default_terms=models.DEFAULT_TERMS,
     tool_schema=_tool_schema,
+    keys=_KEYS,
+    counting=_COUNTING,
+    telemetry_name="gcp.gemini",
+    litellm_name="gemini",
+    is_one_vendor=True,
 )

@@ -6,7 +6,7 @@ The shapes are those of ``openai.types.chat.*_param``; fields that other servers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.providers import fields
@@ -144,7 +144,11 @@ class OpenAIFormat:
         """A user message of one text."""
         return {"role": "user", "content": text}
 
-    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+    def results(
+        self,
+        answers: Sequence[tuple[str, str]],
+        failed: Container[int] = (),  # noqa: ARG002 - the protocol
+    ) -> tuple[Payload, ...]:
         """A tool message for each answer."""
         return tuple({"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in answers)
 

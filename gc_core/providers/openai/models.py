@@ -77,3 +77,6 @@ _GROK = CacheTerms(name="grok", prefixes=("grok",), least_tokens=1024, step_toke
 
 TERMS = (_GPT_5, _GPT_4_1, _GPT_4O, _GPT_5_6, _GPT_6_1, _DEEPSEEK_TERMS, _GROK)
 DEFAULT_TERMS = _GPT_5
+
+MISS_REASON_AT = ("prompt_cache_diagnostics", "reason")
+"""Where a reply says why the prompt cache was missed, when the request asked to compare it with an earlier one."""

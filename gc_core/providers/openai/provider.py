@@ -9,6 +9,8 @@ from gc_core.providers.cache_breakpoints import MarkShape
 from gc_core.providers.openai import models
 from gc_core.providers.openai.format import OpenAIFormat
 from gc_core.providers.openai.rules import RULES
+from gc_core.providers.openai.streaming import ChunkStream
+from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import Provider
 from gc_core.values.messages import Payload
 
@@ -17,6 +19,15 @@ _BREAKPOINTS = (
     MarkShape(field="prompt_cache_breakpoint", kinds=frozenset({"text", "image_url", "input_audio", "file"}), ours=3),
     # Claude behind a gateway that speaks this format: guides of LiteLLM and OpenRouter to prompt caching (2026).
     MarkShape(field="cache_control", kinds=frozenset({"text", "image_url"}), on_replies=True, ours=4),
+)
+
+
+# Other servers of this format pass on what other vendors' models have signed.
+_KEYS = PayloadKeys(
+    sealed=frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"}),
+    ids=frozenset({"tool_call_id"}),
+    bytes_types=frozenset({"base64", "redacted_thinking"}),
+    arguments=frozenset({"input"}),
 )
 
 
@@ -33,4 +44,10 @@ OPENAI: Final = Provider(
     default_terms=models.DEFAULT_TERMS,
     breakpoints=_BREAKPOINTS,
     tool_schema=_tool_schema,
+    keys=_KEYS,
+    takes_cache_key=True,
+    call_stream=ChunkStream,
+    miss_reason_at=models.MISS_REASON_AT,
+    telemetry_name="openai",
+    litellm_name="openai",
 )

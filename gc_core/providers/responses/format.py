@@ -9,7 +9,7 @@ not known here are kept as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.providers import fields
@@ -136,7 +136,11 @@ class ResponsesFormat:
         """A user message of one text."""
         return {"role": "user", "content": text}
 
-    def results(self, answers: Sequence[tuple[str, str]]) -> tuple[Payload, ...]:
+    def results(
+        self,
+        answers: Sequence[tuple[str, str]],
+        failed: Container[int] = (),  # noqa: ARG002 - the protocol
+    ) -> tuple[Payload, ...]:
         """
         An output item for each answer, of the kind that the call wants; the ids are those of the parts that ``read``
         gives. A screenshot and a search for tools have no place for the text.

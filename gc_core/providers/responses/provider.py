@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
+
 from gc_core.providers.cache_breakpoints import MarkShape
+from gc_core.providers.counting import CountingEndpoint, whole_request
 from gc_core.providers.openai import models
+from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import EditRules, Provider
 from gc_core.providers.responses.compaction import SERVER_SIDE, merged
 from gc_core.providers.responses.format import ResponsesFormat
 from gc_core.providers.responses.rules import RULES, as_messages, first_item, lost_reasoning
-from gc_core.values.messages import Payload
+from gc_core.values.messages import Payload, Request
 
 # ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026).
 _BREAKPOINT = MarkShape(
@@ -19,6 +23,23 @@ _BREAKPOINT = MarkShape(
     kinds=frozenset({"input_text", "input_image", "input_file"}),
     text="input_text",
     ours=3,
+)
+
+
+_KEYS = PayloadKeys(
+    sealed=frozenset({"encrypted_content"}),
+    ids=frozenset({"call_id", "approval_request_id"}),
+    arguments=frozenset({"input"}),
+)
+
+
+def _without_options(client: Any, request: Request, model: str | None) -> dict[str, Any]:
+    """Without the session's options: the endpoint refuses a cache key."""
+    return whole_request(client, attrs.evolve(request, options={}), model)
+
+
+_COUNTING = CountingEndpoint(
+    name="OpenAI's input_tokens", client="OpenAI", path="responses.input_tokens.count", arguments=_without_options
 )
 
 
@@ -34,6 +55,12 @@ RESPONSES: Final = Provider(
     default_terms=models.DEFAULT_TERMS,
     breakpoints=(_BREAKPOINT,),
     tool_schema=_tool_schema,
+    keys=_KEYS,
+    takes_cache_key=True,
+    counting=_COUNTING,
+    miss_reason_at=models.MISS_REASON_AT,
+    telemetry_name="openai",
+    litellm_name="openai",
     joined_options=merged,
     server_side=SERVER_SIDE,
 )

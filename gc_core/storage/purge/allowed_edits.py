@@ -10,7 +10,9 @@ from typing import Any
 import attrs
 
 from gc_core.errors import GCError, LogError
+from gc_core.providers import provider_named
 from gc_core.providers.contract import Format
+from gc_core.providers.payload_keys import BINARY
 from gc_core.storage.facts import FactChange
 from gc_core.storage.ledger import Collected, Entry
 from gc_core.storage.master_log import PARTS, LogRecord
@@ -20,12 +22,6 @@ from gc_core.values.json_values import DEEPEST_RECORD, leaves, read_json
 from gc_core.values.messages import Payload
 from gc_core.values.sources import CONVERSATION, PLUGIN
 from gc_core.window.patches import SavedMessage
-
-_SEALED = frozenset({"signature", "thoughtSignature", "thought_signature", "data", "media_type"})
-"""Keys whose values are no text: another byte, and the provider refuses them."""
-
-_ARGUMENTS = frozenset({"input", "args", "response"})
-"""Keys below which a model's or a tool's own words stand, whatever their keys."""
 
 _NAMED = frozenset({"type", "name"})
 """Keys of a tool schema whose values are its structure."""
@@ -86,10 +82,12 @@ def _messages(record: Collected) -> Iterator[SavedMessage]:
 
 def _check_message(old: Payload, new: Payload, form: Format) -> None:
     """A message stays what it is: its parts are those that they were, and only their texts differ."""
+    keys = provider_named(form.name).keys
+    bound = keys.sealed | keys.media | {BINARY}  # no text: another byte, and the provider refuses it
     _refuse(
         path
         for path in _changed(old, new)
-        if _ARGUMENTS.isdisjoint(path) and (path[-1] in _SEALED or str(_at(old, path)).startswith("data:"))
+        if keys.arguments.isdisjoint(path) and (path[-1] in bound or str(_at(old, path)).startswith("data:"))
     )
     try:
         same = form.role(old) is form.role(new) and form.marks(old) == form.marks(new)

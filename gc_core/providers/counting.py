@@ -1,0 +1,53 @@
+"""Where a vendor's client counts the tokens of a whole request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from gc_core.values.messages import Request
+
+
+def whole_request(client: Any, request: Request, model: str | None) -> dict[str, Any]:  # noqa: ARG001 - of any client
+    """The arguments of a call to the model, which the endpoint takes too."""
+    return {"model": model, **request.kwargs()}
+
+
+@attrs.frozen(kw_only=True)
+class CountingEndpoint:
+    """
+    An endpoint that counts tokens.
+
+    Attributes:
+        name: What reports call it.
+        client: Whose client has it, as an error names it.
+        path: Of its method, from the client on.
+        beside: Of the client to await, from the client on; "" where the same client, or another one, is async.
+        arguments: What it is called with: of the client, the request and the model.
+        count: The attribute of its answer that holds the count.
+
+    """
+
+    name: str
+    client: str
+    path: str
+    beside: str = ""
+    arguments: Callable[[Any, Request, str | None], dict[str, Any]] = whole_request
+    count: str = "input_tokens"
+
+    def is_at(self, client: object) -> bool:
+        """Whether this client has it."""
+        return callable(_reached(client, self.path))
+
+    def method(self, client: object, *, beside: bool) -> Callable[..., Any]:
+        """Its method; ``beside`` an event loop the one that can be awaited, where the client has both."""
+        owner = _reached(client, self.beside) if beside and self.beside else client
+        return _reached(owner, self.path)  # type: ignore[no-any-return]  # the vendor's own
+
+
+def _reached(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value

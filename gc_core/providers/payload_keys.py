@@ -1,0 +1,43 @@
+"""What the keys of a provider's payloads say of the values below them: what may be rewritten, and what may not."""
+
+from __future__ import annotations
+
+import attrs
+
+BINARY = "data"
+"""The key under which providers put base64, beside what says of which kind it is."""
+
+
+@attrs.frozen(kw_only=True)
+class PayloadKeys:
+    """
+    One list for redaction, middleware, purge and the cache's estimates.
+
+    Attributes:
+        sealed: Of what the provider signed or encrypted, and takes back only as it came.
+        ids: Of the provider's ids and its own words, beside ``role``, ``type`` and ``id``.
+        media: Of the media type of base64.
+        bytes_beside: Keys beside which ``data`` is base64.
+        bytes_types: Types beside which it is.
+        arguments: Below which a model's or a tool's own words are, whatever their keys.
+        schemas: Below which a tool schema says what arguments are, in keys of the host's own.
+
+    """
+
+    sealed: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()
+    media: frozenset[str] = frozenset({"media_type", "mime_type", "mimeType"})
+    bytes_beside: frozenset[str] = frozenset()
+    bytes_types: frozenset[str] = frozenset({"base64"})
+    arguments: frozenset[str] = frozenset()
+    schemas: frozenset[str] = frozenset({"properties", "parameters"})
+    structure: frozenset[str] = attrs.field(init=False)
+    free: frozenset[str] = attrs.field(init=False)
+
+    @structure.default
+    def _all_structure(self) -> frozenset[str]:
+        return frozenset({"role", "type", "id"}) | self.ids | self.sealed | self.media
+
+    @free.default
+    def _all_free(self) -> frozenset[str]:
+        return self.arguments | self.schemas

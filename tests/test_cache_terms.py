@@ -2,7 +2,7 @@ import datetime as dt
 
 import pytest
 
-from gc_core.providers import cache_terms as terms
+from gc_core.providers import PROVIDERS, provider_named
 from gc_core.providers.cache_terms import terms_of
 
 
@@ -39,7 +39,9 @@ def test_a_gateways_spelling_changes_nothing(spelling):
 
 
 def test_a_claude_that_is_not_listed_has_the_largest_minimum():
-    assert terms_of("claude-opus-9", "anthropic").least_tokens == max(each.least_tokens for each in terms._TERMS)
+    assert terms_of("claude-opus-9", "anthropic").least_tokens == max(
+        each.least_tokens for each in provider_named("anthropic").cache_terms
+    )
 
 
 def test_newer_models_read_for_less():
@@ -67,7 +69,9 @@ def test_without_a_model_the_format_decides():
 
 
 def test_all_terms_are_dated():
-    assert all(dt.date.fromisoformat(each.dated) <= dt.date(2026, 12, 31) for each in terms._TERMS)
+    listed = [each for provider in PROVIDERS.values() for each in provider.cache_terms]
+    assert listed
+    assert all(dt.date.fromisoformat(each.dated) <= dt.date(2026, 12, 31) for each in listed)
 
 
 def test_a_mark_may_ask_for_an_hour_where_there_is_a_choice():

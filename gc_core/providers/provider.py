@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -35,6 +35,10 @@ def _as_it_is(request: Request) -> Request:
 
 def _at_index(request: Request, index: int) -> int:  # noqa: ARG001 - the place does not depend on the request
     return index
+
+
+def _not_known(document: Mapping[str, Any], messages: Sequence[object]) -> bool:  # noqa: ARG001 - it has nothing alone
+    return False
 
 
 def _no_betas(names: Iterable[str]) -> dict[str, Any]:  # noqa: ARG001 - there are none
@@ -85,6 +89,9 @@ class Provider:
         counting: Where its client counts whole requests; None where it does not.
         miss_reason_at: Where a reply says why the prompt cache was missed, key by key.
         telemetry_name: What OpenTelemetry calls it (``gen_ai.provider.name``).
+        system_is_message: The system text is a message that opens the conversation, not apart from it.
+        wrote: Whether a recorded document and its messages are in this format, by what only it has; for transcripts,
+            which do not say. The first provider is taken where none says so.
         litellm_name: What litellm calls it, before the slash of a model's name.
         is_one_vendor: Whether only this vendor speaks the format, so that a session's model can be asked through it.
 
@@ -109,6 +116,8 @@ class Provider:
     counting: CountingEndpoint | None = None
     miss_reason_at: tuple[str, ...] = ()
     telemetry_name: str
+    system_is_message: bool = False
+    wrote: Callable[[Mapping[str, Any], Sequence[object]], bool] = _not_known
     litellm_name: str = ""
     is_one_vendor: bool = False
 

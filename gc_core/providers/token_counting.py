@@ -308,17 +308,17 @@ def image_tokens(image: Image, rule: ImageRule, cap: int = 0) -> int:
     """
     match rule:
         case ImageRule.TILES_512:
-            tokens = 85 if image.detail == "low" else 85 + 170 * _openai_tiles(image)
+            tokens = 85 if image.detail == "low" else 85 + 170 * _tiles_of_512(image)
         case ImageRule.PATCHES_32:
             tokens = math.ceil(1.2 * _cells(image, 32, unknown=2040))
         case ImageRule.AREA_750:
             tokens = math.ceil(image.width * image.height / 750) or cap
         case ImageRule.TILES_768:
-            tokens = 258 * _gemini_tiles(image)
+            tokens = 258 * _tiles_of_768(image)
     return min(tokens, cap) if cap else tokens
 
 
-def _openai_tiles(image: Image) -> int:
+def _tiles_of_512(image: Image) -> int:
     if not _sized(image):
         return 6
     long, short = max(image.width, image.height), min(image.width, image.height)
@@ -327,7 +327,7 @@ def _openai_tiles(image: Image) -> int:
     return math.ceil(long * shrink / 512) * math.ceil(short * shrink / 512)
 
 
-def _gemini_tiles(image: Image) -> int:
+def _tiles_of_768(image: Image) -> int:
     small = 384  # pixels; up to here the rule has one tile, which 768 px tiles give it anyway
     return 1 if _sized(image) and max(image.width, image.height) <= small else _cells(image, 768, unknown=6)
 

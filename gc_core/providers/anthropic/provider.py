@@ -9,6 +9,7 @@ from gc_core.providers.anthropic import models
 from gc_core.providers.anthropic.betas import header_of
 from gc_core.providers.anthropic.context_editing import SERVER_SIDE, merged
 from gc_core.providers.anthropic.format import AnthropicFormat
+from gc_core.providers.anthropic.recorded import wrote
 from gc_core.providers.anthropic.rules import RULES, in_place
 from gc_core.providers.anthropic.streaming import MessageStream
 from gc_core.providers.cache_breakpoints import MarkShape
@@ -69,6 +70,7 @@ ANTHROPIC: Final = Provider(
     counting=CountingEndpoint(name="Anthropic's count_tokens", client="Anthropic", path="messages.count_tokens"),
     miss_reason_at=("diagnostics", "cache_miss_reason", "type"),
     telemetry_name="anthropic",
+    wrote=wrote,
     litellm_name="anthropic",
     is_one_vendor=True,
     joined_options=merged,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from gc_core.providers.counting import CountingEndpoint
 from gc_core.providers.gemini import models
 from gc_core.providers.gemini.format import GeminiFormat
+from gc_core.providers.gemini.recorded import wrote
 from gc_core.providers.gemini.rules import RULES, as_messages, signed_calls
 from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import EditRules, Provider
@@ -61,6 +62,7 @@ GEMINI: Final = Provider(
     keys=_KEYS,
     counting=_COUNTING,
     telemetry_name="gcp.gemini",
+    wrote=wrote,
     litellm_name="gemini",
     is_one_vendor=True,
 )

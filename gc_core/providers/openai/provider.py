@@ -49,5 +49,6 @@ OPENAI: Final = Provider(
     call_stream=ChunkStream,
     miss_reason_at=models.MISS_REASON_AT,
     telemetry_name="openai",
+    system_is_message=True,
     litellm_name="openai",
 )

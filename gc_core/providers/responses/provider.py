@@ -14,6 +14,7 @@ from gc_core.providers.payload_keys import PayloadKeys
 from gc_core.providers.provider import EditRules, Provider
 from gc_core.providers.responses.compaction import SERVER_SIDE, merged
 from gc_core.providers.responses.format import ResponsesFormat
+from gc_core.providers.responses.recorded import wrote
 from gc_core.providers.responses.rules import RULES, as_messages, first_item, lost_reasoning
 from gc_core.values.messages import Payload, Request
 
@@ -60,6 +61,7 @@ RESPONSES: Final = Provider(
     counting=_COUNTING,
     miss_reason_at=models.MISS_REASON_AT,
     telemetry_name="openai",
+    wrote=wrote,
     litellm_name="openai",
     joined_options=merged,
     server_side=SERVER_SIDE,

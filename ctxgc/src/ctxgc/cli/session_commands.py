@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import enum
 import getpass
 import json
 import re
@@ -21,6 +20,7 @@ from ctxgc.adoption import adopt_transcript
 from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import GCError, LogError, SourceError
 from gc_core.learning.proposals import Proposal
+from gc_core.providers import PROVIDERS
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
 from gc_core.session.timeline import HistoryEntry
@@ -46,15 +46,6 @@ Readable = Annotated[
 ]
 Session = Annotated[Path, typer.Argument(metavar="DIR", help="A session's directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-
-
-class FormatName(enum.StrEnum):
-    """The formats that a request may be exported in."""
-
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
-    RESPONSES = "responses"
-    GEMINI = "gemini"
 
 
 @attrs.frozen(kw_only=True)
@@ -153,11 +144,18 @@ def history(session: Readable, *, as_json: Json = False) -> None:
         typer.echo("no changes recorded", err=True)
 
 
+def _known_format(name: str | None) -> str | None:
+    if name is not None and name not in PROVIDERS:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(PROVIDERS)}")
+    return name
+
+
 def export(
     session: Readable,
     *,
     format: Annotated[  # noqa: A002 - the option's name
-        FormatName | None, typer.Option(help="Refuse a session of another format.")
+        str | None,
+        typer.Option(help=f"Refuse a session of another format: {', '.join(PROVIDERS)}.", callback=_known_format),
     ] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="Every message of the log as it arrived, instead of the window.")
@@ -367,7 +365,7 @@ def _transcript(path: Path) -> Transcript:
     return transcript
 
 
-def _check_format(request: Request, wanted: FormatName | None) -> None:
+def _check_format(request: Request, wanted: str | None) -> None:
     if wanted is not None and wanted != request.format:
         raise LogError(f"the session is in the format {request.format}, not {wanted}, and nothing converts it")
 

@@ -15,7 +15,7 @@ import attrs
 
 from ctxgc.evaluation.call_measures import Prompt, Sent, Share
 from ctxgc.evaluation.transcripts import Transcript
-from gc_core.providers import format_named
+from gc_core.providers import format_named, provider_named
 from gc_core.providers.contract import Format, TokenCounter
 from gc_core.providers.model_families import family
 from gc_core.providers.rules import check_request
@@ -229,7 +229,7 @@ class Meter:
     def _opening(self, transcript: Transcript) -> int:
         """Tokens before the first message."""
         system = sum(self._counter.count(text) for text in transcript.system)
-        leads = bool(system) and transcript.format == "openai"
+        leads = bool(system) and provider_named(transcript.format).system_is_message
         tools = sum(schema_tokens(schema, self._counter) for schema in transcript.tools)
         return self._counter.per_request + system + tools + leads * self._counter.per_message
 

@@ -21,17 +21,15 @@ import attrs
 
 from ctxgc.evaluation.own_transcripts import format_of_log, head_of_log, is_said
 from gc_core.errors import MessageError, TranscriptError
-from gc_core.providers.anthropic.format import AnthropicFormat
+from gc_core.providers import PROVIDERS, format_named, provider_named
 from gc_core.providers.contract import Format
-from gc_core.providers.gemini.format import GeminiFormat
-from gc_core.providers.openai.format import OpenAIFormat
-from gc_core.providers.responses.format import ResponsesFormat
-from gc_core.providers.responses.item_types import is_call, is_reasoning, is_result
 from gc_core.values.items import ItemKind
 from gc_core.values.json_values import DEEPEST_RECORD, check_depth, read_json, read_json_at, read_object
 from gc_core.values.messages import Payload, Role
 
-_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})
+_CLAUDE_CODE, _GPTME = format_named("anthropic"), format_named("openai")
+"""The formats in which these agents keep their sessions."""
+
 _MESSAGES = ("messages", "contents", "input")
 """Under which of a document's keys its messages stand."""
 
@@ -108,7 +106,8 @@ def read_transcript(path: str | Path, content: bytes | None = None) -> Transcrip
     document, records = _logged(reader, lines) if own else _unrolled(reader, whole, lines)
     form = own or _format_of(document, records)
     found = reader.pieced(records, form) if own else _messages(reader, records, form)
-    texts, messages = _leading_system(found) if form.name == "openai" else ([], found)
+    leads = provider_named(form.name).system_is_message
+    texts, messages = _leading_system(found, form) if leads else ([], found)
     if not messages:
         raise reader.failure()
     return Transcript(
@@ -270,7 +269,7 @@ class _Reader:
         for record in records:
             if isinstance(record.value, Mapping) and record.value.get("ui_only"):
                 continue
-            if self._readable(record, OpenAIFormat()):
+            if self._readable(record, _GPTME):
                 self._say_files(record)
                 steps += [[]] if record.value["role"] == "assistant" else []
                 steps[-1].append(record.value)
@@ -331,7 +330,7 @@ class _Conversation:
     the results of its calls are one message right behind it.
     """
 
-    form: AnthropicFormat = attrs.Factory(AnthropicFormat)
+    form: Format = _CLAUDE_CODE
     messages: list[Payload] = attrs.Factory(list)
     times: list[float | None] = attrs.Factory(list)
     _lines: set[str] = attrs.Factory(set)
@@ -388,7 +387,7 @@ def _step(step: Sequence[Payload]) -> Iterator[Payload]:
     text, calls = _gptme_calls(_text_of(reply), answers)
     called = [call["id"] for call in calls]
     yield {"role": "assistant", "content": text or None, "tool_calls": calls} if calls else _bare_text(reply)
-    yield from OpenAIFormat().results([(call_id, answers[call_id]) for call_id in called])
+    yield from _GPTME.results([(call_id, answers[call_id]) for call_id in called])
     yield from _said([value for value in others if not (_answers(value) and value["call_id"] in called)])
 
 
@@ -495,36 +494,12 @@ def _is_timed_text(value: Mapping[str, Any]) -> bool:
 
 
 def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:
-    if any(_is_content(record.value) for record in records):
-        return GeminiFormat()
-    if "input" in document or any(_is_item(record.value) for record in records):
-        return ResponsesFormat()
-    tools = _listed(document.get("tools"))
-    anthropic = (
-        "system" in document
-        or any(isinstance(tool, Mapping) and "input_schema" in tool for tool in tools)
-        or any(_has_anthropic_blocks(record.value) for record in records)
-    )
-    return AnthropicFormat() if anthropic or _is_claude_code(records) else OpenAIFormat()
-
-
-def _is_content(value: object) -> bool:
-    """Whether it is one of Gemini's contents; others call parts what has a type, as Gemini's parts have not."""
-    if not isinstance(value, Mapping) or value.get("role") not in ("user", "model"):
-        return False
-    parts = value.get("parts")
-    return isinstance(parts, list) and not any(isinstance(part, Mapping) and "type" in part for part in parts)
-
-
-def _is_item(value: object) -> bool:
-    """Whether it is an item of Responses: what only the model makes, a result, or a message of its content parts."""
-    if not isinstance(value, Mapping):
-        return False
-    if value.get("type", "message") != "message":
-        return is_reasoning(value) or is_call(value) or is_result(value)
-    content = value.get("content")
-    blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, Mapping) and block.get("type") in {"input_text", "output_text"} for block in blocks)
+    """The format of the last provider that recognises its own; without one the first provider's."""
+    if _is_claude_code(records):
+        return _CLAUDE_CODE
+    values = [record.value for record in records]
+    known = [*PROVIDERS.values()]
+    return next((each.format for each in reversed(known) if each.wrote(document, values)), known[0].format)
 
 
 def _logged(reader: _Reader, records: Sequence[_Record]) -> tuple[Mapping[str, Any], Sequence[_Record]]:
@@ -588,12 +563,6 @@ def _declared(tools: object) -> Iterator[Any]:
         yield from [tool] if key is None else _listed(tool[key])
 
 
-def _has_anthropic_blocks(value: object) -> bool:
-    content = value.get("content") if isinstance(value, Mapping) else None
-    blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, Mapping) and block.get("type") in _ANTHROPIC_BLOCKS for block in blocks)
-
-
 def _listed(value: object) -> Sequence[Any]:
     """A list as it is, nothing as no elements, anything else as the one element that it is."""
     if isinstance(value, list):
@@ -601,9 +570,9 @@ def _listed(value: object) -> Sequence[Any]:
     return [value] if value else []
 
 
-def _leading_system(messages: Sequence[Payload]) -> tuple[list[str], list[Payload]]:
+def _leading_system(messages: Sequence[Payload], form: Format) -> tuple[list[str], list[Payload]]:
     """The texts of the system messages at the head, and the messages behind them."""
-    form, texts = OpenAIFormat(), list[str]()
+    texts = list[str]()
     for at, message in enumerate(messages):
         parts = form.read(message)
         if form.role(message) is not Role.SYSTEM or any(part.kind is not ItemKind.SYSTEM_TEXT for part in parts):

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from gc_core.values.config import FIVE_MINUTES
-from gc_core.values.messages import NESTED, Payload
+from gc_core.values.messages import MARKS, NESTED, Payload
 
 
 @attrs.frozen(kw_only=True)
@@ -17,7 +17,7 @@ class MarkShape:
     How one provider writes a breakpoint.
 
     Attributes:
-        field: The field that makes a block a mark.
+        field: The field that makes a block a mark; one of ``MARKS``, which no digest of a message counts.
         kinds: Types of the blocks that may carry one.
         text: Type of the block that a string becomes.
         on_head: Whether tool schemas and system blocks may carry one.
@@ -26,7 +26,7 @@ class MarkShape:
 
     """
 
-    field: str
+    field: str = attrs.field(validator=attrs.validators.in_(MARKS))
     kinds: frozenset[str]
     text: str = "text"
     on_head: bool = False

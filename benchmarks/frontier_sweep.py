@@ -170,10 +170,10 @@ def markdown(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield f"Made {made_with(PACKAGES)}."
     yield ""
     yield row(
-        "window", "down to %", "distance", "begins at %", "collections of the window", "cost", "cost with misses",
-        "with misses, against the formula", "edits that miss %",
+        "window", "distance", "begins at %", "collections", "cost with misses", "against the formula, %",
+        "edits that miss %",
     )  # fmt: skip
-    yield row(*["--:"] * 2, "---", *["--:"] * 6)
+    yield row("--:", "---", *["--:"] * 5)
     for window in LENGTHS:
         its = [outcome for outcome in outcomes if outcome.start.window == window]
         yield from (_row(outcome, its[0]) for outcome in its)
@@ -184,13 +184,11 @@ def _row(outcome: Outcome, formula: Outcome) -> str:
     begins = f"{start.begins_percent:.1f}"
     return row(
         f"{start.window:,}" if outcome is formula else "",
-        f"{kept_percent(start.window):.1f}" if outcome is formula else "",
         f"**{FORMULA}**" if outcome is formula else ", ".join(start.names),
         f"about {begins}" if outcome is formula else begins,
         _majors(sums.reasons),
-        f"{_thousands(sums.price, sums):.2f}k",
         f"{_thousands(sums.price + sums.miss_price, sums):.2f}k",
-        "" if outcome is formula else f"{_against(sums, formula.sums):+.1f} %",
+        "" if outcome is formula else f"{_against(sums, formula.sums):+.1f}",
         f"{sums.missing.percent:.1f}",
     )
 

@@ -40,6 +40,15 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+MOST_WORDS = 45_000
+"""Of all pages below ``docs/``, code and tables included."""
+
+MOST_LINES = 150
+"""Of the README."""
+
+KINDS = ("how-to", "reference", "explanation", "seeds")
+
+
 COMMANDS = set(typer.main.get_command(app).commands)
 RUNNING = [path for path in DOCUMENTS if any(block.kind in {"python", "sh"} for block in blocks_of(path))]
 
@@ -204,6 +213,13 @@ def test_every_page_can_be_reached_from_the_index():
             pages = PAGE.findall("\n".join(ENTRY.findall(page.read_text())))
             waiting += [page.parent / entry for entry in pages]
     assert sorted(name_of(page) for page in set(DOCUMENTS) - reached) == []
+
+
+def test_the_documents_stay_short_and_their_four_kinds_apart():
+    pages = list((ROOT / "docs").rglob("*.md"))
+    assert sum(len(page.read_text().split()) for page in pages) <= MOST_WORDS
+    assert len((ROOT / "README.md").read_text().splitlines()) <= MOST_LINES
+    assert {name_of(page.parent) for page in pages} == {"docs", *(f"docs/{kind}" for kind in KINDS)}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

@@ -39,7 +39,6 @@ MEANS = (
     "90 % range",
     "quoted far / near %",
     "cost with misses",
-    "cost",
     "verbatim reuse %",
     "far fit %",
     "user text % (32k and more)",
@@ -274,7 +273,6 @@ def _mean_cells(row: Means, kind: str) -> Iterator[str]:
     yield "-" if row.low is None or row.high is None else f"{row.low:.0f}-{row.high:.0f}"
     yield f"{_number(row.far_quotes)} / {_number(row.near_quotes)}"
     yield "-" if row.cost_with_misses is None else f"{row.cost_with_misses:.3f}"
-    yield "-" if row.cost is None else f"{row.cost:.3f}"
     yield _number(row.verbatim_reuse)
     yield _number(row.far_fit)
     yield _number(row.user_text_kept)

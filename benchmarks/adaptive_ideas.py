@@ -197,7 +197,7 @@ class Prefetch:
     def _lines(
         self, session: TriedSession, named: Mapping[str, int], only: frozenset[str] | None, shown: frozenset[str]
     ) -> str:
-        counter, left, parts = session._counter, self.cap, list[str]()
+        counter, left, parts = session.port.counter, self.cap, list[str]()
         for key, _ in sorted(named.items(), key=lambda pair: (-pair[1], -int(pair[0][1:]))):
             lost = self._names[key] - shown if only is None else self._names[key] & only
             if not lost:

@@ -18,6 +18,7 @@ from gc_core.cache.economics import Economics
 from gc_core.collector.scheduler import Scheduler
 from gc_core.providers import format_named
 from gc_core.providers.token_counting import counter_for
+from gc_core.session.window_meter import WindowMeter
 from gc_core.values.messages import Role
 from gc_core.values.protocols import GCStrategy
 
@@ -42,17 +43,36 @@ class Hands:
         """Nothing."""
 
 
+class _TriedMeter(WindowMeter):
+    """A meter whose scheduler reckons with other prices."""
+
+    economics: Economics | None = None
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """With these prices, where there are any."""
+        scheduler = super().scheduler
+        return scheduler if self.economics is None else attrs.evolve(scheduler, economics=self.economics)
+
+
 class TriedSession(GCSession):
     """A session that can be given other settings at any moment, and other prices to reckon with."""
 
     hand: Hand = Hands()
-    economics: Economics | None = None
     place = 0
 
     @property
-    def _scheduler(self) -> Scheduler:
-        scheduler = super()._scheduler
-        return scheduler if self.economics is None else attrs.evolve(scheduler, economics=self.economics)
+    def economics(self) -> Economics | None:
+        """The prices that it was told."""
+        meter = self._core.meter
+        return meter.economics if isinstance(meter, _TriedMeter) else None
+
+    @economics.setter
+    def economics(self, economics: Economics | None) -> None:
+        meter = self._core.meter
+        meter.__class__ = _TriedMeter  # the collaborators hold the meter itself
+        assert isinstance(meter, _TriedMeter)  # noqa: S101 - for the type
+        meter.economics = economics
 
     def pre_send(self) -> Request:
         """The request, with what the experiment does before and after it."""
@@ -63,8 +83,8 @@ class TriedSession(GCSession):
 
     def use(self, strategy: GCStrategy) -> None:
         """Collect by this strategy from now on, its triggers included."""
-        self._strategies = ((self._strategies[0][0], strategy),)
-        self.__dict__.pop("_declared", None)
+        meter = self._core.meter
+        meter.strategies = ((meter.strategies[0][0], strategy),)
 
 
 def replayed(

@@ -155,7 +155,7 @@ class _Runner:
         )
 
     def _digest(self) -> str:
-        return digest_of_messages(self.session._context.messages)
+        return digest_of_messages(self.session.port.context.messages)
 
     def _ids(self) -> set[str]:
         return {item.id for item in self.session.items() if not item.synthetic}

@@ -196,7 +196,7 @@ def print_collection(name: str, known: Sequence[Exchange]) -> None:
 
 def parts(session: GCSession, goal: Goal) -> Iterator[tuple[str, float]]:
     """The parts of a collection with their milliseconds, carried out one by one as the collector does."""
-    context, counter = session._context, session._counter
+    context, counter = session.port.context, session.port.counter
     view = WindowView(context, Protection(recent_turns=5, recent_steps=2))
     yield "view: units, zones", timed(lambda: (view.units, view.zones))[1]
     planner, cost = timed(lambda: Planner(context, view, goal, counter))

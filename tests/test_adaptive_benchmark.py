@@ -27,6 +27,7 @@ from benchmarks.adaptive_ideas import (
 from benchmarks.adaptive_session import TriedSession, replayed
 from gc_core import GCConfig, GCRemovalItem
 from gc_core.session.recall_suggestions import RECALLED
+from tests.support.inside import scheduler_of
 from tests.support.say import answer, call, result, user
 
 WINDOW = 2_500
@@ -165,9 +166,9 @@ def test_cost_at_the_replays_own_rates_is_its_cost():
 
 def test_a_session_reckons_with_the_prices_that_it_is_told():
     with TriedSession(GCConfig(context_limit=WINDOW, output_reservation=0), strategy=Rolling()) as session:
-        assert session._scheduler.economics != RATES[3].economics
+        assert scheduler_of(session).economics != RATES[3].economics
         session.economics = RATES[3].economics
-        assert session._scheduler.economics == RATES[3].economics
+        assert scheduler_of(session).economics == RATES[3].economics
 
 
 def test_every_idea_stands_beside_the_strategies_at_their_defaults():

@@ -12,7 +12,7 @@ from gc_core.storage.contents import MOST_PASSAGES
 from gc_core.values.agent_tool_schemas import TOOL_NAMES
 from gc_core.values.items import ItemKind
 from tests.support.checker import complaints
-from tests.support.inside import counter_of, store_of
+from tests.support.inside import counter_of, runtime_of, store_of
 from tests.support.say import answer, call, lines, rendered, result, results, rounds, small, text_of, use, user
 
 FORMATS = ("openai", "anthropic")
@@ -65,7 +65,7 @@ def test_schemas_are_what_the_provider_takes(form):
         session.append(user("Do it."))
         request = session.pre_send()
         assert complaints(form, request.kwargs()) == []
-        assert {session._format.schema_name(schema) for schema in request.tools} == TOOL_NAMES
+        assert {runtime_of(session).format.schema_name(schema) for schema in request.tools} == TOOL_NAMES
 
 
 def test_every_schema_says_what_is_required_and_allows_nothing_else(tools):

@@ -13,9 +13,10 @@ from gc_core import CompressionProfile, ConfigError, GCConfig, GCSession, Plugin
 from gc_core.collector.scoring import SCORING_SECONDS
 from gc_core.errors import LogError, MessageError, SessionClosedError, SpendLimitError
 from gc_core.integrations.telemetry import instrument
+from gc_core.observer import UNWATCHED
 from gc_core.testing import FakeSummarizer
 from tests.support.checker import complaints
-from tests.support.inside import store_of
+from tests.support.inside import collections_of, core_of, meter_of, store_of
 from tests.support.say import call, lines, result, rounds, small, text_of, user
 
 NOT_COUNTS = [("a", None), (float("nan"), 1), (-5_000, 1), (1.5, 2), (True, 2), (10**400, 1)]
@@ -73,10 +74,10 @@ def test_a_summarizer_that_tells_no_number_fails_alone_and_its_session_can_be_op
         rounds(session, 25)
         assert session.last_result.summaries
         assert "expected a number of tokens" in str(session.plugins.failures[0])
-        spent = session._pace.spent
+        spent = meter_of(session).pace.spent
         assert spent > 0
     with GCSession.open(tmp_path, summarizer=FakeSummarizer(rubbish)) as session:
-        assert session._pace.spent == spent
+        assert meter_of(session).pace.spent == spent
 
 
 @pytest.mark.parametrize("limit", [None, 10_000])
@@ -183,7 +184,7 @@ class Slow:
 def test_a_scorer_that_takes_too_long_is_told_and_the_composite_scores_instead():
     plugins = offering(gc_register_scorers=lambda self, register: register("slow", Slow))  # noqa: ARG005 - a method
     with small(20_000, plugins=plugins) as plain, small(20_000, plugins=plugins, importance_scorer="slow") as session:
-        session._scoring = attrs.evolve(session._scoring, clock=lambda: Slow.seconds)
+        collections_of(session).scoring = attrs.evolve(collections_of(session).scoring, clock=lambda: Slow.seconds)
         for each in (plain, session):
             rounds(each, 10)
         expected = [plain.view().importance(item) for item in plain.items()]
@@ -242,7 +243,7 @@ def test_a_session_that_has_ended_is_not_read_any_more():
     instrumentation = instrument(session, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
     rounds(session, 2)
     assert instrumentation.reading().session == store_of(session).session
-    session._watched_by(type(session)._watch)  # as in the moment between its end and the end of the watching
+    core_of(session).observe(UNWATCHED)  # as in the moment between its end and the end of the watching
     session.close()
     assert instrumentation.reading() is None
     assert session.plugins.failures == []

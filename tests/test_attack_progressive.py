@@ -14,7 +14,7 @@ from gc_core.values.references import Reference
 from gc_core.values.removals import Stub
 from gc_core.values.summary import SummaryForm, entries_of
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
-from tests.support.inside import counter_of, state_of, store_of, window_of
+from tests.support.inside import core_of, counter_of, state_of, store_of, window_of
 from tests.support.promises import recount
 from tests.support.say import answer, call, lines, result, user
 
@@ -171,7 +171,7 @@ def test_what_the_session_went_back_behind_is_neither_digested_nor_recalled(tmp_
     assert any("module_5 " in item.text for item in asked.digested.items)
     assert not any("WRONG" in item.text for item in asked.digested.items)
     assert taken_back
-    assert all(session._cold_item(key) is None for key in taken_back)
+    assert all(core_of(session).archive.cold_item(key) is None for key in taken_back)
 
 
 def test_a_summary_around_a_digest_reads_again_what_is_behind_it_alone():
@@ -301,7 +301,7 @@ def test_a_digest_does_not_take_the_traces_of_the_last_pass():
         if place % 30 == 29:
             goal = gc.Goal(target_tokens=session.view().tokens // 2, usable_tokens=8_000)
             session.collect_now(target_percent=100.0 * goal.target_tokens / 8_000)
-            goal = attrs.evolve(goal, target_tokens=session._last.target_tokens if session._last else 0)
+            goal = attrs.evolve(goal, target_tokens=session.last_result.target_tokens if session.last_result else 0)
             assert session.plan(goal=goal).plan.removals == ()
             collected += 1
     assert collected

@@ -19,7 +19,7 @@ from gc_core.storage.master_log import MasterLog
 from gc_core.storage.search import SearchIndex
 from gc_core.values.references import ByteRange
 from tests.support.corpus import corpus_dir, require_corpus
-from tests.support.inside import recorder_of, state_of, store_of, window_of
+from tests.support.inside import recorder_of, runtime_of, state_of, store_of, window_of
 from tests.support.say import call, rounds, schema, small, user
 
 SAMPLE = [
@@ -122,7 +122,7 @@ def test_what_was_taken_back_is_not_compared(session_dir):
         rounds(session, 3, first=20, task="Wrong way.")
         recorder_of(session).store.checkpoint(state_of(session))
         to = recorder_of(session).turn_began(window_of(session).cursor.turn)
-        settings = session._settings
+        settings = runtime_of(session).settings
         state = store_of(session).state_at(to, lambda: settings.fresh(store_of(session).payload))
         recorder_of(session).rewind(to, state, "wrong way")
         rounds(session, 3, first=30, task="Right way.")

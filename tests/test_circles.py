@@ -7,6 +7,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import circle, honest
+from tests.support.inside import core_of
 
 
 class Clock:
@@ -31,7 +32,7 @@ def played(rounds, *, guard="raise", window=6_000, begins=None, look=lambda *_: 
             told.append((place, event.kind))
 
     with GCSession(config, on_event=hear) as session:
-        session._guard = RereadGuard(clock)
+        core_of(session).rereads.guard = RereadGuard(clock)
         for place, each in enumerate(rounds):
             clock.now += each.seconds
             if each.message["role"] != "assistant":

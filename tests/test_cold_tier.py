@@ -7,7 +7,7 @@ from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, Plugins, hooki
 from gc_core.collector.cold_tier import MOST_ITEMS, MOST_LOOKED, MOST_TOKENS
 from gc_core.storage.ledger import Collected
 from gc_core.values.items import ItemKind
-from tests.support.inside import counter_of, state_of, store_of
+from tests.support.inside import core_of, counter_of, moment_of, scheduler_of, state_of, store_of
 from tests.support.say import call, lines, rendered, result, user
 
 
@@ -255,8 +255,10 @@ def test_ten_thousand_items_of_the_greatest_relevance_are_looked_at_for_a_moment
     with made:
         hook.named = [ColdItem(item=f"i{number}", relevance=1.0) for number in range(1_000_000, 1_010_000)]
         reads = []
-        tier = attrs.evolve(made._cold, read=reads.append)
-        assert tier.recalled(made.plugins, made.view(), made._scheduler.manual(made._moment()), counter_of(made)) == ()
+        tier = attrs.evolve(core_of(made).archive.cold, read=reads.append)
+        assert (
+            tier.recalled(made.plugins, made.view(), scheduler_of(made).manual(moment_of(made)), counter_of(made)) == ()
+        )
         assert len(reads) == MOST_LOOKED
         made.collect_now(target_percent=20)
         assert collections(made)[-1].recalled == ()

@@ -13,6 +13,7 @@ from gc_core.storage.audit import verify
 from gc_core.summaries.digests import digest_text
 from gc_core.values.summary import SummaryForm, SummaryRequest, entries_of
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import collections_of
 from tests.support.say import answer, call, lines, result, user
 
 COUNTER = counter_for(None, "openai")
@@ -103,7 +104,9 @@ def test_a_summary_is_digested_from_its_originals_read_from_the_log():
     summary = next(unit for unit in session.view().units if unit.is_summary)
     work(session, 12, 6)
     requests = []
-    session._answering = attrs.evolve(session._answering, name="spy", summarizer=_Spy(requests))
+    collections_of(session).answering = attrs.evolve(
+        collections_of(session).answering, name="spy", summarizer=_Spy(requests)
+    )
     session.collect_now(target_percent=1)
     (digest,) = digests_of(session)
     asked = next(request for request in requests if request.form is SummaryForm.DIGEST)

@@ -17,6 +17,7 @@ import pytest
 from gc_core import AsyncGCSession, GCSession
 from gc_core.errors import LogError, SessionClosedError
 from gc_core.session.reader import SessionReader
+from tests.support.inside import core_of
 from tests.support.likeness import assert_books_are_right
 from tests.support.say import answer, rounds, small, user
 
@@ -186,7 +187,7 @@ def test_a_child_is_refused_though_another_thread_was_at_work_in_the_session(tmp
     inside, done = threading.Event(), threading.Event()
 
     def work():
-        with session._lock:
+        with core_of(session).gate.lock:
             inside.set()
             done.wait()
 

@@ -21,7 +21,7 @@ from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import told_result
 from gc_core.values.items import Item, ItemKind
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
-from tests.support.inside import recorder_of, state_of, window_of
+from tests.support.inside import core_of, recorder_of, state_of, window_of
 from tests.support.say import answer, call, result, rounds, schema, text_of, user
 from tests.support.say import small as unwatched
 
@@ -156,7 +156,7 @@ def test_a_prompt_that_asks_for_what_was_collected_is_answered_at_the_end_of_the
     told = []
     with collected(told) as session:
         session.append(user("Re-read the conversation and tell me the first path."))
-        newest = session._newest_reference()
+        newest = core_of(session).rereads.newest_reference()
         request = session.pre_send()
         assert [(event.kind, event.times) for event in noticed(told)] == [("asked", 1)]
         assert 'name="gc: circle"' in str(request.messages[-1])
@@ -322,7 +322,7 @@ def test_order_of_keys_and_blanks_make_no_other_call():
 def test_time_between_the_rounds_makes_it_a_poll(seconds):
     told = []
     with collected(told) as session:
-        clock = session._guard._clock = Clock()
+        clock = core_of(session).rereads.guard._clock = Clock()
         for _ in range(40):
             clock.now += seconds
             circle(session, 1, said=None)
@@ -332,7 +332,7 @@ def test_time_between_the_rounds_makes_it_a_poll(seconds):
 def test_the_time_that_the_model_takes_makes_no_poll():
     told = []
     with collected(told, reread_guard="warn") as session:
-        clock = session._guard._clock = Clock()
+        clock = core_of(session).rereads.guard._clock = Clock()
         for place in range(8):
             session.pre_send()
             clock.now += 60

@@ -19,7 +19,7 @@ from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, native_sessions, require_corpus
 from tests.support.gemini_messages import gemini_sessions_strategy
-from tests.support.inside import window_of
+from tests.support.inside import collections_of, window_of
 from tests.support.likeness import assert_books_are_right, assert_same, likeness
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch, canonical
@@ -171,9 +171,9 @@ def test_over_ten_handoffs_the_opening_does_not_grow_and_what_binds_stays():
         work(child, 20, first=20 * generation)
         chain.append(child)
     assert max(sizes) <= 1.1 * sizes[0]
-    tags = {key.partition("@")[2] for key in TOLD.findall(text_of(chain[-1]._context.render()))}
+    tags = {key.partition("@")[2] for key in TOLD.findall(text_of(window_of(chain[-1]).render()))}
     assert len(tags) > 1  # entries of earlier sessions were taken over as they stood
-    for key in TOLD.findall(text_of(chain[-1]._context.render())):
+    for key in TOLD.findall(text_of(window_of(chain[-1]).render())):
         assert chain[-1].recall(key)
     for session in chain:
         session.close()
@@ -294,7 +294,7 @@ def test_the_sessions_summarizer_is_asked_once_for_originals_alone():
             assert len(asked) == 1
             assert all(not item.synthetic and item.reference is None for item in asked[0].items)
             assert block_of(child.pre_send(), "handoff")
-            assert child._answering.summarizer is session._answering.summarizer
+            assert collections_of(child).answering.summarizer is collections_of(session).answering.summarizer
 
 
 def test_an_async_session_hands_off_an_async_one():

@@ -17,6 +17,7 @@ from gc_core.relevance.bm25 import BM25, bag_of
 from gc_core.relevance.importance import CompositeScorer, ScoringWindow
 from gc_core.relevance.text_cache import PerText
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import meter_of
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, small, user
 
@@ -193,7 +194,7 @@ def test_a_scorer_that_raises_breaks_no_collection_and_is_quarantined_after_thre
     with session_of(
         *[(f"c{place}", lines(60)) for place in range(12)], importance_scorer="other", plugins=plugins
     ) as session:
-        session._strategies = (("Asks", Asks()),)
+        meter_of(session).strategies = (("Asks", Asks()),)
         for percent in (0.25, 0.22, 0.19, 0.16, 0.13):
             assert session.collect_now(target_percent=percent).failures == ()
         assert len(asked) == 3

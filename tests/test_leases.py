@@ -15,7 +15,7 @@ from gc_core.events import MessageRepaired
 from gc_core.testing import AsyncFakeSummarizer
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, require_corpus
-from tests.support.inside import state_of
+from tests.support.inside import core_of, state_of
 from tests.support.likeness import assert_books_are_right, assert_same, likeness
 from tests.support.messages import openai_sessions_strategy
 from tests.support.promises import Watch
@@ -296,7 +296,7 @@ def test_who_waits_gets_the_room_that_comes_free_in_the_order_of_asking():
         for place, (name, tokens) in enumerate((("large", 15_000), ("small", 1_000))):
             threads.append(threading.Thread(target=wait_for, args=(name, tokens)))
             threads[-1].start()
-            while len(session._queue) <= place:
+            while len(core_of(session).leases._queue) <= place:
                 pass
         assert session.leases == (first,)  # the small one would fit, and waits its turn
         first.release()

@@ -9,6 +9,7 @@ from gc_core.providers.prices import offers_beside, prices_of
 from gc_core.summaries.model_choice import cheapest, completed
 from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, with_instructions
 from gc_core.values.messages import Usage
+from tests.support.inside import collections_of
 
 DAY = dt.date(2026, 11, 1)
 ROOM = 124_000
@@ -82,12 +83,12 @@ def test_where_auto_knows_nothing_it_says_so_and_guesses_nothing(model, said):
 def test_a_session_takes_what_auto_finds_for_its_window():
     config = GCConfig(summarizer="llm", summarization_model="auto")
     with GCSession(config, format="anthropic", model="claude-opus-4-5") as session:
-        assert session._answering.model == cheapest("claude-opus-4-5", config.usable)
+        assert collections_of(session).answering.model == cheapest("claude-opus-4-5", config.usable)
 
 
 def test_other_summarizers_are_given_none_of_it():
     with GCSession(GCConfig(summarizer="extractive", summarization_model="auto")) as session:
-        assert session._answering.model is None
+        assert collections_of(session).answering.model is None
 
 
 # -- in which words --------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from gc_core.storage.ledger import Entry
 from gc_core.storage.usage_ledger import REFUSED, UNREPORTED
 from gc_core.values.results import GCTriggerReason, Inconsistency
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.inside import core_of, meter_of, scheduler_of
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, user
 from tests.test_promises import QUICK, SAMPLE
@@ -146,12 +147,12 @@ def play(messages, limit, *, directory=None, every=1, reopen=0):
             session.post_turn(message, usage=usage(request, message, calls, every))
             run.totals.append(session.cache.total_tokens)
             run.largest = max(run.largest, run.totals[-1] - before)
-            run.targets.append(session._scheduler.target_percent)
+            run.targets.append(scheduler_of(session).target_percent)
             if reopen and calls % reopen == 0:
-                before = session._pace
+                before = meter_of(session).pace
                 session.close()
                 session = GCSession.open(directory, on_event=notice)
-                assert session._pace == before
+                assert meter_of(session).pace == before
     finally:
         session.close()
     return run
@@ -207,7 +208,7 @@ def test_a_made_session_never_spends_more_than_its_limit_and_one_call(messages, 
 
 def spent(session):
     session.explain()
-    return session._pace.spent
+    return meter_of(session).pace.spent
 
 
 def step(session, place, report=None, size=20):
@@ -238,7 +239,7 @@ def test_a_call_without_a_report_counts_by_the_sessions_own_estimate_and_is_told
         assert (apart.kind, apart.spend.estimated, apart.spend.calls) == (UNREPORTED, True, 1)
         assert apart.spend.input_tokens == request.tokens
         assert apart.spend.output_tokens > 0
-        assert session._pace.calls == 1
+        assert meter_of(session).pace.calls == 1
 
 
 def test_without_a_limit_nothing_is_booked_and_nothing_is_read():
@@ -396,7 +397,7 @@ def test_a_token_budget_that_no_request_may_have_is_refused():
 
 def test_a_window_that_the_provider_says_is_smaller_cuts_the_token_budget_for_as_long_as_it_holds():
     with GCSession(config(None, token_budget=5_000)) as session:
-        session._allow(4_000)
+        core_of(session).allow_window(4_000)
         assert session.config.token_budget == 4_000
         session.switch(context_limit=WINDOW)
         assert session.config.token_budget == 5_000

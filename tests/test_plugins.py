@@ -25,7 +25,7 @@ from gc_core.plugins.faults import MOST_FAILURES, QUARANTINE_AFTER
 from gc_core.plugins.registry import OWN
 from gc_core.values.removals import Drop
 from tests.support.checker import complaints
-from tests.support.inside import window_of
+from tests.support.inside import meter_of, window_of
 from tests.support.say import answer, call, lines, rendered, result, small, user
 
 ROOT = Path(__file__).parents[1]
@@ -190,7 +190,7 @@ def test_of_two_that_do_not_bear_the_name_one_has_it_and_the_other_is_named(inst
 @pytest.mark.parametrize("name", ["gc_truncate", "truncate"])
 def test_a_strategy_is_chosen_by_name_with_or_without_its_prefix(name):
     with small(strategy=name) as session:
-        assert type(session._strategies[0][1]).__name__ == "Truncate"
+        assert type(meter_of(session).strategies[0][1]).__name__ == "Truncate"
 
 
 def test_a_strategy_object_needs_no_registration():

@@ -11,7 +11,7 @@ import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, GCTriggerReason, load_config
 from gc_core.providers.anthropic.context_editing import merged
-from tests.support.inside import state_of
+from tests.support.inside import core_of, moment_of, state_of
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use, user
 
@@ -34,7 +34,7 @@ def edits_of(request):
 def grown(session, percent, *, first=0):
     """Rounds of call and result until the window is as full."""
     place = first
-    while 100 * session._moment().estimated < percent * session.config.usable:
+    while 100 * moment_of(session).estimated < percent * session.config.usable:
         session.pre_send()
         session.post_turn(use((f"c{place}", "read", {"path": f"f{place}"})))
         session.append(results((f"c{place}", lines(1_200, f"f{place}"))))
@@ -125,7 +125,7 @@ def test_a_smaller_window_than_anthropic_compacts_is_refused_and_nothing_has_cha
 def test_a_window_that_a_refusal_made_smaller_asks_for_no_compaction():
     with opened(ALL) as session:
         session.pre_send()
-        session._allow(60_000)
+        core_of(session).allow_window(60_000)
         assert [edit["type"] for edit in edits_of(session.pre_send())] == [
             "clear_thinking_20251015",
             "clear_tool_uses_20250919",

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from gc_core import ItemKind
 from gc_core.relevance.reachability import MOST_SHARED, Roots, distances
 from tests.support.corpus import corpus_dir, require_corpus
-from tests.support.inside import window_of
+from tests.support.inside import collections_of, moment_of, scheduler_of, window_of
 from tests.support.messages import openai_sessions_strategy
 from tests.support.say import call, result, small, user
 
@@ -60,8 +60,10 @@ def test_what_is_locked_or_pinned_is_a_root():
 
 def test_open_questions_are_roots():
     session = session_of("alpha_one", "beta_two", *REST)
-    collector = attrs.evolve(session._collector, questions=("Is alpha_one still used?",))
-    view = collector._view(window_of(session), session._scheduler.manual(session._moment(), 50), session._protection)
+    collector = attrs.evolve(collections_of(session).collector, questions=("Is alpha_one still used?",))
+    view = collector._view(
+        window_of(session), scheduler_of(session).manual(moment_of(session), 50), session._protection
+    )
     results = [item for item in session.items() if item.kind is ItemKind.TOOL_RESULT]
     assert [view.distance(item) for item in results[:2]] == [1, None]
 

@@ -16,7 +16,7 @@ from gc_core import AsyncGCSession, ConfigError, GCConfig, GCSession
 from gc_core.collector import request_counts as room
 from gc_core.collector.request_counts import RequestCounter
 from gc_core.providers.calibration import Calibration
-from tests.support.inside import state_of
+from tests.support.inside import moment_of, state_of
 from tests.support.say import answer, lines, schema, user
 
 WINDOW = 20_000
@@ -289,7 +289,7 @@ def test_a_fork_asks_the_same_counter(tmp_path):
 def test_an_endpoint_that_refuses_leaves_the_own_counts_and_the_reason():
     with Endpoint(500) as endpoint, opened(claude(endpoint), format="anthropic", model="claude-next-9") as session:
         filled(session, 2)
-        estimated = session._moment().estimated
+        estimated = moment_of(session).estimated
         assert session.count_now() == estimated
         assert session.pre_send().messages
         assert "Anthropic's count_tokens failed in count: InternalServerError" in str(session.plugins.failures[0])
@@ -307,7 +307,7 @@ def test_after_three_failures_it_is_asked_no_more():
 def test_an_answer_that_is_no_number_of_tokens_is_a_failure(said_to_be):
     with opened(lambda request, model: said_to_be) as session:  # noqa: ARG005
         session.append(user("Fix it."))
-        assert session.count_now() == session._moment().estimated
+        assert session.count_now() == moment_of(session).estimated
         assert "expected a number of tokens" in str(session.plugins.failures[0])
 
 
@@ -316,7 +316,7 @@ def test_nobody_waits_for_an_endpoint_that_hangs(monkeypatch):
     come = threading.Event()
     with opened(lambda request, model: come.wait(10)) as session:  # noqa: ARG005
         session.append(user("Fix it."))
-        assert session.count_now() == session._moment().estimated
+        assert session.count_now() == moment_of(session).estimated
         assert "no count within 0.01 seconds" in str(session.plugins.failures[0])
         come.set()
 

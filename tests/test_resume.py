@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
 from gc_core.errors import LogError
 from gc_core.providers import format_named
-from gc_core.session.timeline import Past
+from gc_core.session.history import History
 from gc_core.storage.checkpoints import sealed
 from gc_core.values.items import Form
 from tests.support.corpus import corpus_dir, require_corpus
-from tests.support.inside import counter_of, state_of, store_of, window_of
+from tests.support.inside import counter_of, meter_of, state_of, store_of, window_of
 from tests.support.likeness import Walk, assert_alike, assert_same, copied, grown, likeness, taken
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import recount
@@ -47,7 +47,7 @@ def _one_time_and_no_index(monkeypatch):
     Lines of another time may be longer, and places in the log may be named in the window. The index, which is made of
     the log, would be written at its path while another session's files stand there.
     """
-    monkeypatch.setattr(Past, "_follow_with_index", lambda _: None)
+    monkeypatch.setattr(History, "index_in_background", lambda _: None)
     monkeypatch.setattr(time, "time", lambda: 1_763_780_000.125)
 
 
@@ -118,7 +118,7 @@ def walk_twice(session, walk, folder, *, every):
             assert_opens_alike(session)
         if middle is None and place >= len(steps) // 2 and not state_of(session).blocks.waiting:
             copied(session.directory, folder / "middle")
-            middle, waits_above = place, session._waits_above
+            middle, waits_above = place, meter_of(session).waits_above
     assert session.plugins.failures == []
     expected, own = likeness(session, ledger=False), session.directory
     session.close()
@@ -126,7 +126,7 @@ def walk_twice(session, walk, folder, *, every):
         shutil.rmtree(own)
         with GCSession.open(copied(folder / "middle", own)) as twin:
             # How long a session waits after a collection that was not worth its break is in no file.
-            twin._waits_above = waits_above
+            meter_of(twin).waits_above = waits_above
             assert [taken(step, twin) for step in steps[middle + 1 :]] == came[middle + 1 :]
             assert_same(expected, likeness(twin, ledger=False))
 

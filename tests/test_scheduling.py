@@ -11,7 +11,7 @@ from gc_core.collector.scheduler import GROWTH
 from gc_core.errors import PluginError
 from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted
 from gc_core.values.items import Form
-from tests.support.inside import window_of
+from tests.support.inside import meter_of, moment_of, scheduler_of, window_of
 from tests.support.say import call, lines, rendered, result, schema, user
 
 REASON = GCTriggerReason
@@ -48,7 +48,7 @@ def session(strategy=None, *, window=40_000, directory=None, model="claude-opus-
         config, format="openai", model=model, strategy=strategy or Nursery(), directory=directory,
         on_event=None if events is None else events.append,
     )  # fmt: skip
-    made._clock = Clock()
+    meter_of(made).clock = Clock()
     return made
 
 
@@ -107,7 +107,7 @@ def test_the_newest_steps_are_never_young():
     """Also where a strategy says that no step has to be taken, and where a break costs nothing."""
     with session(Nursery(Young(tokens=1, steps=0, least=1)), preserve_recent_steps=3) as made:
         run(made, 12)
-        made._clock.now += 301
+        meter_of(made).clock.now += 301
         made.pre_send()
         results = [item for item in made.items() if item.kind is ItemKind.TOOL_RESULT]
         assert [item.form for item in results[-4:]] == [Form.STUB] + [Form.WHOLE] * 3
@@ -240,10 +240,10 @@ def test_a_cold_cache_collects_what_is_due():
     with session(Nursery(Young(tokens=9_000, steps=2), Major(target_percent=40.0)), events=events) as made:
         run(made, 10, size=30)
         assert reasons(events) == []
-        made._clock.now += 299
+        meter_of(made).clock.now += 299
         made.pre_send()
         assert reasons(events) == []
-        made._clock.now += 301
+        meter_of(made).clock.now += 301
         made.pre_send()
         assert reasons(events) == [REASON.YOUNG]
 
@@ -253,7 +253,7 @@ def test_a_cold_cache_collects_the_whole_window_when_that_is_half_due():
     with session(Nursery(Major(target_percent=40.0)), events=events) as made:
         run(made, 34, size=60)
         assert (reasons(events), made.budget.total > 18_000) == ([], True)
-        made._clock.now += 301
+        meter_of(made).clock.now += 301
         made.pre_send()
         assert reasons(events) == [REASON.COLD_CACHE]
         assert made.budget.total <= 16_000
@@ -263,8 +263,8 @@ def test_a_clock_that_goes_backwards_counts_as_no_time_passed():
     events = []
     with session(Nursery(Young(tokens=9_000, steps=2)), events=events) as made:
         run(made, 10)
-        made._clock.now -= 10_000
-        assert made._moment().idle_seconds == 0
+        meter_of(made).clock.now -= 10_000
+        assert moment_of(made).idle_seconds == 0
         made.pre_send()
         assert reasons(events) == []
 
@@ -307,7 +307,7 @@ def test_what_waits_at_the_head_waits_on_while_young_content_is_collected():
 def test_a_session_learns_how_fast_its_window_grows_and_collections_do_not_hide_it():
     events = []
     with session(events=events) as made:
-        assert made._scheduler.growth == GROWTH
+        assert scheduler_of(made).growth == GROWTH
         run(made, 3)
         before = made.budget.total
         run(made, 1, first=3)
@@ -315,7 +315,7 @@ def test_a_session_learns_how_fast_its_window_grows_and_collections_do_not_hide_
         run(made, 26, first=4)
         assert len(reasons(events)) > 3
         calls = 29  # the first request says how much there is, not how much a call adds
-        assert made._scheduler.growth == pytest.approx((10 * GROWTH + calls * each) / (10 + calls), rel=0.02)
+        assert scheduler_of(made).growth == pytest.approx((10 * GROWTH + calls * each) / (10 + calls), rel=0.02)
 
 
 def test_a_window_that_grows_slowly_is_collected_below_the_threshold_and_one_that_grows_fast_at_it():
@@ -416,7 +416,7 @@ def test_a_session_that_is_opened_the_next_day_finds_a_cold_cache(tmp_path):
     events = []
     with GCSession.open(tmp_path / "s", strategy=strategy, on_event=events.append) as again:
         again.pre_send()
-        assert again._moment().calls == 11
+        assert moment_of(again).calls == 11
     assert reasons(events) == [REASON.YOUNG]
 
 

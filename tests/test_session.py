@@ -34,7 +34,7 @@ from gc_core.events import (
 )
 from gc_core.providers.rules import check_request
 from tests.support.checker import complaints
-from tests.support.inside import counter_of, state_of, window_of
+from tests.support.inside import counter_of, moment_of, runtime_of, scheduler_of, state_of, window_of
 from tests.support.promises import canonical
 from tests.support.say import (
     Letters,
@@ -876,7 +876,7 @@ def test_a_refusal_for_length_is_recovered_from_by_its_own_numbers(case):
         assert complaints(form, again.kwargs()) == []
         assert session.config.context_limit == (4_000 if "without" in case else 3_000)
         if "without" not in case:
-            assert session._scheduler.usage(session._moment()) <= 60
+            assert scheduler_of(session).usage(moment_of(session)) <= 60
 
 
 def test_a_window_smaller_than_the_reservation_is_recovered_from_too():
@@ -886,7 +886,7 @@ def test_a_window_smaller_than_the_reservation_is_recovered_from_too():
         sent = session.pre_send()
         again = session.recover(REFUSALS["openai"])
         assert again.tokens < sent.tokens
-        assert session._moment().estimated <= session.config.usable == 3_000
+        assert moment_of(session).estimated <= session.config.usable == 3_000
 
 
 @pytest.mark.parametrize("error", [ValueError("nonsense"), refused(openai.BadRequestError, "Invalid role.")], ids=str)
@@ -914,9 +914,9 @@ def test_reported_usage_calibrates_an_estimated_count():
         rounds_of = [use(("c1", "read", {})), results(("c1", lines(100)))]
         session.extend([user("Do it."), *rounds_of])
         request = session.pre_send()
-        assert session._moment().estimated > request.tokens
+        assert moment_of(session).estimated > request.tokens
         session.post_turn(answer("x"), usage={"input_tokens": 100, "cache_read_input_tokens": 2 * request.tokens})
-        assert session._moment().estimated > 2 * request.tokens
+        assert moment_of(session).estimated > 2 * request.tokens
         assert "estimated" in session.explain()
 
 
@@ -1098,7 +1098,7 @@ def wired(where, fuse, monkeypatch):
         more["on_event"] = lambda event: fuse()  # noqa: ARG005 - a listener takes the event
     session = small(3_000, plugins=plugins, strategy=strategy, preserve_recent_turns=2, **more)
     if where == "edit":
-        wrap(monkeypatch, session._format, "edit", fuse)
+        wrap(monkeypatch, runtime_of(session).format, "edit", fuse)
     if where == "check":
         monkeypatch.setattr("gc_core.collector.collector.check_request", fused(check_request, fuse))
     if where == "log":

@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, Plugins, hookimpl, load_config
+from tests.support.inside import meter_of
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "configuration.md"
 
@@ -211,7 +212,7 @@ def strategy_of(config):
     plugins = Plugins()
     plugins.register(Offer(), name="offer")
     with GCSession(config, plugins=plugins) as session:
-        ((_, strategy),) = session._strategies
+        ((_, strategy),) = meter_of(session).strategies
     return strategy
 
 

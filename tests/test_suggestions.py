@@ -6,6 +6,7 @@ import pytest
 
 from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession
 from gc_core.integrations.agent_tools import AgentTools
+from gc_core.session.history import History
 from gc_core.session.recall_suggestions import MOST_LOOKED_UP, MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
 from tests.support.corpus import openai_sessions, require_corpus
@@ -159,8 +160,8 @@ def test_of_a_thousand_names_a_few_are_looked_up(session, monkeypatch):
     read(session, "src/a", HEADER, "c1")
     collected(session)
     said(session, text=" ".join(f"unknown_symbol_{place}" for place in range(1_000)))
-    queries, real = [], GCSession.search
-    monkeypatch.setattr(GCSession, "search", lambda *a, **filters: queries.append(a) or real(*a, **filters))
+    queries, real = [], History.search
+    monkeypatch.setattr(History, "search", lambda *a, **filters: queries.append(a) or real(*a, **filters))
     assert suggest_recall(session) == ()
     assert 0 < len(queries) <= MOST_LOOKED_UP
 

@@ -28,6 +28,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import Summarize
 from tests.support.checker import complaints
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
+from tests.support.inside import collections_of, core_of
 from tests.support.promises import Watch
 from tests.support.say import answer, call, lines, rendered, result, rounds, schema, user
 
@@ -440,14 +441,14 @@ def test_a_key_of_a_summarizer_is_in_no_file_and_in_no_text(tmp_path):
 
 
 def written(made):
-    for _, coming in made._ahead._coming:
+    for _, coming in collections_of(made).ahead._coming:
         coming.result(10)
 
 
 def written_ahead(made):
     """Rounds until a summary has been asked for ahead of need, and until it is there."""
     rounds(made, 1)
-    while not made._ahead.busy:
+    while not collections_of(made).ahead.busy:
         rounds(made, 1, first=len(made.items()), task=None)
     written(made)
 
@@ -456,12 +457,12 @@ def test_a_summary_that_was_written_ahead_is_swapped_in_and_nobody_is_asked_agai
     asked = FakeSummarizer(EXTRACT)
     with session(summarizer=asked, background_percent=40, threshold_percent=80, target_percent=50) as made:
         while made.last_result is None:
-            if made._ahead.busy:
+            if collections_of(made).ahead.busy:
                 written(made)
             rounds(made, 1, first=len(made.items()), task=None if made.items() else "Do it.")
         assert made.last_result.summaries[0].by == "FakeSummarizer"
         assert len(asked.requests) == 1
-        assert not made._ahead.busy
+        assert not collections_of(made).ahead.busy
         assert made.last_result.reason.value == "threshold"
 
 
@@ -855,14 +856,14 @@ def test_a_text_that_nobody_wants_any_more_is_not_written_to_its_end(end):
         async with AsyncGCSession(how, summarizer=Slow()) as made:
             made.append(user("Do it."))
             for place in range(20):
-                if made._ahead.busy:
+                if collections_of(made).ahead.busy:
                     break
                 await made.pre_send()
                 await made.post_turn(call((f"c{place}", "read", {"path": f"f{place}"})))
                 made.append(result(f"c{place}", lines(40, f"f{place}")))
-            assert made._ahead.busy
+            assert collections_of(made).ahead.busy
             await asyncio.sleep(0.01)
-            made.close() if end == "close" else made._window_changed()
+            made.close() if end == "close" else core_of(made).timeline.window_changed()
             await asyncio.sleep(0.01)
             assert stopped
 

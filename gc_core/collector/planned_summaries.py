@@ -108,8 +108,7 @@ class PlannedSummary:
 
     def answered(self, body: str, counter: TokenCounter) -> PlannedSummary:
         """With its text, and the tokens that it really has."""
-        whole = attrs.evolve(self, body=body)
-        return attrs.evolve(whole, tokens=summary_tokens(whole._text(body), counter))
+        return attrs.evolve(self, body=body, tokens=summary_tokens(self._text(body), counter))
 
     @property
     def form(self) -> SummaryForm:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from gc_core.collector.background_summaries import Coming
 from gc_core.collector.summarizing import Answering, Steps, driven_async
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.session.subtasks.handoff_texts import Filter, HandoffOptions
 from gc_core.session.subtasks.leases import Lease, check_seconds
 from gc_core.values.config import GCConfig
@@ -24,7 +25,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AsyncGCSession(SessionBase):
+class _Awaiting:
+    """Answers are awaited in the session's event loop; either kind of summarizer can be asked there."""
+
+    def check(self, answering: Answering) -> None:
+        """Nothing is wrong with either."""
+
+    def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
+        """Ask for a summary in the background."""
+        import asyncio
+
+        return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))
+
+
+class AsyncGCSession(SessionFacade):
     """
     ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
     ``recover``; all other calls are the same and wait for nothing.
@@ -34,6 +48,7 @@ class AsyncGCSession(SessionBase):
     that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
     """
 
+    _asks = _Awaiting()
     _turn: asyncio.Lock | None = None
 
     async def __aenter__(self) -> Self:
@@ -46,23 +61,23 @@ class AsyncGCSession(SessionBase):
 
     async def pre_send(self) -> Request:
         """The request for the next model call; see ``GCSession.pre_send``."""
-        return await self._driven("pre_send", self._sending)
+        return await self._driven("pre_send", self._core.sending)
 
     async def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
         """Take the model's reply and the usage it reported; see ``GCSession.post_turn``."""
-        return await self._driven("post_turn", lambda: self._turning(reply, usage))
+        return await self._driven("post_turn", lambda: self._core.turning(reply, usage))
 
     async def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
         """Collect down to the target, whatever the usage; see ``GCSession.collect_now``."""
-        return await self._driven("collect_now", lambda: self._collecting(self._asked_for(target_percent, focus)))
+        return await self._driven("collect_now", lambda: self._core.collecting(target_percent, focus))
 
     async def count_now(self) -> int:
         """Tokens of the request as it stands, as ``request_counter`` counts them; see ``GCSession.count_now``."""
-        return await self._driven("count_now", self._counted_now)
+        return await self._driven("count_now", self._core.counting)
 
     async def recover(self, error: BaseException) -> Request:
         """After the provider refused a request for its length; see ``GCSession.recover``."""
-        return await self._driven("recover", lambda: self._recovering(error))
+        return await self._driven("recover", lambda: self._core.recovering(error))
 
     async def handoff(
         self,
@@ -86,7 +101,10 @@ class AsyncGCSession(SessionBase):
             summary_tokens=summary_tokens,
             result_tokens=result_tokens,
         )
-        return await self._driven("handoff", lambda: self._handing(directory, wish))
+        core = self._core
+        open_child = functools.partial(core.open_child, directory)
+        child = await self._driven("handoff", lambda: core.handoffs.hand_off(wish, open_child))
+        return self._of(child)
 
     async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:
         """
@@ -105,10 +123,10 @@ class AsyncGCSession(SessionBase):
             with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits there any more
                 loop.call_soon_threadsafe(came.set)
 
-        with self._in_line(tokens, name, wake) as waiting:
+        with self._core.leases.queued(tokens, name, wake) as waiting:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(came.wait(), wait)
-            return self._granted(waiting)
+            return self._core.leases.granted(waiting)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -118,16 +136,8 @@ class AsyncGCSession(SessionBase):
 
         self._turn = self._turn or asyncio.Lock()
         async with self._turn:
-            with bound(self._scope), self._watch.call(name):
-                with self._entered(name):
+            core, gate = self._core, self._gate
+            with bound(gate.scope), core.runtime.events.observer.call(name):
+                with gate.entered(name):
                     steps = make()
-                return await driven_async(steps, self._answering.ask_async, lambda: self._entered(name))
-
-    def _check_summarizer(self, answering: Answering) -> None:
-        """Either kind can be asked here."""
-
-    def _begun(self, request: SummaryRequest) -> Coming:
-        import asyncio
-
-        answering = self._answering
-        return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))
+                return await driven_async(steps, core.collections.answering.ask_async, lambda: gate.entered(name))

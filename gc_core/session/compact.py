@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 
-from gc_core.collector.summarizing import run_steps
 from gc_core.session.session import GCSession
 from gc_core.values.config import GCConfig
 from gc_core.values.items import ItemKind
@@ -66,9 +65,7 @@ def compact(
         session.extend(given)
         was_collected = any(item.kind in _STAND_INS for item in session.items())
         percent = _AGAIN_PERCENT if was_collected else 100.0
-        request = run_steps(session._compacting(percent), session._answering.ask)
-        # The system text may stand among the messages of a request, but it is none of the caller's.
-        sent = list(request.messages[len(request.messages) - len(session._context.messages) :])
+        sent = session.compacted(percent)
     return given if sent == given else sent
 
 
@@ -76,3 +73,9 @@ class _Fleeting(GCSession):
     """A session that ends with the call: nothing can be recalled from it."""
 
     _recalls = False
+
+    def compacted(self, target_percent: float) -> list[Any]:
+        """The messages, once what does not fit has been collected down to the target."""
+        request = self._run(self._core.compacting(target_percent))
+        # The system text may stand among the messages of a request, but it is none of the caller's.
+        return list(request.messages[len(request.messages) - len(self._core.runtime.context.messages) :])

@@ -6,25 +6,22 @@ As every collection it is one record of the ledger, and the log holds the origin
 
 from __future__ import annotations
 
-import contextlib
-import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
 from gc_core.collector.last_resort import equal_cap
 from gc_core.errors import SourceError
-from gc_core.events import CollectionStarted
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.name_scan import scan
-from gc_core.session.collection_runner import Collecting
-from gc_core.session.timeline import synchronized
+from gc_core.session.collection_runner import CollectionRunner
+from gc_core.session.inbox import Inbox
+from gc_core.session.runtime import Runtime
 from gc_core.storage.state import first_difference
 from gc_core.values.escaping import escaped
 from gc_core.values.framing import framed, is_told, unframed
 from gc_core.values.items import Form, Item, ItemKind, Part, Unit
-from gc_core.values.messages import Request
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
 from gc_core.values.removals import GCRemovalItem
@@ -38,63 +35,49 @@ NAME = "condense"
 """What a report calls it, where the name of a strategy stands."""
 
 
-class Condensing(Collecting):
-    """The part of a session that puts notes in the place of tool results."""
+class Condenser:
+    """Puts notes in the place of tool results."""
 
-    @synchronized
+    def __init__(self, runtime: Runtime, inbox: Inbox, collections: CollectionRunner) -> None:
+        self._runtime = runtime
+        self._inbox = inbox
+        self._collections = collections
+
     def condense(self, texts: Mapping[str, str | int], *, cap: int | None = None) -> GCResult:
-        """
-        Put a note with its reference in the place of tool results, by item id, as one collection.
-
-        A text is the note, as the host or a model wrote it; it is escaped. A number says to how many tokens the result
-        is cut, to what is alive in it. With ``cap`` all of them together have at most so many tokens, or as few as
-        references take: the longest ones are cut to a common length. The original stays in the log: ``recall``,
-        ``undo`` and ``restore`` bring it back.
-
-        Meant for results that have not been sent: nothing of the prompt cache is lost then, and the provider never
-        sees the original. For others the result's ``note`` says where the cache breaks. Nothing is taken that is
-        pinned or not EPHEMERAL, that waits for the result of another call of its reply, that is a stub, or whose note
-        would not be smaller: the result's ``refusals`` say so.
-
-        Raises SourceError, with nothing changed, for an id that is no tool result of the window and for what is neither
-        a text nor a number; RuleError when the request would break a provider's rule.
-        """
+        """Put notes in the place of tool results; see ``GCSession.condense``."""
         if not isinstance(texts, Mapping):
             raise SourceError(f"texts = {texts!r:.200}: expected a note, or a number of tokens, by item id")
         results = {key: self._result(key, text) for key, text in texts.items()}
-        if self.plugins.redacts:
-            texts = {key: self.plugins.redact(text) if isinstance(text, str) else text for key, text in texts.items()}
+        if self._runtime.plugins.redacts:
+            texts = {
+                key: self._runtime.plugins.redact(text) if isinstance(text, str) else text
+                for key, text in texts.items()
+            }
         if cap is not None and (type(cap) is not int or cap < 1):
             raise SourceError(f"cap = {cap!r}: expected a whole number of at least 1")
-        notes = _Notes(self._context, {unit.number: unit for unit in self.view().units}, self._counter)
-        unsent = all(self._is_unsent(item) for item in results.values())
+        notes = _Notes(
+            self._runtime.context, {unit.number: unit for unit in self._collections.view().units}, self._runtime.counter
+        )
+        unsent = all(self._inbox.is_unsent(item) for item in results.values())
         collected = self._noted(notes, texts, cap, unsent=unsent)
         goal = collected.plan.goal
-        self._tell(CollectionStarted(goal=goal))
-        self.plugins.collection_started(goal)
-        with contextlib.ExitStack() as stack:
-            stack.push(functools.partial(self._tell_failure, goal))
+        with self._collections.announced(goal):
             collected = self._passed(collected, notes, texts, cap, unsent=unsent)
             if collected.context is collected.of:
-                self._tell_deferred(collected.result)
+                self._collections.announce_deferred(collected.result)
                 return collected.result
-            self._collector.check(self._context, collected.context, last_resort=True)
+            self._collections.collector.check(self._runtime.context, collected.context, last_resort=True)
             if not unsent:
-                changed = self._state.changed(self._state.changes, collected.context)
+                changed = self._runtime.state.changed(self._runtime.state.changes, collected.context)
                 collected = attrs.evolve(collected, context=changed)
-        self._recorder.commit(collected, collected.context)
-        self._tell_collected(collected.result)
+        self._runtime.recorder.commit(collected, collected.context)
+        self._collections.announce_collected(collected.result)
         return collected.result
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _rendered(self) -> Request:
-        request = super()._rendered()
-        self._sent_items = self._context.cursor.items
-        return request
-
     def _result(self, key: str, text: object) -> Item:
-        item = self._resident(key)
+        item = self._inbox.resident(key)
         if item.kind is not ItemKind.TOOL_RESULT:
             raise SourceError(f"item {key!r} is a {item.kind.value}; only a tool result can be condensed")
         if not (type(text) is int and text >= 0) and not (isinstance(text, str) and text.strip()):
@@ -113,7 +96,7 @@ class Condensing(Collecting):
         """What no review refuses a part of."""
         refused: tuple[Refusal, ...] = ()
         while collected.plan.removals:
-            answers = self.plugins.review(collected.plan)
+            answers = self._runtime.plugins.review(collected.plan)
             named = {each for answer in answers for each in answer.removal.items}
             if named.isdisjoint(collected.plan.edits.texts):
                 break
@@ -132,7 +115,7 @@ class Condensing(Collecting):
         refused: Sequence[Refusal] = (),
     ) -> CollectionOutcome:
         """The window with the notes; nothing has changed yet."""
-        before = self._context
+        before = self._runtime.context
         written, refusals = notes.written(texts, cap)
         edits = Edits(texts=written, dropped=self._bound_behind(written))
         after = before.edited(edits) if written else before
@@ -154,9 +137,9 @@ class Condensing(Collecting):
 
     def _bound_behind(self, texts: Collection[str]) -> frozenset[str]:
         """Thinking behind the first change, where the model binds it to what stands before (N3b)."""
-        if not texts or not self._state.binds_thinking:
+        if not texts or not self._runtime.state.binds_thinking:
             return frozenset()
-        messages = self._context.messages
+        messages = self._runtime.context.messages
         first = next(at for at, message in enumerate(messages) if any(item.id in texts for item in message.items))
         later = (item for message in messages[first:] for item in message.items)
         return frozenset(item.id for item in later if item.kind is ItemKind.THINKING)

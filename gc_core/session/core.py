@@ -1,483 +1,461 @@
-"""What a session is but for its loop: how it is opened, and what there is to know of it."""
+"""What a session is made of, and the order in which its parts act."""
 
 from __future__ import annotations
 
-import abc
 import contextlib
 import functools
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Protocol
 
 import attrs
 
 from gc_core.cache.account import CacheReport
-from gc_core.collector.background_summaries import Ahead
-from gc_core.collector.request_counts import request_counter_of
+from gc_core.collector.background_summaries import Coming
 from gc_core.collector.scheduler import Moment
-from gc_core.collector.scoring import Scoring
-from gc_core.collector.summarizing import Answering
-from gc_core.errors import (
-    ConfigError,
-    MessageError,
-)
-from gc_core.events import (
-    Listener,
-    ThresholdCrossed,
-)
+from gc_core.collector.summarizing import Answering, Steps
+from gc_core.errors import ConfigError
 from gc_core.observer import Watch
-from gc_core.plugins.manager import Plugins, named
-from gc_core.providers import provider_named
 from gc_core.providers.cache_terms import terms_of
-from gc_core.providers.contract import TokenCounter
-from gc_core.providers.model_families import check_model
-from gc_core.relevance.needed_again import NeedWatch
 from gc_core.relevance.reread_guard import RereadGuard
-from gc_core.session.opening import (
-    Host,
-    answering_of,
-    begun,
-    checked_config,
-    object_type_names,
-    profile_of,
-    reopened,
-    requested_strategies,
-    with_strategy_names,
-)
-from gc_core.session.recall_suggestions import auto_expand
-from gc_core.session.subtasks.handoff import Handing
-from gc_core.session.timeline import synchronized
-from gc_core.storage.ledger import Booked, Opened
+from gc_core.session.archive import Archive
+from gc_core.session.collection_runner import CollectionRunner
+from gc_core.session.condense import Condenser
+from gc_core.session.facts import SessionFacts
+from gc_core.session.history import History
+from gc_core.session.inbox import Inbox
+from gc_core.session.masking import Masking
+from gc_core.session.opening import Host, Parts, arranged, begun, checkpoints_in, reopened
+from gc_core.session.provider_state import ProviderState
+from gc_core.session.recall_suggestions import RecallSuggestions
+from gc_core.session.rendering import RequestRenderer, StreamWatch
+from gc_core.session.reply_check import ReplyCheck
+from gc_core.session.request_head import RequestHead
+from gc_core.session.reread_watch import RereadWatch
+from gc_core.session.runtime import CallGate, Events, Runtime
+from gc_core.session.spend_limit import SpendLimit
+from gc_core.session.subtasks.handoff import Handed, Handoffs, first_state
+from gc_core.session.subtasks.handoff_texts import ACCOUNT, HANDOFF
+from gc_core.session.subtasks.leases import Leases
+from gc_core.session.task_memory import BLOCK, TaskMemory
+from gc_core.session.timeline import Timeline
+from gc_core.session.window_meter import WindowMeter
+from gc_core.storage.ledger import Configured, Observed, Opened
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Recorder
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
-from gc_core.storage.usage_ledger import CallWatch, LedgerAccount, checked
+from gc_core.storage.usage_ledger import CallWatch, LedgerAccount
+from gc_core.task.rendering import state_text
 from gc_core.values.config import OFF, GCConfig
-from gc_core.values.items import Item
-from gc_core.values.loggers import Scope, bound, logger
-from gc_core.values.messages import Usage
-from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
+from gc_core.values.loggers import bound, logger
+from gc_core.values.messages import Request
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
-from gc_core.window.budget import InstructionBudget
-from gc_core.window.collection_outcome import CollectionOutcome
+from gc_core.values.sources import TASK_STATE
+from gc_core.values.summary import SummaryRequest
 
 _log = logger("gc_core.session")
 
+_MOST_PASSES = 4
+"""Collections before a model call at most, each of which has changed something."""
 
-class SessionBase(Handing):
-    """What ``GCSession`` and ``AsyncGCSession`` share; the arguments are ``GCSession``'s."""
 
-    _recalls = True
+class Asks(Protocol):
+    """How a kind of session waits for answers."""
 
-    def __init__(
-        self,
-        config: GCConfig | None = None,
-        *,
-        format: str = "openai",  # noqa: A002 - the word users know it by
-        directory: str | Path | None = None,
-        model: str | None = None,
-        strategy: GCStrategy | str | Iterable[GCStrategy | str] | None = None,
-        summarizer: Summarizer | AsyncSummarizer | None = None,
-        validator: SummarizationValidator | None = None,
-        plugins: Plugins | None = None,
-        counter: TokenCounter | None = None,
-        request_counter: object | None = None,
-        on_event: Listener | None = None,
-    ) -> None:
-        config = checked_config(config)
-        check_model(model)
-        chosen = requested_strategies(strategy, config)
-        config = with_strategy_names(config, chosen)
-        objects = object_type_names(chosen, summarizer)
-        settings = Settings(
-            config=config, format=format, model=model, counter=counter, objects=objects, recalls=self._recalls
-        )
-        host = Host(
-            strategy=chosen,
-            summarizer=summarizer,
-            validator=validator,
-            plugins=plugins,
-            on_event=on_event,
-            counter=request_counter_of(request_counter),
-        )
-        self._start(settings, lambda: begun(directory, format), host)
+    def check(self, answering: Answering) -> None:
+        """Raise ConfigError for a summarizer, or a counter of requests, that this kind of session cannot ask."""
 
-    @classmethod
-    def open(
-        cls,
-        directory: str | Path,
-        config: GCConfig | None = None,
-        *,
-        strategy: GCStrategy | str | Iterable[GCStrategy | str] | None = None,
-        summarizer: Summarizer | AsyncSummarizer | None = None,
-        validator: SummarizationValidator | None = None,
-        plugins: Plugins | None = None,
-        counter: TokenCounter | None = None,
-        request_counter: object | None = None,
-        on_event: Listener | None = None,
-    ) -> Self:
-        """
-        Go on with a session where it was, also after its process was killed: context and budget of the moment before.
+    def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
+        """Ask for a summary in the background."""
 
-        What was acknowledged is there; a line torn by a crash is moved aside and told in the log. Takes as long as the
-        window is large. Without ``config`` it is configured as it was; strategies and a summarizer that were given as
-        objects, a validator and the counters have to be given again.
 
-        Raises LogError when there is no session, when another one writes to it, and when its files do not fit together;
-        ConfigError when it was run with strategies or a summarizer that were given as objects, and none is given now.
-        """
+class SessionCore:
+    """
+    The collaborators of a session, and the order in which they act. Both kinds of session drive this one logic.
 
-        def prepared(recorded: Opened) -> tuple[Settings, Host]:
-            settings = Settings.of(recorded, config, counter)
-            chosen = requested_strategies(strategy, settings.config)
-            if strategy is None and summarizer is None and config is None and settings.objects:
-                text = f"the session was run with the objects {list(settings.objects)}"
-                raise ConfigError(f"{text}, which no file holds; pass strategy= or summarizer= to open()")
-            names, objects = with_strategy_names(settings.config, chosen), object_type_names(chosen, summarizer)
-            host = Host(
-                strategy=chosen,
-                summarizer=summarizer,
-                validator=validator,
-                plugins=plugins,
-                on_event=on_event,
-                counter=request_counter_of(request_counter),
-            )
-            return attrs.evolve(settings, config=names, objects=objects), host
+    A collaborator knows those that were made before it, and none knows the core: a session that nobody has any more
+    goes at once.
+    """
 
-        session = cls._opened(directory, prepared)
-        if config is not None:
-            session._configure(config)
-            for turn in sorted(set(config.pinned_turn_indices) - session._state.pinned_turns):
-                session.pin(turn=turn)
-        return session
-
-    @classmethod
-    def open_idle(cls, directory: str | Path) -> Self:
-        """
-        Open a session to undo, redo or restore, not to go on with it: no strategy is asked, so those of the session
-        need not be installed, and its settings stay as the agent left them. Raises LogError as ``open`` does.
-        """
-
-        def prepared(recorded: Opened) -> tuple[Settings, Host]:
-            settings = Settings.of(recorded, None, None)
-            chosen = requested_strategies("none", settings.config)
-            host = Host(strategy=chosen, summarizer=None, validator=None, plugins=None, on_event=None)
-            config = with_strategy_names(settings.config, chosen)
-            return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
-
-        return cls._opened(directory, prepared)
-
-    @classmethod
-    def _opened(cls, directory: str | Path, prepared: Callable[[Opened], tuple[Settings, Host]]) -> Self:
-        store = reopened(Path(directory))
-        last_used = (Path(directory) / FILE_NAME).stat().st_mtime
-        with contextlib.ExitStack() as undo:
-            undo.callback(store.close)
-            settings, host = prepared(store.settings())
-            session = cls.__new__(cls)
-            session._start(settings, lambda: store, host)
-            with bound(session._scope):
-                session._goes_on(last_used)
-                if session._state.sent_digest == session._context.digest and not session._state.blocks.given:
-                    session._settled = session._standing
-            undo.pop_all()
-        return session
-
-    def _start(self, settings: Settings, make: Callable[[], Store], host: Host) -> None:
-        self._lock = threading.RLock()
-        self._closed = False
-        self._settings = settings
-        self._host = host
-        self.plugins = host.plugins or Plugins.discover()
-        self.plugins.check_options(settings.config.strategies)
-        self._strategies = named(host.strategy, self.plugins, settings.config.strategies)
-        self._answering = answering_of(host, settings, self.plugins)
-        self._check_summarizer(self._answering)
-        self._scoring = Scoring.of(settings.config, self.plugins)
-        self._extractor = self.plugins.extractor(settings.config.state_extractor)
-        self._profile_choice = profile_of(settings.config, self.plugins)
-        self._ahead = Ahead()
-        self._listeners: list[Listener] = [] if host.on_event is None else [host.on_event]
-        edits, usable = settings.config.at_provider, settings.config.usable
-        provider_named(settings.format).server_side.check(edits, settings.format, usable)
-        self._settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
-        self._indexer = None
+    def __init__(self, settings: Settings, make: Callable[[], Store], host: Host, asks: Asks) -> None:
+        parts = Parts.of(settings, host)
+        asks.check(parts.answering)
+        self.host = host
+        self.asks = asks
+        settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
         store = make()
         again = store.is_used
         if not store.temporary:
-            store.keep_checkpoints(self._checkpoints_in(store.directory))
+            store.keep_checkpoints(checkpoints_in(store.directory, settings, parts.plugins))
         fresh = functools.partial(settings.fresh, store.payload, cites=not store.temporary)
-        self._recorder = Recorder(store, store.state_at(store.position, fresh))
-        self._scope = _scope_of(self._recorder)
-        with bound(self._scope):
+        recorder = Recorder(store, store.state_at(store.position, fresh))
+        events = Events(parts.plugins, host.on_event)
+        self.runtime = Runtime(plugins=parts.plugins, recorder=recorder, events=events, settings=settings)
+        self.gate = CallGate(self.runtime)
+        with bound(self.gate.scope):
             self._register_sources()
-        self._marks = self._fresh_marks()
-        self._calls = CallWatch(terms_of(settings.model, settings.format))
-        self._answering = attrs.evolve(self._answering, spent=self._calls.summarized)
-        self._account = LedgerAccount(store.ledger, settings.format)
-        self._guard = None if settings.config.reread_guard == OFF else RereadGuard()
-        self._raw_sent = 0
-        self._needs = NeedWatch()
-        self._streamed = 0
-        self._crossed = False
-        self._looks_above = 0
-        self._reset_measures()
-        self._last: GCResult | None = None
-        self._recoveries = 0
+        self._compose(parts)
         store.opened(settings.record(store.session))
-        with bound(self._scope):
+        self._log_opened(parts, again=again)
+
+    def _compose(self, parts: Parts) -> None:
+        runtime, gate, settings = self.runtime, self.gate, self.runtime.settings
+        guard = None if settings.config.reread_guard == OFF else RereadGuard()
+        calls = CallWatch(terms_of(settings.model, settings.format))
+        self.masking = masking = Masking(runtime)
+        self.account = LedgerAccount(runtime.store.ledger, settings.format)
+        self.rereads = RereadWatch(runtime, guard)
+        self.meter = meter = WindowMeter(runtime, parts.strategies)
+        self.stream = StreamWatch(runtime, meter)
+        self.provider = provider = ProviderState(runtime, meter)
+        self.renderer = RequestRenderer(runtime, meter, provider, calls)
+        self.spend = SpendLimit(runtime, masking, meter, self.account)
+        self.head = RequestHead(runtime, masking)
+        self.inbox = inbox = Inbox(runtime, masking, on_arrival=self.rereads.see)
+        self.history = history = History(runtime)
+        self.facts = SessionFacts(runtime)
+        self.archive = archive = Archive(runtime, history, parts.strategies, parts.profile)
+        self.task = task = TaskMemory(
+            runtime,
+            meter=meter,
+            provider=provider,
+            inbox=inbox,
+            extractor=parts.extractor,
+            first=functools.partial(first_state, runtime.store),
+        )
+        self.collections = collections = CollectionRunner(
+            runtime,
+            meter=meter,
+            provider=provider,
+            inbox=inbox,
+            archive=archive,
+            task=task,
+            needs=self.rereads.needs,
+            calls=calls,
+            answering=attrs.evolve(parts.answering, spent=calls.summarized),
+            scoring=parts.scoring,
+            begin=self.asks.begin,
+        )
+        self.condenser = Condenser(runtime, inbox, collections)
+        self.timeline = Timeline(runtime, task=task, meter=meter, archive=archive, collections=collections)
+        self.leases = Leases(
+            runtime,
+            gate,
+            masking=masking,
+            meter=meter,
+            inbox=inbox,
+            condenser=self.condenser,
+            collections=collections,
+        )
+        runtime.events.after_budget(self.leases.grant_waiting)
+        self.handoffs = Handoffs(
+            runtime,
+            gate,
+            head=self.head,
+            leases=self.leases,
+            task=task,
+            archive=archive,
+            history=history,
+            collections=collections,
+        )
+        recall = functools.partial(_recall, gate, self.handoffs)
+        self.suggestions = RecallSuggestions(
+            runtime, gate, history=history, recall=recall, view=collections.view, inbox=inbox
+        )
+        self.replies = ReplyCheck(
+            runtime,
+            gate,
+            meter=meter,
+            inbox=inbox,
+            spend=self.spend,
+            collections=collections,
+            timeline=self.timeline,
+            recall=recall,
+        )
+
+    # -- opening and ending --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def reopen(cls, directory: Path, prepared: Callable[[Opened], tuple[Settings, Host]], asks: Asks) -> SessionCore:
+        """Go on with the session in a directory, with the settings that are made of those recorded."""
+        store = reopened(directory)
+        last_used = (directory / FILE_NAME).stat().st_mtime
+        with contextlib.ExitStack() as undo:
+            undo.callback(store.close)
+            settings, host = prepared(store.settings())
+            core = cls(settings, lambda: store, host, asks)
+            with bound(core.gate.scope):
+                core.resume(last_used)
+            undo.pop_all()
+        return core
+
+    def resume(self, last_used: float) -> None:
+        """Go on from a moment, in seconds: the prompt cache is as old as that."""
+        self.meter.resume(last_used)
+        self.spend.follow()
+        state = self.runtime.state
+        if state.sent_digest == state.context.digest and not state.blocks.given:
+            self.renderer.settle()
+
+    def open_child(self, directory: str | Path | None, config: GCConfig) -> SessionCore:
+        """Another session with the same format, model, plugins and summarizer."""
+        host, runtime = self.host, self.runtime
+        settings, given = arranged(
+            config,
+            format=runtime.format.name,
+            model=runtime.state.model,
+            counter=runtime.settings.counter,
+            host=attrs.evolve(host, plugins=runtime.plugins, on_event=None),
+            strategy=None if all(isinstance(each, str) for each in host.strategy) else host.strategy,
+        )
+        return SessionCore(settings, lambda: begun(directory, settings.format), given, self.asks)
+
+    def begin_with(self, handed: Handed) -> None:
+        """Take what a parent handed on, in the order in which it will be read."""
+        with bound(self.gate.scope):
+            self._begin_with(handed)
+        self.handoffs.expect_result(handed)
+
+    def close(self) -> None:
+        """End the session."""
+        self.collections.stop_ahead()
+        self.task.save()
+        self.history.close()
+        self.runtime.store.close()
+        self.leases.wake_all()
+        self.handoffs.release()
+        self.gate.closed = True
+
+    # -- the loop --------------------------------------------------------------------------------------------------
+
+    def sending(self) -> Steps[Request]:
+        """The request for the next model call, after the collection that is due."""
+        self.spend.require_allowance()
+        self.rereads.warn_or_stop()
+        if self.renderer.is_asked_again:
+            return self._render()
+        self._place_waiting()
+        yield from self.collections.shorten_blocks()
+        if self._may_count and self.meter.scheduler.in_doubt(self.meter.moment()):
+            yield from self.renderer.count()
+        return (yield from self._fitting())
+
+    def turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
+        """The reply is taken, then what is due is collected."""
+        payload = self.masking.message(self.runtime.format.reply(reply))
+        reported = None if usage is None else self.runtime.format.usage(usage)
+        self.replies.check(payload, reported)
+        self.provider.note_reply(reply)
+        taken = self.inbox.take(payload, None)
+        if reported is None:
+            self.spend.book_unreported(sum(item.tokens for item in taken.new if not item.synthetic))
+        elif self.meter.raw_sent:
+            self.renderer.observe(reported, reply, compacted=bool(taken.arrival.compacted))
+        self.spend.follow()
+        goal = self._goal_after_turn()
+        self.stream.reset()
+        result = yield from self.collections.run_if_due(goal)
+        self.collections.prepare_summaries()
+        self._end_turn()
+        return result
+
+    def collecting(self, target_percent: float | None, focus: str) -> Steps[GCResult]:
+        """A collection that the host asks for."""
+        return self.collections.run(self.collections.manual_goal(target_percent, focus))
+
+    def counting(self) -> Steps[int]:
+        """Tokens of the request as it stands, counted from outside whatever the doubt."""
+        if self.collections.answering.counter is None:
+            raise ConfigError("count_now: nobody counts whole requests here; pass request_counter= to the session")
+        if self._may_count and self.runtime.context.messages:
+            yield from self.renderer.count()
+        return self.meter.moment().estimated
+
+    def recovering(self, error: BaseException) -> Steps[Request]:
+        """What the provider refused for its length is collected by the size that it names, and rendered again."""
+        sizes = self.runtime.format.refused_size(error)
+        if sizes is None or self.provider.kept_at:
+            raise error
+        self.spend.require_allowance()
+        self._learn_size(*sizes)
+        before = self.runtime.context
+        yield from self.collections.run_if_due(self._overflow_goal)
+        if self.runtime.context is before:
+            yield from self.collections.last_resort(self._overflow_goal.target_tokens)
+        yield from self.collections.make_it_fit()
+        if self.runtime.context is before:
+            raise self.collections.overflow()
+        return self._render()
+
+    def compacting(self, target_percent: float) -> Steps[Request]:
+        """The request once what does not fit has been collected down to the target, whatever strategies declare."""
+        if not self.meter.scheduler.fits(self.meter.moment()):
+            goal = attrs.evolve(self.collections.manual_goal(target_percent, ""), fills=True)
+            yield from self.collections.run_if_due(goal)
+        yield from self.collections.make_it_fit()
+        return self._render()
+
+    def continue_from(self, other: SessionCore, *, with_blocks: bool) -> None:
+        """Take over what is in no file of the session from which this one branched off."""
+        for block in other.runtime.state.blocks.given if with_blocks else ():
+            self.runtime.state.give(block.source, {block.name: block.text})
+        self.head.private = other.head.private
+
+    # -- settings --------------------------------------------------------------------------------------------------
+
+    def configure(self, config: GCConfig, model: str | None = None) -> None:
+        """Go on with another window, model or limit of spending."""
+        recorder, known = self.runtime.recorder, self.runtime.state.configured
+        wanted = Configured(
+            model=model or self.runtime.state.model,
+            context_limit=config.context_limit,
+            output_reservation=config.output_reservation,
+            max_total_tokens=config.max_total_tokens or 0,
+        )
+        if wanted != known:
+            recorder.configure(wanted)
+        if wanted.model != known.model:
+            self.renderer.forget_cache()
+            if self.runtime.state.changes:
+                recorder.take_effect()
+        self.meter.waits_above = 0
+        self.leases.grant_waiting()
+
+    def allow_window(self, tokens: int) -> None:
+        """Take the provider's own word for the window; where nothing could be reserved in it, nothing is."""
+        config = self.runtime.config
+        reservation = config.output_reservation if tokens > config.output_reservation else 0
+        self.configure(config.resized(max(1, tokens), reservation))
+
+    def observe(self, observer: Watch) -> None:
+        """From now on it sees calls, events, records and summaries."""
+        self.runtime.events.observer = self.runtime.store.watch = observer
+        self.collections.answering = attrs.evolve(self.collections.answering, watch=observer)
+
+    def cache_report(self) -> CacheReport:
+        """The accounts with the provider's prompt cache. Raises LogError when the ledger cannot be read."""
+        needed = self.rereads.needs.needed
+        return attrs.evolve(self.account.report(), tpm_budget=self.runtime.config.tpm_budget, needed_again=needed)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _register_sources(self) -> None:
+        plugins = self.runtime.plugins
+        for source in plugins.sources():
+            with plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
+                self.runtime.recorder.register(source)
+
+    def _log_opened(self, parts: Parts, *, again: bool) -> None:
+        with bound(self.gate.scope):
             _log.debug(
                 "session opened",
-                format=self.format,
-                model=settings.model,
-                strategies=",".join(name for name, _ in self._strategies),
-                context_limit_tokens=self._config.context_limit,
+                format=self.runtime.format.name,
+                model=self.runtime.settings.model,
+                strategies=",".join(name for name, _ in parts.strategies),
+                context_limit_tokens=self.runtime.config.context_limit,
                 again=again,
             )
 
-    def _register_sources(self) -> None:
-        for source in self.plugins.sources():
-            with self.plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
-                self._recorder.register(source)
+    def _place_waiting(self) -> None:
+        """What comes into the request before anything is collected for it."""
+        plugins = self.runtime.plugins
+        if self.runtime.config.auto_expand:
+            with plugins.guarded("auto_expand", "looking for what is missed"):
+                self.suggestions.expand()
+        self.task.restate_if_missing()
+        self.head.name_log()
+        self.inbox.place_waiting()
+        self.leases.settle()
 
-    # -- the loop, as far as nobody waits ------------------------------------------------------------------------------
-
-    @synchronized
-    def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:
+    def _fitting(self) -> Steps[Request]:
         """
-        Tell what has streamed so far: a piece of text, or the provider's usage report.
+        The request after the collections that are due; what waits, a call for its result for instance, goes on so.
 
-        Returns whether the threshold has been crossed in this call; the event comes at most once a model call.
+        One may leave another one due, for a limit of turns for instance: carried out here, both are one break. One that
+        changed nothing is not tried twice.
         """
-        streamed = self._streamed if usage is None else self._format.usage(usage).output_tokens
-        self._streamed = streamed + (self._counter.count(text) if text else 0)
-        moment = attrs.evolve(self._moment(), tokens=self._context.budget.total + self._streamed)
-        if not self._crossed and self._scheduler.crossed(moment):
-            self._crossed = True
-            threshold = self._scheduler.threshold_percent
-            self._tell(ThresholdCrossed(usage=self._scheduler.usage(moment), threshold=threshold))
-        return self._crossed
+        idle: GCTriggerReason | None = None
+        for _ in range(_MOST_PASSES):
+            before, moment = self.runtime.context, self.meter.moment()
+            goal = self.meter.scheduler.before_send(moment)
+            if goal is None:
+                self.collections.log_not_due("pre_send", moment)
+            elif goal.reason is idle:
+                break
+            yield from self.collections.run_if_due(goal)
+            yield from self.collections.make_it_fit()
+            if self.runtime.context is before:
+                if goal is None:
+                    break
+                idle = goal.reason
+        return self._render()
 
-    @synchronized
-    def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
-        """
-        Go on with another model or window; the next ``pre_send`` makes the request fit.
-
-        Raises ConfigError, with nothing changed, for a window that cannot be, and for a model that is no name.
-        """
-        check_model(model)
-        config = self._config
-        if context_limit is not None:
-            config = attrs.evolve(config, context_limit=context_limit)
-            provider_named(self.format).server_side.check(config.at_provider, self.format, config.usable)
-        self._configure(config, model or self._state.model)
-
-    @synchronized
-    def allow(self, *, max_total_tokens: int | None) -> None:
-        """
-        Go on with another limit of the input and output tokens that the session may spend in all; None: without one.
-
-        It stays in force when the session is opened again. What was spent stays spent: a limit below that ends the
-        session with the next ``pre_send``. Raises ConfigError, with nothing changed, for what is no such number.
-        """
-        self._configure(attrs.evolve(self._config, max_total_tokens=max_total_tokens))
-        self._follow_spend()
-
-    @synchronized
-    def close(self) -> None:
-        """End the session; a log without a directory is gone then. Further calls raise SessionClosedError."""
-        self._ahead.forget()
-        self._close_files()
-        self._closed = True
-
-    def __enter__(self) -> Self:
-        """The session itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close it, unless that has been done; a forked child leaves it to its parent."""
-        if not self._is_over:
-            self.close()
-
-    # -- what there is to know -----------------------------------------------------------------------------------------
+    def _render(self) -> Request:
+        request = self.renderer.render()
+        self.stream.reset()
+        self.inbox.note_sent()
+        return request
 
     @property
-    def config(self) -> GCConfig:
-        """How it collects."""
-        return self._config
+    def _may_count(self) -> bool:
+        """Whether the request may be counted from outside."""
+        return bool(self.collections.answering.counts) and not self.provider.kept_at
 
     @property
-    def budget(self) -> InstructionBudget:
-        """The budget as it stands; read-only."""
-        return self._context.budget
+    def _overflow_goal(self) -> Goal:
+        return self.meter.scheduler.overflow(self.meter.moment())
 
-    @synchronized
-    def snapshot(self) -> dict[str, Any]:
-        """
-        The budget at one moment as plain JSON: limits, roll-ups and the whole tree.
+    def _goal_after_turn(self) -> Goal | None:
+        moment: Moment = self.meter.moment()
+        goal = self.meter.scheduler.after_turn(moment, crossed=self.stream.crossed)
+        if goal is None:
+            self.collections.log_not_due("post_turn", moment)
+        return goal
 
-        For another thread, a panel's for instance: ``budget`` may change while that one reads it.
-        """
-        return self._context.budget.snapshot()
+    def _end_turn(self) -> None:
+        # The reply is taken and written; explain() tells the rest.
+        with self.runtime.plugins.guarded("files", "end of a turn"):
+            self.runtime.recorder.turn_ended()
+            self.history.index_in_background()
 
-    @property
-    def last_result(self) -> GCResult | None:
-        """The last collection that changed something, or None."""
-        return self._last
+    def _learn_size(self, sent: int | None, allowed: int | None) -> None:
+        """What a refusal tells of the window and of the request."""
+        config = self.runtime.config
+        _log.warning("request refused for its length", refused_tokens=sent, allowed_tokens=allowed)
+        if allowed is not None and allowed < config.context_limit:
+            self.allow_window(allowed)
+        if self.meter.raw_sent:
+            # A refusal that names no size says at least that the request was larger than the window.
+            reported = sent or self.runtime.config.context_limit + 1
+            self.runtime.recorder.observe(Observed(raw=self.meter.raw_sent, reported=reported))
 
-    @synchronized
-    def items(self) -> tuple[Item, ...]:
-        """The resident items."""
-        return tuple(self._context.items())
-
-    @synchronized
-    def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> CollectionOutcome:
-        """
-        A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes, and no model is
-        asked: summaries in it are extracts. Raises ConfigError for a target that is no percentage, and for what is no
-        goal.
-        """
-        if not isinstance(goal, Goal | None):
-            raise ConfigError(f"goal = {goal!r:.200}: expected a Goal")
-        goal = goal or self._scheduler.manual(self._moment(), target_percent)
-        collector = attrs.evolve(self._collector_for(goal), answering=self._answering.offline)
-        return collector.collect(self._context, goal, self._protection)
-
-    @synchronized
-    def explain(self) -> str:
-        """Usage, limits, what holds the window, and what happens next, in words."""
-        moment, config, budget = self._moment(), self._config, self.budget
-        how = f"{'counted exactly' if self._counter.exact else 'estimated'} by {self._counter.name}"
-        lines = [
-            f"{moment.estimated:,} of {config.usable:,} tokens ({self._scheduler.usage(moment):.1f} %), {how}",
-            f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
-            self._next_step(moment),
-        ]
-        if not self.profile.is_neutral:
-            lines.append(f"what stays first of long texts: profile {self.profile.name}")
-        if self._counted is not None and self._answering.counter is not None:
-            own, told = self._counted
-            lines.append(f"{self._answering.counter.name} counted {told:,} tokens where own counts said {own:,}")
-        lines.extend(self._head_lines())
-        lines.extend(self._served_lines())
-        lines.extend(self._lease_lines())
-        if self.debt:
-            lines.append(str(self.debt))
-        self._follow_spend()
-        lines.extend(filter(None, [self._pace.words()]))
-        lines.extend(self._kept_lines())
-        if self._last is not None:
-            last = self._last
-            lines.append(
-                f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
-                f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
-            )
-            if self._weighed and not self._deferred_tokens and last.reason is not GCTriggerReason.CONTEXT_LIMIT:
-                lines.append(f"its break of the prompt cache: {self._weighed}")
-        with self.plugins.guarded("ledger", "accounts"):  # the rest is known all the same
-            lines.extend(self.cache.words())
-        lines.extend(str(failure) for failure in self.plugins.failures)
-        return "\n".join(lines)
-
-    @property
-    @synchronized
-    def cache(self) -> CacheReport:
-        """
-        The accounts with the provider's prompt cache since the session began: hit rate, cost, misses with their causes.
-
-        Read from the ledger as far as nobody has asked yet. Raises LogError when it cannot be read.
-        """
-        report = self._account.report()
-        return attrs.evolve(report, tpm_budget=self._config.tpm_budget, needed_again=self._needs.needed)
-
-    @synchronized
-    def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:
-        """
-        Book a call beside the conversation, of a worker for instance: it is part of the cost, and of no hit rate.
-
-        ``kind`` is what reports call it, ``usage`` a provider's report in the session's format, or a ``Usage``.
-        Raises MessageError when counts lack or are none, and for a name that is none; LogError when it cannot be
-        written.
-        """
-        if not isinstance(kind, str) or not kind:
-            raise MessageError(f"kind = {kind!r:.200}: expected what reports call it")
-        counts = checked(usage if isinstance(usage, Usage) else self._format.usage(usage))
-        model = model if model is None else self._masked_name(model)
-        self._recorder.book(Booked(source=self._masked_name(kind), usage=counts, model=model, estimated=estimated))
-
-    @synchronized
-    def fork(self, directory: str | Path, *, at: int | None = None) -> Self:
-        """
-        Branch: another session in an empty directory that goes on from here, or from before turn ``at``.
-
-        Both go their own ways; references of one stay true in the other. Raises SourceError when there was no such
-        turn, and LogError when the directory is not empty.
-        """
-        self._fork_to(Path(directory), at)
-        branch = self.open(
-            directory,
-            self._config,
-            strategy=[strategy for _, strategy in self._strategies],
-            summarizer=self._host.summarizer,
-            validator=self._host.validator,
-            plugins=self.plugins,
-            counter=self._settings.counter,
-            request_counter=self._host.counter,
-        )
-        for block in self._state.blocks.given if at is None else ():
-            branch._state.give(block.source, {block.name: block.text})
-        branch._private = self._private
-        return branch
-
-    # -- inside --------------------------------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        """What is missed comes back with the request, where the configuration says so."""
-        if self._config.auto_expand and not self._is_asked_again:
-            with self.plugins.guarded("auto_expand", "looking for what is missed"):
-                auto_expand(self)
-        super()._prepare()
-
-    def _beside(self, directory: str | Path | None, config: GCConfig) -> Self:
-        host = self._host
-        return type(self)(
-            config,
-            format=self.format,
-            directory=directory,
-            model=self._state.model,
-            strategy=None if all(isinstance(each, str) for each in host.strategy) else host.strategy,
-            summarizer=host.summarizer,
-            validator=host.validator,
-            plugins=self.plugins,
-            counter=self._settings.counter,
-            request_counter=self._host.counter,
-        )
-
-    def _watched_by(self, watch: Watch) -> None:
-        """From now on it sees calls, events, records and summaries."""
-        self._watch = self._store.watch = watch
-        self._answering = attrs.evolve(self._answering, watch=watch)
-
-    @abc.abstractmethod
-    def _check_summarizer(self, answering: Answering) -> None:
-        """Raise ConfigError for a summarizer, or a counter of requests, that this kind of session cannot ask."""
-
-    def _next_step(self, moment: Moment) -> str:
-        if not self._config.auto_trigger:
-            return "collects only when asked"
-        if self._kept_at:
-            return "collects nothing"
-        if self._waits_above > moment.tokens:
-            return f"the last collection was not worth a break; it is tried again above {self._waits_above:,} tokens"
-        percent = self._scheduler.begins_percent
-        mode = "after each call" if self._config.continuous else "when reached"
-        young = self._scheduler.young
-        served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
-        return f"collects at {percent:.4g} % ({mode}) down to {self._scheduler.target_percent:.4g} %{served}"
+    def _begin_with(self, handed: Handed) -> None:
+        runtime, opening = self.runtime, handed.opening
+        self.head.private = handed.private
+        for source in handed.sources:
+            runtime.recorder.register(source)
+        for part in opening.parts:
+            self.head.system(part.source, part.policy, "break", {part.name: part.text})
+        self.head.tools(opening.schemas, opening.discoverable, "break")
+        for payload in opening.request:
+            self.inbox.append(payload)
+        for owner, name, block in opening.memory:
+            self.inbox.give(owner, {name: block})
+        text = state_text(handed.state, handed.state_tokens, runtime.counter.count).text
+        self.handoffs.inherit(handed, f"{handed.account}\n{text}")
+        for whose, name, block in ((HANDOFF, ACCOUNT, handed.account), (TASK_STATE, BLOCK, text)):
+            if block:
+                runtime.recorder.register(whose)
+                runtime.state.give(whose.name, {name: block})
+        self._place_waiting()
+        for payload in opening.newest:
+            self.inbox.append(payload)
+        if handed.objective:
+            self.inbox.set_objective(handed.objective)
 
 
-def _scope_of(recorder: Recorder) -> Scope:
-    """Without the session itself, which could not go as soon as nobody has it any more."""
-    return Scope(session=recorder.store.session, turn=lambda: recorder.state.context.cursor.turn)
+def _recall(gate: CallGate, handoffs: Handoffs, item: str) -> str:
+    """What the host's own call of ``recall`` would give, counted as one."""
+    with gate.call("recall"):
+        return handoffs.recall(item)

@@ -9,17 +9,22 @@ from typing import Any
 import attrs
 
 from gc_core.collector.request_counts import RequestCounter
+from gc_core.collector.scoring import Scoring
 from gc_core.collector.summarizing import EXTRACTIVE, NONE, Answering
 from gc_core.errors import ConfigError, LogError
 from gc_core.events import Listener
-from gc_core.plugins.manager import Plugins
+from gc_core.plugins.manager import Named, Plugins, named
 from gc_core.plugins.registry import options_of, short
+from gc_core.providers.contract import TokenCounter
+from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import AUTO, ProfileChoice
+from gc_core.storage.checkpoints import Checkpoints
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
 from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
 from gc_core.summaries.validation import SummaryValidator
+from gc_core.task.contract import StateExtractor
 from gc_core.values.config import GCConfig, check_no_share
 from gc_core.values.protocols import (
     AsyncSummarizer,
@@ -33,12 +38,68 @@ from gc_core.values.protocols import (
 class Host:
     """What the host gives as objects."""
 
-    strategy: tuple[GCStrategy | str, ...]
-    summarizer: Summarizer | AsyncSummarizer | None
-    validator: SummarizationValidator | None
-    plugins: Plugins | None
-    on_event: Listener | None
+    strategy: tuple[GCStrategy | str, ...] = ()
+    summarizer: Summarizer | AsyncSummarizer | None = None
+    validator: SummarizationValidator | None = None
+    plugins: Plugins | None = None
+    on_event: Listener | None = None
     counter: RequestCounter | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Parts:
+    """What plugins and configuration give a session, before there are files."""
+
+    plugins: Plugins
+    strategies: tuple[Named, ...]
+    answering: Answering
+    scoring: Scoring
+    extractor: StateExtractor
+    profile: ProfileChoice
+
+    @classmethod
+    def of(cls, settings: Settings, host: Host) -> Parts:
+        """Raises ConfigError for a name that nothing offers, and for options that are wrong."""
+        config, plugins = settings.config, host.plugins or Plugins.discover()
+        plugins.check_options(config.strategies)
+        parts = cls(
+            plugins=plugins,
+            strategies=named(host.strategy, plugins, config.strategies),
+            answering=answering_of(host, settings, plugins),
+            scoring=Scoring.of(config, plugins),
+            extractor=plugins.extractor(config.state_extractor),
+            profile=profile_of(config, plugins),
+        )
+        provider_named(settings.format).server_side.check(config.at_provider, settings.format, config.usable)
+        return parts
+
+
+def arranged(
+    config: GCConfig | None,
+    *,
+    format: str,  # noqa: A002 - the word users know it by
+    model: str | None,
+    counter: TokenCounter | None,
+    host: Host,
+    strategy: GCStrategy | str | Iterable[GCStrategy | str] | None,
+    recalls: bool = True,
+) -> tuple[Settings, Host]:
+    """
+    The settings of a new session, and what its host gives, with the strategies that were asked for. Raises ConfigError
+    for what cannot be.
+    """
+    config = checked_config(config)
+    check_model(model)
+    chosen = requested_strategies(strategy, config)
+    settings = Settings(
+        config=with_strategy_names(config, chosen),
+        format=format,
+        model=model,
+        counter=counter,
+        objects=object_type_names(chosen, host.summarizer),
+        recalls=recalls,
+    )
+    return settings, attrs.evolve(host, strategy=chosen)
 
 
 def requested_strategies(
@@ -121,6 +182,12 @@ def profile_of(config: GCConfig, plugins: Plugins) -> ProfileChoice:
     """The compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
     name = config.compression_profile
     return ProfileChoice(None if name == AUTO else plugins.profile(name))
+
+
+def checkpoints_in(directory: Path, settings: Settings, plugins: Plugins) -> Checkpoints:
+    """Where the configuration keeps the checkpoints of a directory. Raises ConfigError where it cannot."""
+    name = settings.config.memory_backend
+    return Checkpoints(plugins.memory_backend(name, directory), name, plugins.guarded)
 
 
 def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, Unpack
 
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.providers import format_named
 from gc_core.providers.excerpts import excerpt_end
 from gc_core.relevance.tool_calls import CallKind, ToolCall
-from gc_core.session.subtasks.handoff import Handing
-from gc_core.storage.search import Hit
+from gc_core.session.history import History
+from gc_core.session.inbox import Inbox
+from gc_core.session.runtime import CallGate, Runtime
+from gc_core.storage.search import Filters, Hit
 from gc_core.values.agent_tool_schemas import TOOL_NAMES
 from gc_core.values.items import Form, Item, ItemKind, Unit
+from gc_core.values.sources import ENRICHMENT
+from gc_core.window.view import WindowView
 
 MOST_SUGGESTED = 3
 """Suggestions made at once."""
@@ -59,7 +63,23 @@ class Suggestion:
     tokens: int
 
 
-def suggest_recall(session: Handing) -> tuple[Suggestion, ...]:
+class Suggestible(Protocol):
+    """A session that can be asked what is missed in its window."""
+
+    @property
+    def port(self) -> SuggestionPort:
+        """What code beside the session may know."""
+
+
+class SuggestionPort(Protocol):
+    """Where a session keeps its suggestions."""
+
+    @property
+    def suggestions(self) -> RecallSuggestions:
+        """What is missed in the window."""
+
+
+def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     """
     What of the collected is needed next, as far as the newest words tell, at most three items, the most needed first.
 
@@ -69,24 +89,10 @@ def suggest_recall(session: Handing) -> tuple[Suggestion, ...]:
     a tool's result rather than a mention; names that are new lead nowhere. Nothing changes; costs a dozen searches at
     most, and the first search of a session without a directory makes its index.
     """
-    items = tuple(session._context.items())
-    step = _newest(session.view().units)
-    if step is None:
-        return ()
-    whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
-    repeated = [_suggested(session, key, (), why) for key, why in _answered_before(session, step, whole)]
-    taken = {suggestion.item for suggestion in repeated}
-    found = _carriers(session, _missing(items, step), before=_number(step.items[0].id), whole=whole)
-    carried = [
-        _suggested(session, key, names, f"the only carriers of {', '.join(names)} were collected")
-        for key, names in found.items()
-        if key not in taken
-    ]
-    carried.sort(key=lambda suggestion: (-len(suggestion.names), -_number(suggestion.item)))
-    return (*repeated, *carried)[:MOST_SUGGESTED]
+    return session.port.suggestions.suggest()
 
 
-def auto_expand(session: Handing, cap: int = 2_000) -> tuple[Suggestion, ...]:
+def auto_expand(session: Suggestible, cap: int = 2_000) -> tuple[Suggestion, ...]:
     """
     Put what is suggested at the end of the next request, as the enrichment ``recalled``; returns what was put there.
 
@@ -94,24 +100,149 @@ def auto_expand(session: Handing, cap: int = 2_000) -> tuple[Suggestion, ...]:
     long texts the part around the names is shown; all together have at most ``cap`` tokens, and at most a quarter of
     the window. Where nothing is suggested, nothing changes. Raises ConfigError for a cap below 1.
     """
-    if type(cap) is not int or cap < 1:
-        raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
-    suggested = suggest_recall(session)
-    left = min(cap, session._config.usable // 4)
-    parts: list[str] = []
-    used: list[Suggestion] = []
-    for place, suggestion in enumerate(suggested):
-        part = _excerpt(session, suggestion, left // (len(suggested) - place))
-        if part:
-            parts.append(part)
-            used.append(suggestion)
-            left -= session._counter.count(part + "\n\n")
-    if parts:
-        session.enrich(**{RECALLED: "\n\n".join(parts)})
-    return tuple(used)
+    return session.port.suggestions.expand(cap)
 
 
-# -- names -------------------------------------------------------------------------------------------------------
+class RecallSuggestions:
+    """
+    Finds what is missed in the window: names whose only carriers were collected, calls that were answered before.
+
+    Args:
+        runtime: The session's.
+        gate: Lets one call in at a time.
+        history: Searches the log.
+        recall: Reads an original, of a session before this one too.
+        view: The window as a strategy sees it.
+        inbox: Takes what is brought back.
+
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        gate: CallGate,
+        *,
+        history: History,
+        recall: Callable[[str], str],
+        view: Callable[[], WindowView],
+        inbox: Inbox,
+    ) -> None:
+        self._runtime = runtime
+        self._gate = gate
+        self._history = history
+        self._recall = recall
+        self._view = view
+        self._inbox = inbox
+
+    def suggest(self) -> tuple[Suggestion, ...]:
+        """What is needed next, the most needed first; see ``suggest_recall``."""
+        items = tuple(self._runtime.context.items())
+        with self._gate.call("view"):
+            step = _newest(self._view().units)
+        if step is None:
+            return ()
+        whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
+        repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
+        taken = {suggestion.item for suggestion in repeated}
+        found = self._carriers(_missing(items, step), before=_number(step.items[0].id), whole=whole)
+        carried = [
+            self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
+            for key, names in found.items()
+            if key not in taken
+        ]
+        carried.sort(key=lambda suggestion: (-len(suggestion.names), -_number(suggestion.item)))
+        return (*repeated, *carried)[:MOST_SUGGESTED]
+
+    def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
+        """Put what is suggested at the end of the next request; see ``auto_expand``."""
+        if type(cap) is not int or cap < 1:
+            raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
+        suggested = self.suggest()
+        left = min(cap, self._runtime.config.usable // 4)
+        parts: list[str] = []
+        used: list[Suggestion] = []
+        for place, suggestion in enumerate(suggested):
+            part = self._excerpt(suggestion, left // (len(suggested) - place))
+            if part:
+                parts.append(part)
+                used.append(suggestion)
+                left -= self._runtime.counter.count(part + "\n\n")
+        if parts:
+            with self._gate.call("enrich"):
+                self._inbox.give(ENRICHMENT.name, {RECALLED: "\n\n".join(parts)})
+        return tuple(used)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
+        with self._gate.call("search"):
+            return self._history.search(query, **filters)
+
+    def _carriers(self, names: Sequence[str], *, before: int, whole: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
+        """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
+        found: dict[str, tuple[str, ...]] = {}
+        looked_up = 0
+        for name in names:
+            if looked_up == MOST_LOOKED_UP:
+                break
+            if any(name in known for known_names in found.values() for known in known_names):
+                continue
+            looked_up += 1
+            hits = [hit for hit in self._search(name, limit=_HITS) if _number(hit.item) < before]
+            best = sorted((hit for hit in hits if _may_return(hit, whole)), key=_worth, reverse=True)
+            carrier = next((hit.item for hit in best if _carries(self._recall(hit.item), name)), "")
+            if carrier:
+                found[carrier] = (*found.get(carrier, ()), name)
+        return found
+
+    def _answered_before(self, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """Collected results that still answer a waiting call of the step, each with the reason."""
+        answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
+        for call in step.items:
+            if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
+                same = self._same_call(call, before=_number(step.items[0].id))
+                key = "" if same is None else self._result_of(same)
+                if key and key not in whole:
+                    yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
+
+    def _same_call(self, call: Item, *, before: int) -> Hit | None:
+        """The last call before that named the file, if it is the same call, word for word."""
+        file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
+        hits = self._search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
+        calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and _number(hit.item) < before]
+        if not calls or len(hits) == _MOST_CALLS:
+            return None
+        last = max(calls, key=lambda hit: _number(hit.item))
+        return last if last.tool == call.name and self._recall(last.item) == call.text else None
+
+    def _result_of(self, call: Hit) -> str:
+        """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
+        log, form = self._runtime.store.log, self._runtime.format
+        record = log.read(call.bytes)
+        called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
+        number = record.at + len(record.items)
+        for behind in range(number + 1, number + _RESULTS_WITHIN):
+            found = log.find(behind)
+            if found is None:
+                continue
+            parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
+            for key, part in zip(found[1].items, parts, strict=False):
+                if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
+                    return "" if part.is_error else key
+        return ""
+
+    def _suggested(self, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
+        return Suggestion(item=key, reason=reason, names=names, tokens=self._runtime.counter.count(self._recall(key)))
+
+    def _excerpt(self, suggestion: Suggestion, most: int) -> str:
+        """The text under a line that says whose it is, in so many tokens; of a long one the part with the names."""
+        text = self._recall(suggestion.item)
+        head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
+        room = most - self._runtime.counter.count(head + "\n\n")
+        if room < 1:
+            return ""
+        start = 0 if suggestion.tokens <= room else _start(text, suggestion.names, min(_BEFORE_CHARS, room))
+        return head + text[start : excerpt_end(text, start, room, self._runtime.counter)]
 
 
 def _newest(units: Sequence[Unit]) -> Unit | None:
@@ -138,26 +269,6 @@ def _missing(items: Sequence[Item], step: Unit) -> list[str]:
     return sorted(named, key=lambda name: (name not in called, -len(name), name))
 
 
-def _carriers(
-    session: Handing, names: Sequence[str], *, before: int, whole: frozenset[str]
-) -> Mapping[str, tuple[str, ...]]:
-    """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
-    found: dict[str, tuple[str, ...]] = {}
-    looked_up = 0
-    for name in names:
-        if looked_up == MOST_LOOKED_UP:
-            break
-        if any(name in known for known_names in found.values() for known in known_names):
-            continue
-        looked_up += 1
-        hits = [hit for hit in session.search(name, limit=_HITS) if _number(hit.item) < before]
-        best = sorted((hit for hit in hits if _may_return(hit, whole)), key=_worth, reverse=True)
-        carrier = next((hit.item for hit in best if _carries(session.recall(hit.item), name)), "")
-        if carrier:
-            found[carrier] = (*found.get(carrier, ()), name)
-    return found
-
-
 def _carries(text: str, name: str) -> bool:
     """
     Whether the name stands in the text letter by letter, not as a piece of a longer word.
@@ -176,70 +287,10 @@ def _worth(hit: Hit) -> tuple[int, int]:
     return _WORTH[hit.kind], _number(hit.item)
 
 
-# -- calls -------------------------------------------------------------------------------------------------------
-
-
-def _answered_before(session: Handing, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Collected results that still answer a waiting call of the step, each with the reason."""
-    answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
-    for call in step.items:
-        if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
-            same = _same_call(session, call, before=_number(step.items[0].id))
-            key = "" if same is None else _result_of(session, same)
-            if key and key not in whole:
-                yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
-
-
 def _is_read(call: Item) -> bool:
     """Whether it reads one file, by its name and arguments."""
     did = ToolCall.of(call)
     return did.kind is CallKind.READ and bool(did.files)
-
-
-def _same_call(session: Handing, call: Item, *, before: int) -> Hit | None:
-    """The last call before that named the file, if it is the same call, word for word."""
-    file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
-    hits = session.search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
-    calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and _number(hit.item) < before]
-    if not calls or len(hits) == _MOST_CALLS:
-        return None
-    last = max(calls, key=lambda hit: _number(hit.item))
-    return last if last.tool == call.name and session.recall(last.item) == call.text else None
-
-
-def _result_of(session: Handing, call: Hit) -> str:
-    """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
-    log, form = session._store.log, format_named(session.format)
-    record = log.read(call.bytes)
-    called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
-    number = record.at + len(record.items)
-    for behind in range(number + 1, number + _RESULTS_WITHIN):
-        found = log.find(behind)
-        if found is None:
-            continue
-        parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
-        for key, part in zip(found[1].items, parts, strict=False):
-            if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
-                return "" if part.is_error else key
-    return ""
-
-
-# -- texts -------------------------------------------------------------------------------------------------------
-
-
-def _suggested(session: Handing, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
-    return Suggestion(item=key, reason=reason, names=names, tokens=session._counter.count(session.recall(key)))
-
-
-def _excerpt(session: Handing, suggestion: Suggestion, most: int) -> str:
-    """The text under a line that says whose it is, at most so many tokens; of a long one the part with the names."""
-    text = session.recall(suggestion.item)
-    head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
-    room = most - session._counter.count(head + "\n\n")
-    if room < 1:
-        return ""
-    start = 0 if suggestion.tokens <= room else _start(text, suggestion.names, min(_BEFORE_CHARS, room))
-    return head + text[start : excerpt_end(text, start, room, session._counter)]
 
 
 def _start(text: str, names: Sequence[str], before: int) -> int:

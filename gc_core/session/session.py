@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from typing import TypeVar
 
 from gc_core.collector.background_summaries import Coming
-from gc_core.collector.summarizing import Answering, run_steps
+from gc_core.collector.summarizing import Answering, Steps, run_steps
 from gc_core.errors import ConfigError
 from gc_core.isolation import run_in_daemon_thread
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
+from gc_core.session.runtime import synchronized
 from gc_core.session.subtasks.handoff_texts import Filter, HandoffOptions
-from gc_core.session.timeline import synchronized
 from gc_core.values.config import GCConfig
 from gc_core.values.messages import Request
 from gc_core.values.results import GCResult
 from gc_core.values.summary import SummaryRequest
 
+R = TypeVar("R")
 
-class GCSession(SessionBase):
+
+class _Waiting:
+    """A session's own thread waits for answers; what is asked ahead is asked in a thread of its own."""
+
+    def check(self, answering: Answering) -> None:
+        """Raise ConfigError for what can only be awaited."""
+        if answering.is_async:
+            raise ConfigError(f"summarizer {answering.name} can only be awaited; use AsyncGCSession, or a sync one")
+        if answering.counter is not None and answering.counter.is_async:
+            name = answering.counter.name
+            raise ConfigError(f"request_counter: {name} can only be awaited; use AsyncGCSession, or a sync client")
+
+    def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
+        """Ask for a summary in the background."""
+        return run_in_daemon_thread(lambda: run_steps(answering.steps(request), answering.ask))
+
+
+class GCSession(SessionFacade):
     """
     One agent's window, kept within its limit.
 
@@ -49,6 +69,8 @@ class GCSession(SessionBase):
 
     """
 
+    _asks = _Waiting()
+
     # -- the loop ------------------------------------------------------------------------------------------------
 
     @synchronized
@@ -59,7 +81,7 @@ class GCSession(SessionBase):
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
         SpendLimitError when the session has spent what ``max_total_tokens`` allows.
         """
-        return run_steps(self._sending(), self._answering.ask)
+        return self._run(self._core.sending())
 
     @synchronized
     def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
@@ -71,7 +93,7 @@ class GCSession(SessionBase):
         Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not taken then; see
         ``GCConfig.recovery_strategy``.
         """
-        return run_steps(self._turning(reply, usage), self._answering.ask)
+        return self._run(self._core.turning(reply, usage))
 
     @synchronized
     def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
@@ -81,7 +103,7 @@ class GCSession(SessionBase):
         ``focus`` says in words what summaries are to keep above all. Raises ConfigError for a target that is no
         percentage.
         """
-        return run_steps(self._collecting(self._asked_for(target_percent, focus)), self._answering.ask)
+        return self._run(self._core.collecting(target_percent, focus))
 
     @synchronized
     def count_now(self) -> int:
@@ -90,7 +112,7 @@ class GCSession(SessionBase):
 
         Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
         """
-        return run_steps(self._counted_now(), self._answering.ask)
+        return self._run(self._core.counting())
 
     @synchronized
     def recover(self, error: BaseException) -> Request:
@@ -100,7 +122,7 @@ class GCSession(SessionBase):
         An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go, and
         SpendLimitError when the session has spent what it may.
         """
-        return run_steps(self._recovering(error), self._answering.ask)
+        return self._run(self._core.recovering(error))
 
     @synchronized
     def handoff(
@@ -149,17 +171,12 @@ class GCSession(SessionBase):
             summary_tokens=summary_tokens,
             result_tokens=result_tokens,
         )
-        return run_steps(self._handing(directory, wish), self._answering.ask)
+        core = self._core
+        opening = core.handoffs.hand_off(wish, functools.partial(core.open_child, directory))
+        return self._of(self._run(opening))
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _check_summarizer(self, answering: Answering) -> None:
-        if answering.is_async:
-            raise ConfigError(f"summarizer {answering.name} can only be awaited; use AsyncGCSession, or a sync one")
-        if answering.counter is not None and answering.counter.is_async:
-            name = answering.counter.name
-            raise ConfigError(f"request_counter: {name} can only be awaited; use AsyncGCSession, or a sync client")
-
-    def _begun(self, request: SummaryRequest) -> Coming:
-        answering = self._answering
-        return run_in_daemon_thread(lambda: run_steps(answering.steps(request), answering.ask))
+    def _run(self, steps: Steps[R]) -> R:
+        """Do the work, waiting wherever it stops."""
+        return run_steps(steps, self._core.collections.answering.ask)

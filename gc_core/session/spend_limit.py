@@ -1,5 +1,5 @@
 """
-The part of a session that keeps to ``max_total_tokens``: what was spent, when the agent is told, when it ends.
+Keeps a session to ``max_total_tokens``: what was spent, when the agent is told, when it ends.
 
 Nothing of it runs in a session without that limit.
 """
@@ -7,12 +7,14 @@ Nothing of it runs in a session without that limit.
 from __future__ import annotations
 
 from gc_core.collector.spend_pacing import UNPACED, Pace, notice
-from gc_core.errors import SpendLimitError
+from gc_core.errors import MessageError, SpendLimitError
 from gc_core.events import SpendNotice
 from gc_core.providers.token_counting import part_tokens
-from gc_core.session.window_meter import Scheduling
+from gc_core.session.masking import Masking
+from gc_core.session.runtime import Runtime
+from gc_core.session.window_meter import WindowMeter
 from gc_core.storage.ledger import Booked
-from gc_core.storage.usage_ledger import APART, REFUSED, UNREPORTED, LedgerAccount
+from gc_core.storage.usage_ledger import APART, REFUSED, UNREPORTED, LedgerAccount, checked
 from gc_core.values.messages import Payload, Usage
 from gc_core.values.sources import ENRICHMENT
 
@@ -20,77 +22,90 @@ BLOCK = "gc: spend limit {}"
 """The name of the enrichment that tells the agent to finish; the limit is in it, so that each is told once."""
 
 
-class Spending(Scheduling):
+class SpendLimit:
     """What a session has spent is in its ledger: a session that is opened again goes on from there."""
 
-    _account: LedgerAccount
+    def __init__(self, runtime: Runtime, masking: Masking, meter: WindowMeter, account: LedgerAccount) -> None:
+        self._runtime = runtime
+        self._masking = masking
+        self._meter = meter
+        self._account = account
 
-    def _keep_to_limit(self) -> None:
+    def require_allowance(self) -> None:
         """
         Tell the agent, at the end of the request that is being made, that its tokens come to an end.
 
         Raises SpendLimitError, with nothing changed, when they have; LogError when the ledger cannot say.
         """
-        self._look_at_spend()
-        pace = self._pace
+        self.look()
+        pace = self._meter.pace
         if pace.allowed is None or not pace.ends_soon:
             return
         if pace.is_over:
             raise SpendLimitError(spent=pace.spent, allowed=pace.allowed)
         key = (ENRICHMENT.name, BLOCK.format(pace.allowed))
-        blocks = self._state.blocks
+        blocks = self._runtime.state.blocks
         if key in blocks.newest or any((block.source, block.name) == key for block in blocks.waiting):
             return
-        self._state.give(ENRICHMENT.name, {key[1]: notice(pace)})
-        self._tell(SpendNotice(spent=pace.spent, allowed=pace.allowed))
+        self._runtime.state.give(ENRICHMENT.name, {key[1]: notice(pace)})
+        self._runtime.events.emit(SpendNotice(spent=pace.spent, allowed=pace.allowed))
 
-    def _look_at_spend(self) -> None:
+    def look(self) -> None:
         """
         Know what has been spent. Read from the ledger, so what an earlier process spent counts, and what a rollback
         took back, for it was paid; O(what is new). Raises LogError when the ledger cannot be read.
         """
-        allowed = self._config.max_total_tokens
+        allowed = self._runtime.config.max_total_tokens
         if allowed is None:
-            self._pace = UNPACED
+            self._meter.pace = UNPACED
             return
         report = self._account.report()
         calls = [report.spend, *(each.spend for each in report.apart if each.kind in APART)]
-        self._pace = Pace(
+        self._meter.pace = Pace(
             allowed=allowed,
             spent=report.total_tokens,
             calls=sum(spend.calls for spend in calls),
             output_tokens=sum(spend.output_tokens for spend in calls),
         )
 
-    def _follow_spend(self) -> None:
+    def follow(self) -> None:
         """The same where nothing may fail any more: the next call looks again."""
-        with self.plugins.guarded("ledger", "accounts"):
-            self._look_at_spend()
-
-    def _goes_on(self, last_used: float) -> None:
-        super()._goes_on(last_used)
-        self._follow_spend()
+        with self._runtime.plugins.guarded("ledger", "accounts"):
+            self.look()
 
     # -- calls that no report of the conversation tells of -------------------------------------------------------------
 
-    def _book_unreported(self, reply_tokens: int) -> None:
+    def book_unreported(self, reply_tokens: int) -> None:
         """A call whose usage nobody reported counts by the session's own estimate."""
-        if self._raw_sent:
+        if self._meter.raw_sent:
             self._book_call(UNREPORTED, self._own_count(reply_tokens), estimated=True)
 
-    def _book_refused(self, reply: Payload, reported: Usage | None) -> None:
+    def book_refused(self, reply: Payload, reported: Usage | None) -> None:
         """A reply that is not taken was paid all the same."""
         if reported is not None:
             self._book_call(REFUSED, reported, estimated=False)
-        elif self._raw_sent:
-            tokens = sum(part_tokens(part, self._counter) for part in self._format.read(reply))
+        elif self._meter.raw_sent:
+            tokens = sum(part_tokens(part, self._runtime.counter) for part in self._runtime.format.read(reply))
             self._book_call(REFUSED, self._own_count(tokens), estimated=True)
 
+    def book(self, kind: str, usage: object, *, model: str | None, estimated: bool) -> None:
+        """Book a call beside the conversation; see ``GCSession.book``."""
+        if not isinstance(kind, str) or not kind:
+            raise MessageError(f"kind = {kind!r:.200}: expected what reports call it")
+        counts = checked(usage if isinstance(usage, Usage) else self._runtime.format.usage(usage))
+        model = model if model is None else self._masking.name(model)
+        record = Booked(source=self._masking.name(kind), usage=counts, model=model, estimated=estimated)
+        self._runtime.recorder.book(record)
+
     def _own_count(self, reply_tokens: int) -> Usage:
-        return Usage(input_tokens=self._state.calibration.estimate(self._raw_sent), output_tokens=reply_tokens)
+        return Usage(
+            input_tokens=self._runtime.state.calibration.estimate(self._meter.raw_sent), output_tokens=reply_tokens
+        )
 
     def _book_call(self, kind: str, usage: Usage, *, estimated: bool) -> None:
-        if self._config.max_total_tokens is None:
+        if self._runtime.config.max_total_tokens is None:
             return
-        with self.plugins.guarded("ledger", "booking"):  # the call was made; without the booking it goes on
-            self._recorder.book(Booked(source=kind, usage=usage, model=self._state.model, estimated=estimated))
+        with self._runtime.plugins.guarded("ledger", "booking"):  # the call was made; without the booking it goes on
+            self._runtime.recorder.book(
+                Booked(source=kind, usage=usage, model=self._runtime.state.model, estimated=estimated)
+            )

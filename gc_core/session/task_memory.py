@@ -14,19 +14,19 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core.collector.summarizing import Steps
-from gc_core.errors import ContextOverflowError, LogError, PluginError
+from gc_core.errors import LogError, PluginError
 from gc_core.events import StateCut
 from gc_core.plugins.manager import EXTRACT
 from gc_core.providers.contract import Format
-from gc_core.session.condense import Condensing
-from gc_core.session.timeline import synchronized
-from gc_core.storage.checkpoints import Checkpoint
+from gc_core.session.inbox import Inbox
+from gc_core.session.provider_state import ProviderState
+from gc_core.session.runtime import SEAM, Runtime
+from gc_core.session.window_meter import WindowMeter
 from gc_core.storage.ledger import Rewound
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.rebuild import CALLS_CLOSED, SESSION
 from gc_core.storage.search.record_texts import parts_of
-from gc_core.storage.state import Position, SessionState
+from gc_core.storage.state import Position
 from gc_core.storage.task_state_file import VERSION, OpenCall, SavedState, mark_at, saved_state
 from gc_core.task.contract import StateExtractor, extracted
 from gc_core.task.extractor import DeterministicExtractor
@@ -38,7 +38,6 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import Drop, Summarize
 from gc_core.values.results import GCResult
 from gc_core.values.sources import CONVERSATION, TASK_STATE
-from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.memory_blocks import Block
 
 BLOCK: Final = "state"
@@ -52,234 +51,213 @@ SAVED_BYTES: Final = 1_000_000
 
 _REMEMBERING = "remembering"
 
-_SEAM = 8
-"""Tokens that a text may have more inside a frame than alone."""
-
 _HUNDRED = 100
 
 _LEFT = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 """What stands for what has left the window."""
 
 
-class Remembering(Condensing):
-    """The part of a session that keeps the state of its task."""
+class TaskMemory:
+    """
+    Keeps the state of the task.
 
-    _extractor: StateExtractor
-    _known: _Known | None = None
-    _cut_told: tuple[tuple[str, int], ...] = ()
-    _is_told: bool = False
+    Args:
+        runtime: The session's.
+        meter: Measures the window.
+        provider: Says whether the provider keeps the history.
+        inbox: Places what waits.
+        extractor: Finds the state in the log.
+        first: The state before anything was said here, and the bytes of the log that it tells of already.
 
-    @property
-    @synchronized
-    def state(self) -> TaskState:
-        """
-        The state of the task as far as everything said tells it: demands, decisions, questions, files, errors, plans.
+    """
 
-        Found in the log, by the extractor that ``state_extractor`` names; the first time O(history), then O(what is
-        new), also when the session is opened again. Raises LogError when the log cannot be read.
-        """
-        return self._look()
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        meter: WindowMeter,
+        provider: ProviderState,
+        inbox: Inbox,
+        extractor: StateExtractor,
+        first: Callable[[], tuple[TaskState, int]],
+    ) -> None:
+        self._runtime = runtime
+        self._meter = meter
+        self._provider = provider
+        self._inbox = inbox
+        self._extractor = extractor
+        self._first = first
+        self._known: _Known | None = None
+        self._cut_told: tuple[tuple[str, int], ...] = ()
+        self._is_restated = False
+        self._percent: float | None = None
 
-    @synchronized
-    def checkpoint(self) -> Checkpoint:
-        """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
-        self._save()
-        return super().checkpoint()
-
-    # -- inside --------------------------------------------------------------------------------------------------------
-
-    def _look(self) -> TaskState:
+    def look(self) -> TaskState:
         """The state with what has been logged since the last look."""
         known, self._known = self._known, None  # an error in between makes the next look begin anew
         if known is None:
             known = self._known_before()
-        known.go_on(self._store.log, self._format, self._counter.count, self._extract)
-        if known.state.objective != self._state.objective.text:
-            known.state = attrs.evolve(known.state, objective=self._state.objective.text)
+        known.go_on(self._runtime.store.log, self._runtime.format, self._runtime.counter.count, self._extract)
+        if known.state.objective != self._runtime.state.objective.text:
+            known.state = attrs.evolve(known.state, objective=self._runtime.state.objective.text)
         self._known = known
         return known.state
 
     def _known_before(self) -> _Known:
         """As far as the file of the state tells it, where that still fits; else from the beginning."""
-        ledger = self._store.ledger
-        found = saved_state(self._store, self._config.state_extractor)
+        ledger = self._runtime.store.ledger
+        found = saved_state(self._runtime.store, self._runtime.config.state_extractor)
         if found is None:
-            state, told = self._first_state()
+            state, told = self._first()
             return _Known(skipped=((0, told), *_taken_back(ledger.entries())), state=state)
         saved, state = found
         return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
 
-    def _save(self, grown: int = 1) -> None:
+    def save(self, grown: int = 1) -> None:
         """Write down how far the state is known, where the log has grown so many bytes since that was done."""
-        known, store = self._known, self._store
+        known, store = self._known, self._runtime.store
         if known is None or store.temporary or known.reached - known.saved < grown:
             return
         with contextlib.suppress(LogError):  # the log tells the same; a session that cannot write it still ends
-            saved = known.as_saved(store.session, self._config.state_extractor, store.position, store.log)
+            saved = known.as_saved(store.session, self._runtime.config.state_extractor, store.position, store.log)
             saved.write(store.directory)
             known.saved = known.reached
 
-    def _close_files(self) -> None:
-        self._save()
-        super()._close_files()
-
-    def _first_state(self) -> tuple[TaskState, int]:
-        """The state before anything was said here, and the bytes of the log that it tells of already."""
-        return TaskState(), 0
-
     def _extract(self, state: TaskState, items: tuple[Item, ...]) -> TaskState:
-        name, objective = self._config.state_extractor, self._state.objective.text
-        if self.plugins.is_quarantined(name, EXTRACT):
+        name, objective = self._runtime.config.state_extractor, self._runtime.state.objective.text
+        if self._runtime.plugins.is_quarantined(name, EXTRACT):
             return DeterministicExtractor().extract(state, items, objective)
-        guard = functools.partial(self.plugins.guarded, name, EXTRACT)
-        failed = len(self.plugins.failures)
+        guard = functools.partial(self._runtime.plugins.guarded, name, EXTRACT)
+        failed = len(self._runtime.plugins.failures)
         found = extracted(self._extractor, state, items, objective, guard)
-        if len(self.plugins.failures) == failed:
-            self.plugins.forgive(name, EXTRACT)
+        if len(self._runtime.plugins.failures) == failed:
+            self._runtime.plugins.forgive(name, EXTRACT)
         return found
 
     @property
-    def _questions(self) -> tuple[str, ...]:
+    def questions(self) -> tuple[str, ...]:
         """What is asked and not answered keeps alive what it names; found when the state was looked at last."""
         asked = () if self._known is None else self._known.state.open_questions
         return tuple(question.text for question in asked if question.in_force)
 
     @property
-    def _renewed(self) -> str:
+    def refreshed_item(self) -> str:
         """The state as it stands in the window: what a collection drops or tells makes another one of it."""
-        key = self._state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
-        return key if self._state_tokens and self._context.find(key) is not None else ""
+        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
+        return key if self._state_tokens and self._runtime.context.find(key) is not None else ""
 
     @property
     def _state_tokens(self) -> int:
         """Tokens that the block may have in the window; 0 where nobody wants it."""
-        percent = self._config.task_state_percent
-        percent = self._state_percent if percent is None else percent
-        return int(self._config.usable * percent / _HUNDRED)
+        percent = self._runtime.config.task_state_percent
+        percent = self._strategies_percent() if percent is None else percent
+        return int(self._runtime.config.usable * percent / _HUNDRED)
 
-    @functools.cached_property
-    def _state_percent(self) -> float:
+    def _strategies_percent(self) -> float:
         """What the strategies ask for, read once: the most; of one that asks for rubbish nothing."""
-        asked = [0.0]
-        for name, strategy in self._strategies:
-            with self.plugins.guarded(name, "task_state_percent"):
-                asked.append(_percent_of(getattr(strategy, "task_state_percent", 0.0)))
-        return max(asked)
+        if self._percent is None:
+            asked = [0.0]
+            for name, strategy in self._meter.strategies:
+                with self._runtime.plugins.guarded(name, "task_state_percent"):
+                    asked.append(_percent_of(getattr(strategy, "task_state_percent", 0.0)))
+            self._percent = max(asked)
+        return self._percent
 
-    def _commit(self, collected: CollectionOutcome) -> None:
-        self._is_told = False
-        super()._commit(collected)
-        self._try(lambda: self._remember(collected.result))  # the collection is true; without the block it goes on
+    def after_commit(self, result: GCResult) -> None:
+        """A collection is in force; without the block it goes on."""
+        self._try(lambda: self._remember(result))
 
-    def _window_changed(self) -> None:
-        self._is_told = False
-        super()._window_changed()
+    def forget_restated(self) -> None:
+        """The window has changed: the next request says the state again, where it is missing."""
+        self._is_restated = False
 
-    def _prepare(self) -> None:
-        self._tell_once()
-        super()._prepare()
+    def forget(self) -> None:
+        """The session went back: the state is found anew, and what waits tells of what was taken back."""
+        self._known = None
+        if any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting):
+            self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
-    def _tell_once(self) -> None:
+    def restate_if_missing(self) -> None:
         """After every change of the window."""
-        if not self._is_told:
-            self._is_told = True
-            self._try(self._tell_missing)
+        if not self._is_restated:
+            self._is_restated = True
+            self._try(self._restate)
 
     def _try(self, step: Callable[[], None]) -> None:
         """What goes wrong here goes wrong again: after some failures in a row the session does without the state."""
-        if self.plugins.is_quarantined(TASK_STATE.name, _REMEMBERING):
+        if self._runtime.plugins.is_quarantined(TASK_STATE.name, _REMEMBERING):
             return
-        with self.plugins.guarded(TASK_STATE.name, _REMEMBERING) as attempt:
+        with self._runtime.plugins.guarded(TASK_STATE.name, _REMEMBERING) as attempt:
             step()
         if attempt.error is None:
-            self.plugins.forgive(TASK_STATE.name, _REMEMBERING)
+            self._runtime.plugins.forgive(TASK_STATE.name, _REMEMBERING)
 
-    def _tell_missing(self) -> None:
+    def _restate(self) -> None:
         """
         A state waits in no file. Where the process ended, or the session went back, between a collection and the
         request that would have shown its state, that is told again, if there is room.
         """
-        stands = self._renewed or any(block.source == TASK_STATE.name for block in self._state.blocks.waiting)
-        if stands or self._kept_at or not self._state_tokens:
+        stands = self.refreshed_item or any(
+            block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting
+        )
+        if stands or self._provider.kept_at or not self._state_tokens:
             return
-        if any(item.kind in _LEFT for item in self._context.items()):
-            self._tell_state()
-            waits = any(block.source == TASK_STATE.name for block in self._state.blocks.waiting)
-            if waits and not self._has_room(self._state.blocks.waiting):
-                self._state.give(TASK_STATE.name, {BLOCK: ""})
+        if any(item.kind in _LEFT for item in self._runtime.context.items()):
+            self._give_state()
+            waits = any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting)
+            if waits and not self._has_room(self._runtime.state.blocks.waiting):
+                self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
     def _remember(self, result: GCResult) -> None:
         """What has left is told by the state from now on; one that nobody wants any more is stale, and may go."""
         if not any(isinstance(removal.action, Drop | Summarize) for removal in result.removals):
             return
         if self._state_tokens:
-            self._tell_state()
+            self._give_state()
         else:
-            self._gives_way()
+            self.give_way()
 
-    def _tell_state(self) -> None:
+    def _give_state(self) -> None:
         """The state's new text waits for the end of the request."""
         room = self._state_tokens
-        frame = self._counter.count(_block("").framed) + self._counter.per_message + _SEAM
-        told = state_text(self._look(), max(0, room - frame), self._counter.count)
-        self._save(SAVED_BYTES)
-        self._tell_cut(told)
+        frame = self._runtime.counter.count(_block("").framed) + self._runtime.counter.per_message + SEAM
+        told = state_text(self.look(), max(0, room - frame), self._runtime.counter.count)
+        self.save(SAVED_BYTES)
+        self._announce_cut(told)
         if told.text:
-            if TASK_STATE.name not in {source.name for source in self._context.budget.sources}:
-                self._recorder.register(TASK_STATE)
-            self._state.give(TASK_STATE.name, {BLOCK: told.text})
+            if TASK_STATE.name not in {source.name for source in self._runtime.context.budget.sources}:
+                self._runtime.recorder.register(TASK_STATE)
+            self._runtime.state.give(TASK_STATE.name, {BLOCK: told.text})
 
-    def _tell_cut(self, told: StateText) -> None:
+    def _announce_cut(self, told: StateText) -> None:
         cut = tuple(told.cut.items())
         if cut and cut != self._cut_told:
-            self._tell(StateCut(left_out=told.cut, tokens=told.tokens))
+            self._runtime.events.emit(StateCut(left_out=told.cut, tokens=told.tokens))
         self._cut_told = cut
 
-    def _making_fit(self) -> Steps[None]:
-        """
-        Before the last resort the state is placed; where nothing else helps any more, it gives way. What the last
-        resort took the state tells in this request too, if there is room: with the next one it would be news.
-        """
-        self._place_state()
-        try:
-            yield from super()._making_fit()
-        except ContextOverflowError:
-            if not self._gives_way():
-                raise
-            yield from super()._making_fit()
-        self._tell_once()
-        self._place_state()
-
-    def _place_state(self) -> None:
+    def place(self) -> None:
         """The state that a collection of this very call has made stands in its request, if there is room."""
-        waiting = [block for block in self._state.blocks.waiting if block.source == TASK_STATE.name]
-        if not waiting or self._kept_at or self._context.open_calls:
+        waiting = [block for block in self._runtime.state.blocks.waiting if block.source == TASK_STATE.name]
+        if not waiting or self._provider.kept_at or self._runtime.context.open_calls:
             return
-        if self._has_room(self._state.blocks.waiting):  # what comes back from the log is placed with it
-            for taken in self._recorder.prepare():
-                self._told(taken)
+        if self._has_room(self._runtime.state.blocks.waiting):  # what comes back from the log is placed with it
+            self._inbox.place_waiting()
         elif not self._has_room(waiting):
-            self._state.give(TASK_STATE.name, {BLOCK: ""})
+            self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
     def _has_room(self, blocks: Iterable[Block]) -> bool:
-        moment = self._moment()
-        tokens = sum(self._counter.count(block.framed) + self._counter.per_message for block in blocks)
-        return self._scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + _SEAM))
+        moment = self._meter.moment()
+        tokens = sum(self._runtime.counter.count(block.framed) + self._runtime.counter.per_message for block in blocks)
+        return self._meter.scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + SEAM))
 
-    def _gives_way(self) -> bool:
+    def give_way(self) -> bool:
         """The log tells all that the state does: rather than no request at all, it may go. Whether it stood there."""
-        key = self._state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
-        item = self._context.find(key)
+        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
+        item = self._runtime.context.find(key)
         if item is None or item.policy is not GCPolicy.LOCKED:
             return False
-        self._recorder.set_policy(key, GCPolicy.EPHEMERAL)
+        self._runtime.recorder.set_policy(key, GCPolicy.EPHEMERAL)
         return True
-
-    def _go_back(self, to: Position, why: str, state: SessionState) -> None:
-        super()._go_back(to, why, state)
-        self._known = None
-        if any(block.source == TASK_STATE.name for block in self._state.blocks.waiting):
-            self._state.give(TASK_STATE.name, {BLOCK: ""})  # it tells of what was taken back
 
 
 def _percent_of(asked: Any) -> float:

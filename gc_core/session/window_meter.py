@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import attrs
@@ -14,8 +15,7 @@ from gc_core.collector.scheduler import GROWTH, OPPORTUNISTIC_REASONS, Break, Mo
 from gc_core.collector.spend_pacing import UNPACED
 from gc_core.errors import PluginError
 from gc_core.plugins.manager import Named
-from gc_core.session.history_location import Elsewhere
-from gc_core.session.timeline import synchronized
+from gc_core.session.runtime import Runtime
 from gc_core.values.items import Level
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import CONVERSATION
@@ -91,106 +91,127 @@ class Growth:
         return self if self.tokens is None else attrs.evolve(self, tokens=self.tokens - tokens)
 
 
-class Scheduling(Elsewhere):
-    """The part of a session that knows the moment. Nothing here collects."""
+class WindowMeter:
+    """
+    Measures the window for the scheduler, and remembers what the last collections found. Nothing here collects.
 
-    _strategies: tuple[Named, ...]
-    _limited_turn: int
-    _raw_sent: int
-    _waits_above: int
-    _young = ConsumedContent(tokens=0, newest=0)
-    _young_after = 0
-    _young_waits = 0
-    _calls_made = 0
-    _calls_at_major = 0
-    _spent_since = 0
-    _objective_at_major = 0
-    _wanted_waits = 0
-    _warm: int | None = None
-    _last_call: float | None = None
-    _head_sent: tuple[object, ...] | None = None
-    _leased_tokens = 0
-    _deferred_tokens = 0
-    _weighed = ""
-    _pace = UNPACED
-    _growth = Growth()
-    _clock: Callable[[], float] = staticmethod(time.time)
+    Args:
+        runtime: The session's.
+        strategies: Those that collect, by name.
+        clock: Seconds since 1970.
+
+    Attributes:
+        strategies: Those that collect, by name.
+        clock: Seconds since 1970.
+        pace: What has been spent of what the session may spend.
+        raw_sent: Tokens of the request that was sent last, as they were counted; 0 before the first.
+        waits_above: Tokens from which on a collection is tried again that was not worth it.
+        leased: Tokens that are kept free for sub-tasks, by the name of the lease.
+        leased_tokens: The sum of them.
+        weighed: The arithmetic of the last collection's break of the prefix, or "".
+
+    """
+
+    def __init__(self, runtime: Runtime, strategies: tuple[Named, ...], clock: Callable[[], float] = time.time) -> None:
+        self._runtime = runtime
+        self.strategies = strategies
+        self.clock = clock
+        self.pace = UNPACED
+        self.raw_sent = 0
+        self.leased: Counter[str] = Counter()
+        self.leased_tokens = 0
+        self._declared_of: tuple[Named, ...] = ()
+        self._declared: tuple[tuple[Named, tuple[Trigger, ...]], ...] = ()
+        self._calls_made = 0
+        self._calls_at_major = 0
+        self._spent_since = 0
+        self._objective_at_major = 0
+        self._last_call: float | None = None
+        self._head_sent: tuple[object, ...] | None = None
+        self._growth = Growth()
+        self._young = ConsumedContent(tokens=0, newest=0)
+        self._warm: int | None = None
+        self.reset()
 
     @property
-    @synchronized
     def debt(self) -> PendingWork:
         """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
-        why = self._weighed if self._deferred_tokens else ""
+        why = self.weighed if self._deferred_tokens else ""
         return PendingWork(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
-    @functools.cached_property
-    def _declared(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
-        """The strategies, each with its triggers; none for one whose triggers are rubbish."""
-        declared = []
-        for name, strategy in self._strategies:
-            triggers: tuple[Trigger, ...] = ()
-            with self.plugins.guarded(name, "triggers"):
-                triggers = _checked(getattr(strategy, "triggers", ()))
-            declared.append(((name, strategy), triggers))
-        return tuple(declared)
+    def _with_triggers(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
+        """The strategies, each with its triggers, read once; none for one whose triggers are rubbish."""
+        if self._declared_of is not self.strategies:
+            declared = []
+            for name, strategy in self.strategies:
+                triggers: tuple[Trigger, ...] = ()
+                with self._runtime.plugins.guarded(name, "triggers"):
+                    triggers = _checked(getattr(strategy, "triggers", ()))
+                declared.append(((name, strategy), triggers))
+            self._declared_of, self._declared = self.strategies, tuple(declared)
+        return self._declared
 
-    def _strategies_for(self, goal: Goal) -> tuple[Named, ...]:
+    def strategies_for(self, goal: Goal) -> tuple[Named, ...]:
         """The strategies that a goal is for: a young collection asks nobody who knows nothing of young content."""
         if not goal.is_young:
-            return self._strategies
+            return self.strategies
         return tuple(
             strategy
-            for strategy, triggers in self._declared
+            for strategy, triggers in self._with_triggers()
             if any(isinstance(trigger, Young) and self._holds(trigger) for trigger in triggers)
         )
 
     @property
-    def _scheduler(self) -> Scheduler:
-        economics = _economics_at(self._state.model, self._format.name, dt.datetime.now(tz=dt.UTC).date())
+    def scheduler(self) -> Scheduler:
+        """Decides with the economics, the triggers and the pace of the moment."""
+        model, today = self._runtime.state.model, dt.datetime.now(tz=dt.UTC).date()
+        economics = _economics_at(model, self._runtime.format.name, today)
         return Scheduler(
-            config=self._config,
+            config=self._runtime.config,
             economics=economics,
             triggers=self._triggers,
-            pace=self._pace,
+            pace=self.pace,
             growth=self._growth.per_call,
         )
 
     @property
     def _triggers(self) -> tuple[Trigger, ...]:
-        return tuple(trigger for _, triggers in self._declared for trigger in triggers if self._holds(trigger))
+        return tuple(trigger for _, triggers in self._with_triggers() for trigger in triggers if self._holds(trigger))
 
     def _holds(self, trigger: Trigger) -> bool:
-        return not (isinstance(trigger, Young) and self._state.binds_thinking) or trigger.on_bound_thinking
+        return not (isinstance(trigger, Young) and self._runtime.state.binds_thinking) or trigger.on_bound_thinking
 
     @property
-    def _protection(self) -> Protection:
+    def protection(self) -> Protection:
+        """What the configuration and the host's pins protect."""
         return Protection(
-            recent_turns=self._config.preserve_recent_turns,
-            recent_steps=self._config.preserve_recent_steps,
-            pinned_turns=self._state.pinned_turns,
+            recent_turns=self._runtime.config.preserve_recent_turns,
+            recent_steps=self._runtime.config.preserve_recent_steps,
+            pinned_turns=self._runtime.state.pinned_turns,
         )
 
     def _served(self) -> ConsumedContent:
         """What has been served since the last collection; nothing where no strategy asks for it. O(what is new)."""
-        young = self._scheduler.young
+        young = self.scheduler.young
         if young is None:
             return ConsumedContent(tokens=0, newest=0)
-        steps = max(young.steps, self._config.preserve_recent_steps)
-        fresh = self._context.served(self._young.newest, steps=steps, least=young.least)
+        steps = max(young.steps, self._runtime.config.preserve_recent_steps)
+        fresh = self._runtime.context.served(self._young.newest, steps=steps, least=young.least)
         tokens = self._young.tokens + fresh.tokens
         self._young = ConsumedContent(tokens=tokens, newest=max(self._young.newest, fresh.newest))
         return self._young
 
-    def _moment(self) -> Moment:
+    def moment(self) -> Moment:
+        """The window as the scheduler sees it now."""
         turns_before = self._turns_before
-        budget = self._context.budget
+        budget = self._runtime.context.budget
         return Moment(
             tokens=budget.total,
-            calibration=self._state.calibration,
-            leased_tokens=self._leased_tokens,
+            calibration=self._runtime.state.calibration,
+            leased_tokens=self.leased_tokens,
             turns_before=turns_before,
             expired_tokens=self._expired_tokens(turns_before) if turns_before else 0,
-            waits_above=self._waits_above,
+            waits_above=self.waits_above,
             conversation_tokens=budget.entry(CONVERSATION.name).tokens,
             young_tokens=self._served().tokens,
             young_after=self._young_after,
@@ -199,10 +220,10 @@ class Scheduling(Elsewhere):
             hot_tokens=self._hot_tokens(budget.entry(CONVERSATION.name).tokens),
             steps_since=self._calls_made - self._calls_at_major,
             spent_since=self._spent_since,
-            changed_objective=self._state.objective.changes != self._objective_at_major,
+            changed_objective=self._runtime.state.objective.changes != self._objective_at_major,
             wanted_waits=self._wanted_waits,
             # A clock that goes backwards counts as no time passed.
-            idle_seconds=0.0 if self._last_call is None else max(0.0, self._clock() - self._last_call),
+            idle_seconds=0.0 if self._last_call is None else max(0.0, self.clock() - self._last_call),
             broken=self._head_sent is not None and self._head_sent != self._head_now,
         )
 
@@ -211,35 +232,47 @@ class Scheduling(Elsewhere):
         if not any(isinstance(trigger, Hot) for trigger in self._triggers):
             return 0
         if self._warm is None:
-            units = self._context.units()
+            units = self._runtime.context.units()
             self._warm = sum(unit.tokens for unit in units if unit.level is not Level.VERBATIM)
         return max(0, conversation - self._warm)
 
     @property
     def _head_now(self) -> tuple[object, ...]:
         """What the cached prefix begins with: a model's cache is its own."""
-        return (self._state.model, *self._context.head_items())
+        return (self._runtime.state.model, *self._runtime.context.head_items())
 
-    def _goes_on(self, last_used: float) -> None:
+    def reserve(self, name: str, tokens: int) -> None:
+        """Keep so many tokens free from now on. What was not worth a collection may be now."""
+        self.leased[name] += tokens
+        self.leased_tokens += tokens
+        self.waits_above = 0
+
+    def free(self, name: str, tokens: int) -> None:
+        """Keep them free no longer."""
+        self.leased[name] -= tokens
+        self.leased += Counter()  # without names that hold nothing
+        self.leased_tokens -= tokens
+
+    def resume(self, last_used: float) -> None:
         """An opened session goes on from a moment, in seconds: its prompt cache is as old as that."""
         self._last_call = last_used
-        self._calls_made = sum(unit.is_step for unit in self._context.units())
-        self._objective_at_major = self._state.objective.changes
+        self._calls_made = sum(unit.is_step for unit in self._runtime.context.units())
+        self._objective_at_major = self._runtime.state.objective.changes
 
-    def _call_goes_out(self) -> None:
+    def call_goes_out(self) -> None:
         """A request has been rendered: from now on the provider knows its prefix."""
         self._calls_made += 1
-        self._growth = self._growth.after(self._context.budget.total)
-        self._spent_since += self._raw_sent
-        self._last_call = self._clock()
+        self._growth = self._growth.after(self._runtime.context.budget.total)
+        self._spent_since += self.raw_sent
+        self._last_call = self.clock()
         self._head_sent = self._head_now
 
-    def _weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
+    def weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
         """What a collection would do to the prefix. What has not been sent yet is written in any case."""
-        unsent = max(0, collected.of.budget.total - self._raw_sent)
+        unsent = max(0, collected.of.budget.total - self.raw_sent)
         behind = collected.context.tokens_behind(collected.of) - unsent
         found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
-        self._weighed = self._scheduler.arithmetic(moment, found) if found.freed else ""
+        self.weighed = self.scheduler.arithmetic(moment, found) if found.freed else ""
         return found
 
     def _looked_at_young(self) -> None:
@@ -247,12 +280,12 @@ class Scheduling(Elsewhere):
         self._young_after, self._young_waits = self._served().newest, 0
         self._young = ConsumedContent(tokens=0, newest=self._young_after)
 
-    def _tried(self, goal: Goal) -> None:
+    def tried(self, goal: Goal) -> None:
         """A collection has looked at the window."""
         if goal.reason is GCTriggerReason.TURN_LIMIT:
-            self._limited_turn = self._context.cursor.turn
+            self._limited_turn = self._runtime.context.cursor.turn
 
-    def _left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
+    def left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
         """What a collection found stays for now."""
         self._deferred_tokens = result.tokens_freed
         if goal.is_young and result.changed:
@@ -260,37 +293,37 @@ class Scheduling(Elsewhere):
         elif not result.changed:
             self._looked_at_young()
         if goal.reason in OPPORTUNISTIC_REASONS:
-            self._wanted_waits = self._scheduler.next_try(moment)
+            self._wanted_waits = self.scheduler.next_try(moment)
         waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
         if waits:
-            self._waits_above = self._scheduler.next_try(moment)
+            self.waits_above = self.scheduler.next_try(moment)
 
-    def _paid(self, goal: Goal, freed: int) -> None:
+    def committed(self, goal: Goal, freed: int) -> None:
         """A collection has become true."""
         self._growth = self._growth.freed(freed)
         self._warm = None
         if not goal.is_young:
             self._calls_at_major, self._spent_since, self._wanted_waits = self._calls_made, 0, 0
-            self._objective_at_major = self._state.objective.changes
+            self._objective_at_major = self._runtime.state.objective.changes
         self._looked_at_young()
-        self._waits_above = 0
+        self.waits_above = 0
         self._deferred_tokens = 0
 
-    def _reset_measures(self) -> None:
-        """Something else than a collection changed the window."""
-        self._waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
+    def reset(self) -> None:
+        """Something other than a collection changed the window."""
+        self.waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
         self._young = ConsumedContent(tokens=0, newest=0)
-        self._limited_turn, self._weighed, self._warm, self._wanted_waits = -1, "", None, 0
+        self._limited_turn, self.weighed, self._warm, self._wanted_waits = -1, "", None, 0
 
     @property
     def _turns_before(self) -> int:
         """With a limit of turns the first turn that may stay; 0 without one, and once a turn has been looked at."""
-        turn, limit = self._context.cursor.turn, self._config.max_turns
+        turn, limit = self._runtime.context.cursor.turn, self._runtime.config.max_turns
         return 0 if limit is None or self._limited_turn == turn else max(0, turn - limit + 1)
 
     def _expired_tokens(self, turns_before: int) -> int:
         """Tokens of the units that a limit of turns takes out."""
-        view = WindowView(self._context, self._protection, turns_before=turns_before)
+        view = WindowView(self._runtime.context, self.protection, turns_before=turns_before)
         return sum(unit.tokens for unit in view.expired)
 
 

@@ -134,7 +134,7 @@ class Made:
     @property
     def context(self) -> Context:
         """Its window."""
-        return self.session._context
+        return self.session.port.context
 
     def view(self, *, pressure: bool, young_after: int = 0) -> WindowView:
         """Its window as a strategy sees it."""
@@ -142,8 +142,8 @@ class Made:
 
     def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> CollectionOutcome:
         """What gc-core makes of the strategy's proposals, for this window or for one that came of it."""
-        collector = attrs.evolve(self.session._collector, plugins=Plugins(), strategies=(("strategy", strategy),))
-        return collector.collect(context or self.context, goal, self.session._protection)
+        collector = attrs.evolve(self.session.port.collector, plugins=Plugins(), strategies=(("strategy", strategy),))
+        return collector.collect(context or self.context, goal, self.session.port.protection)
 
 
 @attrs.frozen(kw_only=True)
@@ -171,8 +171,7 @@ class Case:
 
     def again(self, *, salt: int = 0) -> Case:
         """The same question with another copy of the window."""
-        copy = WindowCopy.of(self.context._window, can_summarize=self.context.can_summarize, salt=salt)
-        return attrs.evolve(self, context=copy, goal=attrs.evolve(self.goal))
+        return attrs.evolve(self, context=self.context.again(salt=salt), goal=attrs.evolve(self.goal))
 
     def units(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
         """The units of this window that a removal names."""
@@ -264,12 +263,12 @@ def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
     session = found.session
     return WindowView(
         found.context,
-        session._protection,
+        session.port.protection,
         pressure=pressure,
         young_after=young_after,
         objective=session.objective,
-        scores=session._scoring,
-        search=session._search_cold,
+        scores=session.port.scoring,
+        search=session.port.search_cold,
     )
 
 

@@ -111,7 +111,7 @@ class _Watch:
         """A message has been told: note what is new, and look at the request that would be next."""
         for item in self._session.items():
             self._note(item)
-        if not self._session._context.open_calls:
+        if not self._session.port.open_calls:
             self._look(self._session.pre_send(), place)
         self._look_at_pins(place)
 

@@ -452,7 +452,7 @@ def _run(contract: type[StrategyContract], seed: int) -> Run:
 @functools.lru_cache(maxsize=256)
 def _answers(contract: type[StrategyContract], seed: int) -> tuple[tuple[Case, Pulled], ...]:
     # A copy is asked: whatever is done to it, the case stays as it is for the other rules.
-    cases = (_case(seed, aim) for aim in contract()._aims)
+    cases = (_case(seed, aim) for aim in contract()._aims)  # noqa: SLF001 - of the class above
     return tuple((case, pull(contract().make(), case.again())) for case in cases)
 
 
@@ -475,7 +475,7 @@ def _collected(contract: type[StrategyContract], seed: int, aim: str) -> Collect
 
 def _best(case: Case) -> CollectionOutcome:
     """What dropping everything that may go, oldest first, reaches."""
-    return _collected(_Best()._kind, case.made.conversation.seed, case.aim)
+    return _collected(_Best()._kind, case.made.conversation.seed, case.aim)  # noqa: SLF001 - of the class above
 
 
 class _Best(StrategyContract):

@@ -90,6 +90,10 @@ class WindowCopy:
             originals=known,
         )
 
+    def again(self, *, salt: int = 0) -> Self:
+        """Another copy of the same window."""
+        return self.of(self._window, can_summarize=self.can_summarize, salt=salt)
+
     def age(self, unit: Unit) -> int:
         """Steps that have been taken since the unit."""
         return self._window.age(unit)
@@ -113,12 +117,12 @@ class WindowCopy:
 
 def all_units(copy: WindowCopy) -> Mapping[int, Unit]:
     """Every unit that may be named, by number: the resident ones, and tool schemas that no visible call uses."""
-    return copy._all
+    return copy._all  # noqa: SLF001 - no part of what a strategy sees
 
 
 def changes(copy: WindowCopy) -> Iterator[str]:
     """What somebody has changed in a copy."""
-    fresh = WindowCopy.of(copy._window, can_summarize=copy.can_summarize)
+    fresh = copy.again()
     for name in (
         "tokens",
         "turns",

@@ -11,7 +11,7 @@ from gc_core.providers import format_named, provider_named
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.excerpts import excerpt_end
 from gc_core.relevance.name_scan import scan
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.session.session import GCSession
 from gc_core.storage.contents import Passage
 from gc_core.storage.search import Hit
@@ -65,7 +65,7 @@ class AgentTools:
 
     def __init__(
         self,
-        session: SessionBase,
+        session: SessionFacade,
         *,
         names: Iterable[str] | None = None,
         collects_a_turn: int = 1,
@@ -135,11 +135,11 @@ class AgentTools:
         passages = self._session.contents(asked)
         characters = sum(passage.characters for passage in passages)
         if len(passages) > 1 and not offset and characters > _LETTERS * most:
-            return _table(asked, passages, characters, most, self._session._counter)
+            return _table(asked, passages, characters, most, self._session.port.counter)
         text = self._session.recall(asked)
         if not text or (offset and offset >= len(text)):
             return f"{asked} has {len(text):,} characters of text"
-        end = excerpt_end(text, offset, most, self._session._counter)
+        end = excerpt_end(text, offset, most, self._session.port.counter)
         told = [text[offset:end]]
         if end < len(text):
             told.append(f"[{end:,} of {len(text):,} characters; go on with reference={asked}, offset={end}]")
@@ -218,7 +218,7 @@ class AgentTools:
         session, most = self._session, self._bounds["note"]
         old = self._notes() if mode == "append" else ""
         notes = f"{old}\n{text}" if old else text
-        tokens = session._counter.count(notes)
+        tokens = session.port.counter.count(notes)
         if tokens > most:
             return f"refused: the notes would hold {tokens:,} of {most:,} tokens; replace them by a shorter text"
         session.register_source(NOTES)
@@ -234,7 +234,7 @@ class AgentTools:
 
     def _notes(self) -> str:
         """The newest text of the notes: one that waits for the next request, else the one in the window."""
-        blocks = self._session._state.blocks
+        blocks = self._session.port.blocks
         for block in blocks.waiting:
             if (block.source, block.name) == (NOTES.name, "notes"):
                 return block.text

@@ -15,7 +15,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 from gc_core.errors import MemoryFileError
 from gc_core.integrations.anthropic_memory.files import MemoryFiles
 from gc_core.plugins.contract import MemoryBackend
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.storage.facts import FactStore
 
 
@@ -33,7 +33,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     """
 
-    def __init__(self, session: SessionBase, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
+    def __init__(self, session: SessionFacade, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
         super().__init__()
         self._files = MemoryFiles(session, backend, facts)
 
@@ -73,7 +73,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     """``MemoryTool`` for an async client; files are read and written in a thread."""
 
-    def __init__(self, session: SessionBase, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
+    def __init__(self, session: SessionFacade, backend: MemoryBackend, *, facts: FactStore | None = None) -> None:
         super().__init__()
         self._files = MemoryFiles(session, backend, facts)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gc_core.errors import MemoryFileError
 from gc_core.plugins.contract import MemoryBackend
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.storage.facts import Fact, FactKind, FactStore, Promotion
 from gc_core.values.items import Item
 from gc_core.values.patterns import regex
@@ -62,7 +62,7 @@ class MemoryFiles:
 
     """
 
-    def __init__(self, session: SessionBase, backend: MemoryBackend, facts: FactStore | None = None) -> None:
+    def __init__(self, session: SessionFacade, backend: MemoryBackend, facts: FactStore | None = None) -> None:
         self._session, self._kept, self._facts = session, _Kept(backend), facts
         self._lock = threading.Lock()
 

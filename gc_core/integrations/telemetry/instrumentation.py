@@ -30,7 +30,7 @@ from gc_core.integrations.telemetry.spans import (
     of_result,
 )
 from gc_core.observer import UNWATCHED, Watch
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.storage.ledger import Booked, Collected, Observed
 from gc_core.storage.usage_ledger import SUMMARIES
 from gc_core.values.messages import Usage
@@ -66,7 +66,10 @@ _LOCK_SECONDS: Final = 0.1
 
 
 def instrument(
-    session: SessionBase, *, meter_provider: MeterProvider | None = None, tracer_provider: TracerProvider | None = None
+    session: SessionFacade,
+    *,
+    meter_provider: MeterProvider | None = None,
+    tracer_provider: TracerProvider | None = None,
 ) -> Instrumentation:
     """
     Tell OpenTelemetry what a ``GCSession`` or ``AsyncGCSession`` does, from now until ``stop`` or the session's end.
@@ -76,11 +79,12 @@ def instrument(
 
     Raises ConfigError when the session is instrumented already or is none, and SessionClosedError when it has ended.
     """
-    if not isinstance(session, SessionBase):
+    if not isinstance(session, SessionFacade):
         raise ConfigError(f"session = {session!r:.200}: expected a GCSession or an AsyncGCSession")
-    with session._entered("instrument"):
-        if session._watch is not UNWATCHED:
-            raise ConfigError(f"session {session._store.session} is instrumented already; stop() that one first")
+    port = session.port
+    with port.entered("instrument"):
+        if port.observer is not UNWATCHED:
+            raise ConfigError(f"session {port.id} is instrumented already; stop() that one first")
         meters = meter_provider or metrics.get_meter_provider()
         version = importlib.metadata.version("gc-core")
         meter = meters.get_meter(NAME, version)
@@ -90,7 +94,7 @@ def instrument(
             meters=Meters(meter),
             gauges=gauges_of(meters, meter),
         )
-        session._watched_by(instrumentation)
+        port.observe(instrumentation)
     return instrumentation
 
 
@@ -101,8 +105,9 @@ class Instrumentation(Watch):
     Whatever goes wrong in it is kept in the session's ``plugins.failures``.
     """
 
-    def __init__(self, *, session: SessionBase, tracer: Tracer, meters: Meters, gauges: Gauges) -> None:
+    def __init__(self, *, session: SessionFacade, tracer: Tracer, meters: Meters, gauges: Gauges) -> None:
         self._session = session
+        self._port = session.port
         self._tracer = tracer
         self._meters = meters
         self._gauges = gauges
@@ -112,11 +117,11 @@ class Instrumentation(Watch):
 
     def stop(self) -> None:
         """Watch no more; a call of the model that goes on ends here. May be called again."""
-        if self._session._store.is_inherited:  # whoever held its lock never gives it back here
+        if self._port.is_inherited:  # whoever held its lock never gives it back here
             return
-        with self._session._lock:
-            if self._session._watch is self:
-                self._session._watched_by(UNWATCHED)
+        with self._port.lock:
+            if self._port.observer is self:
+                self._port.observe(UNWATCHED)
             self._gauges.forget(self)
             self._model_call_ends()
 
@@ -130,15 +135,15 @@ class Instrumentation(Watch):
 
     def reading(self) -> Reading | None:
         """The window as it is now, or was the last time where the session is at work; None before and at its end."""
-        if not self._session._lock.acquire(timeout=_LOCK_SECONDS):
+        if not self._port.lock.acquire(timeout=_LOCK_SECONDS):
             return self._last
         try:
-            if self._session._closed:
+            if self._port.is_closed:
                 return None
             with self._safely("a reading"):
                 self._last = Reading.of(self._session)
         finally:
-            self._session._lock.release()
+            self._port.lock.release()
         return self._last
 
     # -- calls ---------------------------------------------------------------------------------------------------
@@ -193,7 +198,7 @@ class Instrumentation(Watch):
                 entered.current.leave(error)
         if name == "post_turn":
             self._model_call_ends()
-        elif name == "close" and self._session._closed:
+        elif name == "close" and self._port.is_closed:
             self.stop()
         elif error is None and name in _SENDS:
             self._model_call_begins()
@@ -202,23 +207,21 @@ class Instrumentation(Watch):
                 self._meters.recalled(name)
 
     def _opened(self, name: str, attributes: Attributes | None = None, *, calls_model: bool = False) -> OpenSpan:
-        of: Attributes = {CONVERSATION: self._session._store.session}
+        of: Attributes = {CONVERSATION: self._port.id}
         kind = SpanKind.CLIENT if calls_model else SpanKind.INTERNAL
         span = self._tracer.start_span(name, kind=kind, attributes={**of, **(attributes or {})})
-        return OpenSpan(span, self._session._store.session)
+        return OpenSpan(span, self._port.id)
 
     # -- calls of the model --------------------------------------------------------------------------------------
 
     @property
     def _callee(self) -> Callee:
-        return Callee(format=self._session.format, model=self._session._state.model)
+        return Callee(format=self._session.format, model=self._port.model)
 
     def _model_call_begins(self) -> None:
         with self._safely("a call of the model"):
-            session = self._session
-            self._model_call = ModelCall.begin(
-                self._tracer, self._meters, self._callee, session._store.session, session._raw_sent
-            )
+            port = self._port
+            self._model_call = ModelCall.begin(self._tracer, self._meters, self._callee, port.id, port.tokens_sent)
 
     def _model_call_ends(self, error: str = "") -> None:
         call, self._model_call = self._model_call, None

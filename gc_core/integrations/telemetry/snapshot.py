@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.values.items import Item, Level, Unit
 from gc_core.values.sources import CONVERSATION, ENRICHMENT, TASK_STATE
 from gc_core.window.recalled import RECALLED
@@ -40,7 +40,7 @@ class Reading:
     cost: float | None
 
     @classmethod
-    def of(cls, session: SessionBase) -> Reading:
+    def of(cls, session: SessionFacade) -> Reading:
         """As it is now. Raises LogError when the ledger cannot be read. O(window), and what is new in the ledger."""
         items, units = session.items(), session.view().units
         spoken = [unit for unit in units if unit.items[0].source == CONVERSATION.name]
@@ -48,7 +48,7 @@ class Reading:
         for unit in spoken:
             levels[unit.level.value] += unit.tokens
         return cls(
-            session=session._store.session,
+            session=session.port.id,
             utilisation=_utilisation(session, items),
             levels=levels,
             tiers=_tiers(levels, items),
@@ -57,7 +57,7 @@ class Reading:
         )
 
 
-def _utilisation(session: SessionBase, items: Iterable[Item]) -> dict[tuple[str, str], float]:
+def _utilisation(session: SessionFacade, items: Iterable[Item]) -> dict[tuple[str, str], float]:
     budget = session.budget
     tokens = Counter[tuple[str, str]]({(OVERHEAD, ""): budget.overhead})
     for item in items:

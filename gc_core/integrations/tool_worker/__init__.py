@@ -19,7 +19,7 @@ from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.providers import format_named, provider_named
 from gc_core.relevance.reread_guard import PROVISIONAL
 from gc_core.session.async_session import AsyncGCSession
-from gc_core.values.loggers import bound, logger
+from gc_core.values.loggers import logger
 from gc_core.values.protocols import AsyncSummarizer, Summarizer
 from gc_core.window.intake import OpenCall
 
@@ -180,12 +180,12 @@ class ToolResultWorker:
             await _ended(self._late, None)
         _check(self._late)
         came = [work for work in self._late if work.task is not None and work.task.done()]
-        if not came or self._session._context.open_calls:  # behind an open call it could pass for that one's result
+        if not came or self._session.port.open_calls:  # behind an open call it could pass for that one's result
             return ()
         self._late = [work for work in self._late if work not in came]
         ids = [key for work in came for key in self._appended([work])]
         self._condensed(dict(zip(ids, came, strict=True)))
-        with bound(self._session._scope):
+        with self._session.port.logged():
             _log.debug("late results delivered", results=len(ids), outstanding=len(self._late))
         return tuple(ids)
 
@@ -211,7 +211,7 @@ class ToolResultWorker:
 
     def _started(self, call: ToolCall) -> _Work:
         work = _Work(call=call)
-        with bound(self._session._scope):  # which the task inherits
+        with self._session.port.logged():  # which the task inherits
             work.task = asyncio.create_task(self._done(work), name=f"gc-core {call.name}")
         return work
 
@@ -231,8 +231,8 @@ class ToolResultWorker:
 
     def _awaited(self, calls: Sequence[ToolCall]) -> Iterator[Awaited]:
         """What the window waits for, in the order of the calls."""
-        waiting = list(self._session._context.open_calls)
-        first = self._session._context.cursor.items + 1
+        waiting = list(self._session.port.open_calls)
+        first = self._session.port.next_item
         room = max(_LEAST_NOTE, min(self._above // _NOTE_PART, self._cap // max(1, len(calls))))
         for place, call in enumerate(calls):
             known = next((each for each in waiting if _answers(each, call)), None)
@@ -250,7 +250,7 @@ class ToolResultWorker:
         self._late += [work for work in batch if work.outcome is None]
         ids = self._appended(batch)
         self._condensed(dict(zip(ids, batch, strict=True)))
-        with bound(self._session._scope):
+        with self._session.port.logged():
             _log_answered(batch)
         await _stopped(slow)  # their notes come too late
         return ids
@@ -273,7 +273,7 @@ class ToolResultWorker:
             if work.is_long and work.awaited is not None:
                 texts[key] = work.awaited.room if work.note is None else named(work.note, renamed)
         held = sum(item.tokens for item in items.values())
-        room = session._scheduler.fit(session._moment()) - (session.budget.total - held)
+        room = session.port.most_tokens - (session.budget.total - held)
         cap = max(1, min(self._cap, room))
         if held > cap or any(work.is_long for work in results.values()):
             with session.plugins.guarded("worker", "condense"):  # the results stand there whole then; pre_send sees

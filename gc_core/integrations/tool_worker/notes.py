@@ -10,7 +10,7 @@ import attrs
 from gc_core.collector.summarizing import EXTRACTIVE, Answering, driven_async
 from gc_core.integrations.tool_worker.calls import Outcome
 from gc_core.relevance.name_scan import scan
-from gc_core.session.core import SessionBase
+from gc_core.session.facade import SessionFacade
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.messages import Usage
 from gc_core.values.policy import GCPolicy
@@ -54,23 +54,23 @@ class Notes:
 
     """
 
-    session: SessionBase
+    session: SessionFacade
     answering: Answering | None
     above: int
 
     @classmethod
     def of(
-        cls, session: SessionBase, summarizer: Summarizer | AsyncSummarizer | None, *, above: int, seconds: float
+        cls, session: SessionFacade, summarizer: Summarizer | AsyncSummarizer | None, *, above: int, seconds: float
     ) -> Notes:
         """Notes by this summarizer, checked as the session checks summaries."""
-        own = session._answering
+        own = session.port.answering
         answering = attrs.evolve(own, name=type(summarizer).__name__, summarizer=summarizer, seconds=seconds)
         return cls(session=session, answering=None if summarizer is None else answering, above=above)
 
     def are_for(self, outcome: Outcome, tool: str) -> bool:
         """Whether a result is long, and its tool is not one whose results the configuration holds."""
         policy = self.session.config.tool_policies().get(tool, GCPolicy.EPHEMERAL)
-        return policy is GCPolicy.EPHEMERAL and self.session._counter.count(outcome.text) > self.above
+        return policy is GCPolicy.EPHEMERAL and self.session.port.counter.count(outcome.text) > self.above
 
     async def note(self, outcome: Outcome, awaited: Awaited) -> str | None:
         """The note; None when nobody is asked, or what they wrote is not acceptable."""
@@ -94,18 +94,18 @@ class Notes:
 
     def _request(self, outcome: Outcome, awaited: Awaited) -> SummaryRequest:
         session, call = self.session, awaited.call
-        tokens = session._counter.count(outcome.text)
+        tokens = session.port.counter.count(outcome.text)
         result = Item(
             id=awaited.item, kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL,
             tokens=tokens, original_tokens=tokens, text=outcome.text, unit=call.unit, turn=call.turn, step=call.step,
             name=call.name, call=call.item, is_error=outcome.is_error, scan=scan(outcome.text),
         )  # fmt: skip
-        asked = session._context.find(call.item)
+        asked = session.port.find(call.item)
         items = (result,) if asked is None else (asked, result)
         shown = {name for item in session.items() for name in item.scan.names}
         names = dict.fromkeys(name for span in result.scan.spans for name in span.names if name not in shown)
-        room = awaited.room - session._counter.count(_HEAD) - 1
-        return SummaryRequest(items=items, max_tokens=room, names=tuple(names), count=session._counter.count)
+        room = awaited.room - session.port.counter.count(_HEAD) - 1
+        return SummaryRequest(items=items, max_tokens=room, names=tuple(names), count=session.port.counter.count)
 
 
 def named(note: str, ids: dict[str, str]) -> str:

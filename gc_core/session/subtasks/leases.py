@@ -8,24 +8,23 @@ in a session that is opened again there are none, for the sub-tasks have ended w
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Self
 
 import attrs
 
-from gc_core.collector.summarizing import Steps
 from gc_core.errors import GCError, LeaseError
-from gc_core.session.task_memory import Remembering
-from gc_core.session.timeline import synchronized
-from gc_core.values.config import GCConfig
+from gc_core.session.collection_runner import CollectionRunner
+from gc_core.session.condense import Condenser
+from gc_core.session.inbox import Inbox
+from gc_core.session.masking import Masking
+from gc_core.session.runtime import CallGate, Runtime
+from gc_core.session.window_meter import WindowMeter
 from gc_core.values.framing import SUB_TASK, told_result
 from gc_core.values.items import ItemKind
 from gc_core.values.messages import Payload
-from gc_core.values.results import Goal
-from gc_core.window.collection_outcome import CollectionOutcome
 
 LEAST_NOTE: Final = 60
 """Tokens of a note beside its first line, at least: a reference, and a line that is alive."""
@@ -56,7 +55,7 @@ class Lease:
     name: str
     tokens: int
     state: str = OPEN
-    _session: Leasing = attrs.field(repr=False)
+    _leases: Leases = attrs.field(repr=False)
 
     def deliver(self, result: object) -> tuple[str, ...]:
         """
@@ -73,11 +72,11 @@ class Lease:
         Raises LeaseError when the lease is not open any more or the result holds no text, MessageError for a message
         that is malformed, SessionClosedError.
         """
-        return self._session._deliver(self, result)
+        return self._leases.deliver(self, result)
 
     def release(self) -> None:
         """Free the room without a result; nothing happens where that was done, or the session is closed."""
-        self._session._released(self)
+        self._leases.release(self)
 
     def __enter__(self) -> Self:
         """The lease itself."""
@@ -89,7 +88,7 @@ class Lease:
 
 
 @attrs.define(eq=False, kw_only=True)
-class _Waiting:
+class Waiting:
     """
     A lease that waits for room.
 
@@ -105,97 +104,105 @@ class _Waiting:
     lease: Lease | None = None
 
 
-class Leasing(Remembering):
-    """The part of a session that keeps room free. A lease is of this object alone."""
+class Leases:
+    """
+    Keeps room free for sub-tasks, and takes in what they bring back. A lease is of this object alone.
 
-    _passes = 0
-    """Collections that are under way: while one awaits a summary, another task may call the session."""
+    Args:
+        runtime: The session's.
+        gate: Lets one call in at a time: every thread may use a lease.
+        masking: Makes results ready for the log.
+        meter: Counts what is leased as taken.
+        inbox: Takes results.
+        condenser: Cuts results to their leases.
+        collections: Says whether one is under way.
 
-    @functools.cached_property
-    def _held_leases(self) -> dict[Lease, None]:
-        return {}
+    """
 
-    @functools.cached_property
-    def _queue(self) -> deque[_Waiting]:
-        return deque()
-
-    @functools.cached_property
-    def _notes_waiting(self) -> list[tuple[Lease, str]]:
-        return []
-
-    @functools.cached_property
-    def _to_cut(self) -> dict[str, int]:
-        return {}
+    def __init__(
+        self,
+        runtime: Runtime,
+        gate: CallGate,
+        *,
+        masking: Masking,
+        meter: WindowMeter,
+        inbox: Inbox,
+        condenser: Condenser,
+        collections: CollectionRunner,
+    ) -> None:
+        self._runtime = runtime
+        self._gate = gate
+        self._masking = masking
+        self._meter = meter
+        self._inbox = inbox
+        self._condenser = condenser
+        self._collections = collections
+        self._held: dict[Lease, None] = {}
+        self._queue: deque[Waiting] = deque()
+        self._notes_waiting: list[tuple[Lease, str]] = []
+        self._to_cut: dict[str, int] = {}
 
     @property
-    @synchronized
-    def leases(self) -> tuple[Lease, ...]:
+    def held(self) -> tuple[Lease, ...]:
         """What holds room now, oldest first: open leases, and delivered ones whose note waits."""
-        return tuple(self._held_leases)
+        return tuple(self._held)
 
     def lease(self, tokens: int, *, name: str, wait: float = 0.0) -> Lease:
-        """
-        Keep so many tokens of the window free for what a sub-task will bring back.
-
-        The request and all leases together never have more tokens than a request may have: what is leased counts as
-        taken, so collections begin earlier. With ``wait`` it waits so many seconds for room, in the order of those who
-        asked; ``AsyncGCSession.awaited_lease`` does so in an event loop.
-
-        Raises LeaseError, naming what was asked for, what is leased by whom, and what is free, when there is no room;
-        and for a name or number that cannot be. Raises SessionClosedError.
-        """
+        """Keep tokens free; see ``GCSession.lease``."""
         check_seconds(wait)
         if not wait:
-            return self._leased_now(tokens, name)
+            return self.lease_now(tokens, name)
         came = threading.Event()
-        with self._in_line(tokens, name, came.set) as waiting:
+        with self.queued(tokens, name, came.set) as waiting:
             came.wait(wait)
-            return self._granted(waiting)
+            return self.granted(waiting)
 
     # -- inside: room --------------------------------------------------------------------------------------------------
 
-    @synchronized
-    def _leased_now(self, tokens: int, name: str) -> Lease:
-        self._check_lease(tokens, name)
-        if tokens > self._free:
-            raise self._no_room(tokens, name)
-        return self._reserved(tokens, name)
+    def lease_now(self, tokens: int, name: str) -> Lease:
+        """Keep tokens free, or raise LeaseError at once."""
+        with self._gate.call("_leased_now"):
+            self._check_lease(tokens, name)
+            if tokens > self._free:
+                raise self._no_room(tokens, name)
+            return self._reserved(tokens, name)
 
     @contextlib.contextmanager
-    def _in_line(self, tokens: int, name: str, wake: Callable[[], None]) -> Iterator[_Waiting]:
+    def queued(self, tokens: int, name: str, wake: Callable[[], None]) -> Iterator[Waiting]:
         """Wait for a lease; at the end nobody waits any more, and what nobody took is free again."""
-        waiting = _Waiting(asked=(name, tokens), wake=wake)
+        waiting = Waiting(asked=(name, tokens), wake=wake)
         self._join_line(waiting)
         try:
             yield waiting
         except BaseException:
             if waiting.lease is not None:
-                self._released(waiting.lease)
+                self.release(waiting.lease)
             raise
         finally:
-            with self._lock:
+            with self._gate.lock:
                 if waiting in self._queue:
                     self._queue.remove(waiting)
-                    if not self._closed:
-                        self._serve_line()  # a smaller one may have stood behind it
+                    if not self._gate.closed:
+                        self.grant_waiting()  # a smaller one may have stood behind it
 
-    @synchronized
-    def _join_line(self, waiting: _Waiting) -> None:
-        name, tokens = waiting.asked
-        self._check_lease(tokens, name)
-        if tokens > self._window_of_leases:
-            raise self._no_room(tokens, name)
-        self._queue.append(waiting)
-        self._serve_line()
-
-    @synchronized
-    def _granted(self, waiting: _Waiting) -> Lease:
-        if waiting.lease is None:
+    def _join_line(self, waiting: Waiting) -> None:
+        with self._gate.call("_join_line"):
             name, tokens = waiting.asked
-            raise self._no_room(tokens, name)
-        return waiting.lease
+            self._check_lease(tokens, name)
+            if tokens > self._window_of_leases:
+                raise self._no_room(tokens, name)
+            self._queue.append(waiting)
+            self.grant_waiting()
 
-    def _serve_line(self) -> None:
+    def granted(self, waiting: Waiting) -> Lease:
+        """What one who waited was granted. Raises LeaseError when there is no room."""
+        with self._gate.call("_granted"):
+            if waiting.lease is None:
+                name, tokens = waiting.asked
+                raise self._no_room(tokens, name)
+            return waiting.lease
+
+    def grant_waiting(self) -> None:
         """Give leases to those who wait, the first ones first, as long as there is room."""
         while self._queue and self._queue[0].asked[1] <= self._free:
             waiting = self._queue.popleft()
@@ -204,85 +211,78 @@ class Leasing(Remembering):
             waiting.wake()
 
     def _reserved(self, tokens: int, name: str) -> Lease:
-        lease = Lease(name=name, tokens=tokens, session=self)
-        self._held_leases[lease] = None
-        self._leased_tokens += tokens
-        self._waits_above = 0  # what was not worth a collection may be now
+        lease = Lease(name=name, tokens=tokens, leases=self)
+        self._held[lease] = None
+        self._meter.reserve(name, tokens)
         return lease
 
     def _freed(self, lease: Lease) -> None:
-        if lease in self._held_leases:
-            del self._held_leases[lease]
-            self._leased_tokens -= lease.tokens
-            self._serve_line()
+        if lease in self._held:
+            del self._held[lease]
+            self._meter.free(lease.name, lease.tokens)
+            self.grant_waiting()
 
     @property
     def _free(self) -> int:
         """Tokens, as the budget counts, that neither the request as it stands nor a lease holds."""
-        moment = self._moment()
-        return max(0, self._scheduler.fit(moment) - moment.tokens)
-
-    @property
-    def _by_name(self) -> Counter[str]:
-        """Leased tokens; sub-tasks of the same name together."""
-        held = Counter[str]()
-        for lease in self._held_leases:
-            held[lease.name] += lease.tokens
-        return held
+        moment = self._meter.moment()
+        return max(0, self._meter.scheduler.fit(moment) - moment.tokens)
 
     @property
     def _window_of_leases(self) -> int:
         """Tokens that one could have if nothing else stood in the window."""
-        return self._moment().calibration.to_raw(self._config.usable)
+        return self._meter.moment().calibration.to_raw(self._runtime.config.usable)
 
     def _check_lease(self, tokens: object, name: object) -> None:
         if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or not name.isprintable():
             expected = f"expected one line of at most {MOST_NAME} characters"
             raise LeaseError(f"name = {name!r:.200}: {expected}")
-        frame = self._counter.count(told_result(SUB_TASK + self._masked_name(name), "")) + self._counter.per_message
+        counter = self._runtime.counter
+        frame = counter.count(told_result(SUB_TASK + self._masking.name(name), "")) + counter.per_message
         least = frame + LEAST_NOTE
         if type(tokens) is not int or tokens < least:
             expected = f"expected a whole number of at least {least}, which a note named {name!r} takes"
             raise LeaseError(f"tokens = {tokens!r:.200}: {expected}", asked=tokens if type(tokens) is int else 0)
 
     def _no_room(self, tokens: int, name: str) -> LeaseError:
-        held, free = self._by_name, self._free
+        held, free = self._meter.leased.copy(), self._free
         text = (
             f"a lease of {tokens:,} tokens for {name!r} does not fit: of {self._window_of_leases:,} the request has"
-            f" {self._context.budget.total:,}, {_told(held)} are leased and {free:,} are free; a release or"
+            f" {self._runtime.context.budget.total:,}, {_told(held)} are leased and {free:,} are free; a release or"
             " collect_now() makes room"
         )
         return LeaseError(text, asked=tokens, free=free, leased=held)
 
     # -- inside: results -----------------------------------------------------------------------------------------------
 
-    @synchronized
-    def _deliver(self, lease: Lease, result: object) -> tuple[str, ...]:
-        if lease.state is not OPEN:
-            once = "a result can be delivered once, while the lease is open"
-            raise LeaseError(f"lease {lease.name!r} was {lease.state}: {once}")
-        payload = None if isinstance(result, str) else self._message_of(result)
-        if payload is not None and self._holds_results(payload):
-            ids = self._delivered_results(lease, payload)
-        else:
-            text = result if isinstance(result, str) else self._text_in(payload)
-            if not text.strip():
-                without = "release() frees the room without a result"
-                raise LeaseError(f"the result for lease {lease.name!r} holds no text; {without}")
-            ids = self._delivered_text(lease, text)
-        self._cut()
-        return ids
+    def deliver(self, lease: Lease, result: object) -> tuple[str, ...]:
+        """Take a lease's result; see ``Lease.deliver``."""
+        with self._gate.call("_deliver"):
+            if lease.state is not OPEN:
+                once = "a result can be delivered once, while the lease is open"
+                raise LeaseError(f"lease {lease.name!r} was {lease.state}: {once}")
+            payload = None if isinstance(result, str) else self._message_of(result)
+            if payload is not None and self._holds_results(payload):
+                ids = self._delivered_results(lease, payload)
+            else:
+                text = result if isinstance(result, str) else self._text_in(payload)
+                if not text.strip():
+                    without = "release() frees the room without a result"
+                    raise LeaseError(f"the result for lease {lease.name!r} holds no text; {without}")
+                ids = self._delivered_text(lease, text)
+            self._cut()
+            return ids
 
     def _delivered_results(self, lease: Lease, payload: Payload) -> tuple[str, ...]:
-        ids = self.append(payload)
+        ids = self._append(payload)
         results = [key for key in ids if self._is_result(key)]
-        share = (lease.tokens - self._counter.per_message) // max(1, len(results))
+        share = (lease.tokens - self._runtime.counter.per_message) // max(1, len(results))
         self._to_cut.update(dict.fromkeys(results, max(1, share)))
         self._ended(lease)
         return ids
 
     def _delivered_text(self, lease: Lease, text: str) -> tuple[str, ...]:
-        if self._context.open_calls or self._passes:
+        if self._runtime.context.open_calls or self._collections.is_running:
             # Behind an open call it could pass for that one's result; and a collection that waits knows nothing of it.
             self._notes_waiting.append((lease, text))
             lease.state = DELIVERED
@@ -291,9 +291,10 @@ class Leasing(Remembering):
 
     def _note(self, lease: Lease, text: str) -> tuple[str, ...]:
         """The note in the log and in the window, whole for the moment."""
-        (payload,) = self._format.results([(SUB_TASK + self._masked_name(lease.name), text)])
-        ids = self.append(payload)
-        self._to_cut.update(dict.fromkeys(filter(self._is_result, ids), lease.tokens - self._counter.per_message))
+        (payload,) = self._runtime.format.results([(SUB_TASK + self._masking.name(lease.name), text)])
+        ids = self._append(payload)
+        most = lease.tokens - self._runtime.counter.per_message
+        self._to_cut.update(dict.fromkeys(filter(self._is_result, ids), most))
         self._cut()
         self._ended(lease)
         return ids
@@ -304,48 +305,47 @@ class Leasing(Remembering):
 
     def _cut(self) -> None:
         """What is longer than its lease becomes what is alive in it, as soon as its batch is whole."""
-        if not self._to_cut or self._context.open_calls or self._passes:
+        if not self._to_cut or self._runtime.context.open_calls or self._collections.is_running:
             return
         long: dict[str, str | int] = {}
         for key, tokens in self._to_cut.items():
-            item = self._context.find(key)
+            item = self._runtime.context.find(key)
             if item is not None and item.tokens > tokens:
                 long[key] = tokens
         self._to_cut.clear()
         if long:
-            with self.plugins.guarded("lease", "condense"):  # it stands there whole then; pre_send sees to the rest
-                self.condense(long)
+            # Where this fails it stands there whole, and pre_send sees to the rest.
+            with self._runtime.plugins.guarded("lease", "condense"), self._gate.call("condense"):
+                self._condenser.condense(long)
 
     def _message_of(self, result: object) -> Payload:
         """A message as it is, or the one inside what a provider's client returned."""
-        payload = self._plain(result)
-        return payload if payload.keys() & {"role", "type"} else self._plain(self._format.reply(result))
+        payload = self._masking.plain(result)
+        return payload if payload.keys() & {"role", "type"} else self._masking.plain(self._runtime.format.reply(result))
 
     def _is_result(self, key: str) -> bool:
-        item = self._context.find(key)
+        item = self._runtime.context.find(key)
         return item is not None and item.kind is ItemKind.TOOL_RESULT
 
     def _holds_results(self, payload: Payload) -> bool:
-        return any(part.kind is ItemKind.TOOL_RESULT for part in self._format.read(payload))
+        return any(part.kind is ItemKind.TOOL_RESULT for part in self._runtime.format.read(payload))
 
     def _text_in(self, payload: Payload | None) -> str:
-        parts = () if payload is None else self._format.read(payload)
+        parts = () if payload is None else self._runtime.format.read(payload)
         return "\n\n".join(part.text for part in parts if part.kind in _TEXTS and part.text.strip())
 
-    def _released(self, lease: Lease) -> None:
-        if self._store.is_inherited:
+    def release(self, lease: Lease) -> None:
+        """Free a lease's room without a result."""
+        if self._runtime.store.is_inherited:
             return
-        with self._lock:
+        with self._gate.lock:
             if lease.state is OPEN:
                 lease.state = RELEASED
-                if not self._closed:
+                if not self._gate.closed:
                     self._freed(lease)
 
-    # -- inside: what goes on besides ----------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        """Once the calls are closed nothing waits any more."""
-        super()._prepare()
+    def settle(self) -> None:
+        """Before a model call, once the calls are closed: nothing waits any more."""
         self._cut()
         while self._notes_waiting:
             lease, text = self._notes_waiting.pop(0)
@@ -355,34 +355,22 @@ class Leasing(Remembering):
                 self._notes_waiting.insert(0, (lease, text))
                 raise
 
-    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[CollectionOutcome]:
-        self._passes += 1
-        try:
-            return (yield from super()._attempting(goal, fit=fit, blocks_only=blocks_only))
-        finally:
-            self._passes -= 1
-
-    def _tell_budget(self) -> None:
-        super()._tell_budget()
-        self._serve_line()
-
-    def _configure(self, config: GCConfig, model: str | None = None) -> None:
-        super()._configure(config, model)
-        self._serve_line()
-
-    def _owners(self) -> dict[str, int]:
-        return super()._owners() | {f"lease {name!r}": tokens for name, tokens in self._by_name.items()}
-
-    def _lease_lines(self) -> list[str]:
+    def lines(self) -> list[str]:
         """What ``explain`` says of leases."""
-        held = self._by_name
+        held = self._meter.leased
         return [f"leased for sub-tasks: {_told(held)} tokens"] if held else []
 
-    def _close_files(self) -> None:
-        super()._close_files()
+    def wake_all(self) -> None:
+        """The session has ended: nobody waits for room any more."""
         for waiting in self._queue:
             waiting.wake()
         self._queue.clear()
+
+    # -- inside: the rest ----------------------------------------------------------------------------------------------
+
+    def _append(self, payload: Payload) -> tuple[str, ...]:
+        with self._gate.call("append"):
+            return self._inbox.append(payload)
 
 
 def _told(held: Mapping[str, int]) -> str:

@@ -21,9 +21,9 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import GCError, LogError, SourceError
 from gc_core.learning.proposals import Proposal
 from gc_core.providers import PROVIDERS
+from gc_core.session.history import HistoryEntry
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
-from gc_core.session.timeline import HistoryEntry
 from gc_core.storage.audit import verify as verified
 from gc_core.storage.facts import FactStore
 from gc_core.storage.master_log import FILE_NAME

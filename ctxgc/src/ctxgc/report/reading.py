@@ -76,7 +76,7 @@ class _Walk(SessionReader):
 
     def report(self, name: str) -> Report:
         """All of it."""
-        state, seen = self._settings.fresh(self._store.payload, cites=True), _Seen()
+        state, seen = self._runtime.settings.fresh(self._runtime.store.payload, cites=True), _Seen()
         accounts = self._accounts()
         for place, entry in self._steps(state, seen):
             self._enter(state, seen, place, entry)
@@ -91,7 +91,7 @@ class _Walk(SessionReader):
 
     def _steps(self, state: SessionState, seen: _Seen) -> Iterator[tuple[ByteRange, Entry]]:
         """The entries that stand, each once the lines of the log before it have been taken."""
-        log, ledger, end = self._store.log, self._store.ledger, self._store.position
+        log, ledger, end = self._runtime.store.log, self._runtime.store.ledger, self._runtime.store.position
         reached = Position()
         for place, entry in standing(ledger, Position(), end):
             if entry.at < reached.log:
@@ -105,14 +105,14 @@ class _Walk(SessionReader):
 
     def _take(self, state: SessionState, seen: _Seen, reached: Position, end: int) -> None:
         """Lines of the log, with a look at the window before each reply."""
-        for place, record in self._store.log.records(reached.log, end):
+        for place, record in self._runtime.store.log.records(reached.log, end):
             if record.source == CONVERSATION.name and record.role == Role.ASSISTANT.value:
                 if not _goes_on(state, seen):
                     _see(state, seen, record)
                 seen.replying = True
             else:
                 seen.replying = False
-            apply_log_records(state, self._store.log, Position(place.start, reached.ledger), place.end)
+            apply_log_records(state, self._runtime.store.log, Position(place.start, reached.ledger), place.end)
             for key, part in parts_of(record, state.format):
                 item = state.context.find(key)
                 if item is not None:
@@ -124,7 +124,7 @@ class _Walk(SessionReader):
         if is_change(record):
             before = Window.of(state.context)
             seen.presence.see(state.context, len(seen.calls) + 1)  # what came and leaves between two calls
-        enter(state, self._store.ledger, place, entry)
+        enter(state, self._runtime.store.ledger, place, entry)
         seen.replying = seen.replying and isinstance(record, Observed)
         if isinstance(record, Opened):
             _resize(state, record)
@@ -144,8 +144,8 @@ class _Walk(SessionReader):
 
     def _accounts(self) -> dict[ByteRange, CallAccount]:
         """What the provider reported, by the place of its entry; of what was taken back too."""
-        account = CacheAccount(None, self._settings.format)
-        told = ((place, followed(account, entry)) for place, entry in self._store.ledger.entries())
+        account = CacheAccount(None, self._runtime.settings.format)
+        told = ((place, followed(account, entry)) for place, entry in self._runtime.store.ledger.entries())
         return {place: call for place, call in told if call is not None}
 
     def _made(self, state: SessionState, seen: _Seen, taken_back: dict[ByteRange, CallAccount], name: str) -> Report:
@@ -157,7 +157,7 @@ class _Walk(SessionReader):
             name=name or self.directory.name,
             format=state.format.name,
             model=state.model or "",
-            strategies=(*self._settings.config.strategy, *self._settings.objects),
+            strategies=(*self._runtime.settings.config.strategy, *self._runtime.settings.objects),
             version=importlib.metadata.version("gc-core"),
             made=time.time(),
             tokens=state.context.budget.total,

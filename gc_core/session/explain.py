@@ -1,0 +1,70 @@
+"""What a session says of itself in words: usage, limits, what holds the window, and what happens next."""
+
+from __future__ import annotations
+
+from gc_core.collector.scheduler import Moment
+from gc_core.session.core import SessionCore
+from gc_core.values.results import GCTriggerReason
+
+
+def explain(core: SessionCore) -> str:
+    """A line for each thing that is to be known."""
+    lines = [*_usage_lines(core), *core.head.lines(), *core.provider.cleared_lines(), *core.leases.lines()]
+    if debt := core.meter.debt:
+        lines.append(str(debt))
+    core.spend.follow()
+    lines.extend(filter(None, [core.meter.pace.words()]))
+    lines.extend([*core.provider.kept_lines(), *_last_lines(core)])
+    with core.runtime.plugins.guarded("ledger", "accounts"):  # the rest is known all the same
+        lines.extend(core.cache_report().words())
+    lines.extend(str(failure) for failure in core.runtime.plugins.failures)
+    return "\n".join(lines)
+
+
+def _usage_lines(core: SessionCore) -> list[str]:
+    moment, scheduler, runtime = core.meter.moment(), core.meter.scheduler, core.runtime
+    budget, counter, usable = runtime.context.budget, runtime.counter, runtime.config.usable
+    how = f"{'counted exactly' if counter.exact else 'estimated'} by {counter.name}"
+    lines = [
+        f"{moment.estimated:,} of {usable:,} tokens ({scheduler.usage(moment):.1f} %), {how}",
+        f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
+        _next_step(core, moment),
+    ]
+    profile = core.archive.profile
+    if not profile.is_neutral:
+        lines.append(f"what stays first of long texts: profile {profile.name}")
+    counted, outside = core.renderer.counted, core.collections.answering.counter
+    if counted is not None and outside is not None:
+        own, told = counted
+        lines.append(f"{outside.name} counted {told:,} tokens where own counts said {own:,}")
+    return lines
+
+
+def _last_lines(core: SessionCore) -> list[str]:
+    """The last collection, and what its break of the prefix was weighed at."""
+    last, meter = core.collections.last_result, core.meter
+    if last is None:
+        return []
+    lines = [
+        (
+            f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
+            f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
+        )
+    ]
+    if meter.weighed and not meter.debt.deferred_tokens and last.reason is not GCTriggerReason.CONTEXT_LIMIT:
+        lines.append(f"its break of the prompt cache: {meter.weighed}")
+    return lines
+
+
+def _next_step(core: SessionCore, moment: Moment) -> str:
+    config, scheduler, waits_above = core.runtime.config, core.meter.scheduler, core.meter.waits_above
+    if not config.auto_trigger:
+        return "collects only when asked"
+    if core.provider.kept_at:
+        return "collects nothing"
+    if waits_above > moment.tokens:
+        return f"the last collection was not worth a break; it is tried again above {waits_above:,} tokens"
+    mode = "after each call" if config.continuous else "when reached"
+    young = scheduler.young
+    served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
+    return f"collects at {scheduler.begins_percent:.4g} % ({mode}) down to {scheduler.target_percent:.4g} %{served}"

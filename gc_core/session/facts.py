@@ -1,0 +1,86 @@
+"""What a session keeps for later sessions, and what it begins with of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from gc_core.errors import SourceError
+from gc_core.learning.contract import FactExtractor
+from gc_core.learning.extraction import WordedExtractor
+from gc_core.learning.proposals import Proposal, Said, proposals_for
+from gc_core.plugins.redaction import masked_name
+from gc_core.session.runtime import SEAM, Runtime
+from gc_core.storage.facts import FactChange, FactStore, Promotion
+from gc_core.storage.originals import RewoundRanges, items_of
+from gc_core.values.items import Item, ItemKind
+from gc_core.values.messages import Role
+from gc_core.values.policy import GCPolicy
+from gc_core.values.references import ByteRange
+from gc_core.values.sources import CONVERSATION, InstructionSource
+from gc_core.window.memory_blocks import Block
+
+_FACTS, _KNOWN, _FACTS_LAYER = "facts", "known", 20
+
+
+class SessionFacts:
+    """Promotes facts from a session's log, and loads those of earlier sessions."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
+        """Keep facts for later sessions; see ``GCSession.promote``."""
+        if self._runtime.plugins.redacts:
+            promotions = [self._redacted(each) for each in promotions]
+        return facts.promote(promotions, session=self._runtime.store.session, locate=self._line_of)
+
+    def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
+        """Find what is worth knowing later; see ``GCSession.propose``."""
+        said = dict(self._user_items())
+        items = tuple(item for item, _ in said.values())
+        stated = (WordedExtractor() if extractor is None else extractor).extract(items)
+        for each in stated:
+            if each.item not in said:
+                raise SourceError(f"{each.text!r:.100} is of item {each.item!r}, which is no text of a user's here")
+        moments = {key: moment for key, (_, moment) in said.items()}
+        return proposals_for(stated, facts, moments, self._runtime.store.session)
+
+    def load(self, facts: FactStore, cap: int) -> None:
+        """Put what earlier sessions promoted at the end of the next request; see ``GCSession.load_facts``."""
+        self._runtime.recorder.register(
+            InstructionSource(name=_FACTS, policy=GCPolicy.PRESERVABLE, layer=_FACTS_LAYER, cap=cap)
+        )
+        counter = self._runtime.counter
+        frame = counter.count(Block(source=_FACTS, name=_KNOWN, text="", kind=ItemKind.MEMORY_BLOCK).framed)
+        text = facts.text(counter, max(0, cap - frame - SEAM), self._runtime.state.objective.text)
+        self._runtime.state.give(_FACTS, {_KNOWN: text})
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _line_of(self, item: str) -> ByteRange:
+        found = self._runtime.store.log.find(int(item[1:]))
+        if found is None:
+            raise SourceError(f"no item {item!r} was ever logged; a fact needs one that tells it")
+        return found[0]
+
+    def _redacted(self, promotion: Promotion) -> Promotion:
+        redact, states = self._runtime.plugins.redact, promotion.states
+        if states is not None:
+            relation = masked_name(states.relation, redact)
+            states = attrs.evolve(
+                states, subject=redact(states.subject), relation=relation, object=redact(states.object)
+            )
+        return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
+
+    def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
+        """What users said, as far as nobody went back behind it, with the time at which it was said."""
+        state, log = self._runtime.state, self._runtime.store.log
+        taken_back = RewoundRanges.of(self._runtime.store.ledger)
+        for place, record in log.records(0, log.size):
+            if record.role != Role.USER.value or record.source != CONVERSATION.name or taken_back.holds(place):
+                continue
+            for item in items_of([record], state.format, state.counter):
+                if item.kind is ItemKind.USER_TEXT:
+                    yield item.id, (item, Said(time=record.time, turn=record.turn))

@@ -1,0 +1,160 @@
+"""What a session can look up of its past, also for one that only reads it: recall, search and history."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Unpack
+
+import attrs
+
+from gc_core.errors import LogError, SourceError
+from gc_core.session.runtime import Runtime
+from gc_core.storage import master_log as logs
+from gc_core.storage.contents import Passage, passages_of
+from gc_core.storage.ledger import Collected, Purged, Rewound, Undone
+from gc_core.storage.master_log import LogRecord, text_of
+from gc_core.storage.search import Filters, Hit, SearchIndex
+from gc_core.storage.search.index_file import FILE_NAME
+from gc_core.storage.search.indexer import Indexer
+from gc_core.storage.search.record_texts import parts_of
+from gc_core.values.references import ByteRange
+
+_ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
+_RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
+
+
+@attrs.frozen(kw_only=True)
+class HistoryEntry:
+    """
+    Something that was done to the window.
+
+    Attributes:
+        place: Where the ledger holds it.
+        time: Seconds since 1970.
+        what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
+        text: What came of it, in words.
+        in_force: Of a collection or restored item: it has not been undone.
+        record: The whole of a collection, with its final texts; None for the others.
+        span: In which it was done, as ``trace-span`` in hex, where telemetry watched; else "".
+
+    """
+
+    place: ByteRange
+    time: float
+    what: str
+    text: str
+    in_force: bool = False
+    record: Collected | None = attrs.field(default=None, repr=False)
+    span: str = ""
+
+
+class History:
+    """
+    Recall, search and history of a session's files.
+
+    Args:
+        runtime: The session's.
+        index_path: Where the search index lies; by default beside the log.
+
+    """
+
+    def __init__(self, runtime: Runtime, index_path: Callable[[], Path] | None = None) -> None:
+        self._runtime = runtime
+        self._index_path = index_path or (lambda: runtime.directory / FILE_NAME)
+        self._indexer: Indexer | None = None
+
+    def recall(self, reference: str) -> str:
+        """The original text of what a reference names; see ``GCSession.recall``."""
+        texts = [f"[{key}]\n{text}" for key, text in self.originals(reference)]
+        return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
+
+    def originals(self, reference: str) -> list[tuple[str, str]]:
+        """The items that a reference names, each with its original text. Raises SourceError where there is none."""
+        form = self._runtime.format
+        return [(key, text_of(record, key, form)) for key, record in self._named(reference)]
+
+    def contents(self, reference: str) -> tuple[Passage, ...]:
+        """What a reference names, part by part; see ``GCSession.contents``."""
+        form = self._runtime.format
+        named = ((key, record, dict(parts_of(record, form))) for key, record in self._named(reference))
+        return passages_of((key, record.turn, parts[key]) for key, record, parts in named if key in parts)
+
+    def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
+        """What was ever said that matches; see ``GCSession.search``."""
+        # Opened anew each time, in half a millisecond: an idle session holds no file open.
+        with contextlib.closing(
+            SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format)
+        ) as index:
+            return index.search(query, **filters)
+
+    def entries(self) -> tuple[HistoryEntry, ...]:
+        """What was done to the window, oldest first; reads the whole ledger."""
+        done = set(self._runtime.state.done)
+        return tuple(
+            attrs.evolve(_entry(place, entry.time, entry.record, in_force=place in done), span=entry.span)
+            for place, entry in self._runtime.store.ledger.entries()
+            if isinstance(entry.record, (Collected, Undone, Rewound, Purged))
+        )
+
+    def index_in_background(self) -> None:
+        """The search index of a session that is kept is filled behind the append path, by a thread of its own."""
+        if self._runtime.store.temporary:
+            return
+        if self._indexer is None:
+            self._indexer = Indexer(self._index_path(), self._runtime.store.log, self._runtime.format)
+        self._indexer.notify()
+
+    def close(self) -> None:
+        """Stop indexing."""
+        if self._indexer is not None:
+            self._indexer.stop()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _named(self, item: str) -> list[tuple[str, LogRecord]]:
+        """The items that a reference names, with their records. Raises SourceError where there is none."""
+        if not isinstance(item, str):
+            raise SourceError(f"item = {item!r}: expected a reference as text")
+        named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
+        found: list[tuple[str, LogRecord]] = []
+        if named is not None:
+            found = self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
+        elif place is not None:
+            found = self._of_bytes(int(place.group(1)), int(place.group(2)))
+        if not found:
+            expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
+            raise SourceError(f"no item {item!r:.200} was ever logged; expected {expected}")
+        return found
+
+    def _of_items(self, first: int, last: int) -> list[tuple[str, LogRecord]]:
+        numbers = range(first, min(last, self._runtime.state.numbers.items) + 1)
+        known = ((number, self._runtime.store.log.find(number)) for number in numbers)
+        return [(f"i{number}", found[1]) for number, found in known if found is not None]
+
+    def _of_bytes(self, start: int, end: int) -> list[tuple[str, LogRecord]]:
+        """Of whole lines alone: a range that was made up may begin anywhere, and is refused."""
+        inside = end <= self._runtime.store.log.size
+        records = [record for _, record in self._runtime.store.log.records(start, end)] if inside else []
+        if not records:
+            raise LogError(f"{self._runtime.store.log.journal.path}: bytes {start}-{end} hold no line")
+        return [(key, record) for record in records for key in record.items if key]
+
+
+def _entry(place: ByteRange, time: float, record: Any, *, in_force: bool) -> HistoryEntry:
+    match record:
+        case Collected():
+            why = "" if record.reason is None else f"{record.reason.value}: "
+            what = "collected" if record.reason else "restored"
+            text = f"{why}{record.tokens_before:,} to {record.tokens_after:,} tokens"
+            return HistoryEntry(place=place, time=time, what=what, text=text, in_force=in_force, record=record)
+        case Undone():
+            what = "redone" if record.redone else "undone"
+            text = f"the collection at byte {record.place.start:,} of the ledger"
+            return HistoryEntry(place=place, time=time, what=what, text=text)
+        case Purged():
+            text = f"{record.occurrences} times, for {record.by}"
+            return HistoryEntry(place=place, time=time, what="purged", text=text)
+    return HistoryEntry(place=place, time=time, what="rewound", text=record.why)

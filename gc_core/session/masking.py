@@ -1,0 +1,73 @@
+"""What the host says, in plain JSON values and without the secrets that plugins know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gc_core.errors import MessageError
+from gc_core.plugins.middleware import processed
+from gc_core.plugins.redaction import masked_name, without_secret_names, without_secrets
+from gc_core.providers import provider_named
+from gc_core.session.runtime import Runtime
+from gc_core.values.json_values import DepthError, check_depth, read_json
+from gc_core.values.messages import Payload
+
+
+class Masking:
+    """Makes what arrives ready for the log."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def message(self, message: object) -> Payload:
+        """A message of the conversation as it is logged: as middleware leaves it, then without secrets."""
+        plugins = self._runtime.plugins
+        if not plugins.processes:
+            return self.plain(message)
+        return self.plain(processed(_plain(message), plugins, self._runtime.format))
+
+    def plain(self, message: object) -> Payload:
+        """The message in plain JSON values, without secrets. Raises MessageError when it is none."""
+        plugins, plain = self._runtime.plugins, _plain(message)
+        keys = provider_named(self._runtime.format.name).keys
+        return without_secrets(plain, plugins.redact, keys) if plugins.redacts else plain
+
+    def text(self, text: str) -> str:
+        """A text without secrets."""
+        plugins = self._runtime.plugins
+        return plugins.redact(text) if plugins.redacts else text
+
+    def texts(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Named texts without secrets, in the names too."""
+        plugins = self._runtime.plugins
+        return without_secret_names(texts, plugins.redact) if plugins.redacts else dict(texts)
+
+    def name(self, name: str) -> str:
+        """A name without secrets."""
+        plugins = self._runtime.plugins
+        return masked_name(name, plugins.redact) if plugins.redacts else name
+
+
+def _plain(message: object) -> Payload:
+    """A copy in plain JSON values, so that nobody can change it from outside; SDK objects say themselves as dicts."""
+    if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
+        raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
+    try:
+        check_depth(message)
+        plain = read_json(json.dumps(message, default=_as_dict, ensure_ascii=False, allow_nan=False))
+    except DepthError as error:
+        raise MessageError(f"message is {error}") from error
+    except (TypeError, ValueError) as error:
+        raise MessageError(f"message is not JSON: {error}") from error
+    return plain  # type: ignore[no-any-return]  # JSON of a mapping is a dict
+
+
+def _as_dict(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        # The SDKs' models hold values that pydantic never validated; its warnings about them say nothing.
+        return value.model_dump(mode="json", exclude_none=True, warnings=False)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,0 +1,152 @@
+"""What code beside a session may know of it: tools for the model, a worker, telemetry, the contract kit."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Sequence
+
+import attrs
+
+from gc_core.collector.collector import Collector
+from gc_core.collector.scoring import Scoring
+from gc_core.collector.summarizing import Answering
+from gc_core.observer import Watch
+from gc_core.providers.contract import TokenCounter
+from gc_core.session.core import SessionCore
+from gc_core.session.recall_suggestions import RecallSuggestions
+from gc_core.values.items import Item
+from gc_core.values.loggers import bound
+from gc_core.values.results import ColdText
+from gc_core.window.context import Context
+from gc_core.window.intake import OpenCall
+from gc_core.window.memory_blocks import Blocks
+from gc_core.window.view import Protection
+
+
+@attrs.frozen
+class WindowPort:
+    """A session from beside it: enough to look at the window, to count as the session does, and to observe it."""
+
+    _core: SessionCore = attrs.field(repr=False)
+
+    # -- the window ------------------------------------------------------------------------------------------------
+
+    @property
+    def context(self) -> Context:
+        """The window. Read it, and change nothing."""
+        return self._core.runtime.context
+
+    @property
+    def counter(self) -> TokenCounter:
+        """What counts the session's tokens."""
+        return self._core.runtime.counter
+
+    @property
+    def open_calls(self) -> Sequence[OpenCall]:
+        """Calls that wait for their results."""
+        return self._core.runtime.context.open_calls
+
+    @property
+    def next_item(self) -> int:
+        """The number of the next item that arrives."""
+        return self._core.runtime.context.cursor.items + 1
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens that a request may have at most, as the budget counts them, beside what is leased."""
+        meter = self._core.meter
+        return meter.scheduler.fit(meter.moment())
+
+    @property
+    def blocks(self) -> Blocks:
+        """Enrichment and memory: what waits for the next request, and the newest that stand in the window."""
+        return self._core.runtime.state.blocks
+
+    def find(self, item: str) -> Item | None:
+        """A resident item by its id."""
+        return self._core.runtime.context.find(item)
+
+    def estimate(self, tokens: int) -> int:
+        """So many tokens of the budget as the provider counts them, as far as its reports tell."""
+        return self._core.runtime.state.calibration.estimate(tokens)
+
+    # -- collecting ------------------------------------------------------------------------------------------------
+
+    @property
+    def suggestions(self) -> RecallSuggestions:
+        """What is missed in the window."""
+        return self._core.suggestions
+
+    @property
+    def answering(self) -> Answering:
+        """Who writes the session's summaries, and checks them."""
+        return self._core.collections.answering
+
+    @property
+    def collector(self) -> Collector:
+        """What carries out collections."""
+        return self._core.collections.collector
+
+    @property
+    def scoring(self) -> Scoring:
+        """Who scores importance."""
+        return self._core.collections.scoring
+
+    def search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
+        """What left the window, as a strategy searches it."""
+        return self._core.archive.search_cold(query, limit)
+
+    @property
+    def protection(self) -> Protection:
+        """What no strategy may take."""
+        return self._core.meter.protection
+
+    # -- observing -------------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._core.runtime.store.session
+
+    @property
+    def model(self) -> str | None:
+        """The model's name."""
+        return self._core.runtime.state.model
+
+    @property
+    def tokens_sent(self) -> int:
+        """Tokens of the request that was sent last, uncalibrated; 0 before the first."""
+        return self._core.meter.raw_sent
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by the call that is inside the session."""
+        return self._core.gate.lock
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session was closed."""
+        return self._core.gate.closed
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process is a forked child of the one that opened the session."""
+        return self._core.runtime.store.is_inherited
+
+    @property
+    def observer(self) -> Watch:
+        """Who sees the session's calls, events, records and summaries."""
+        return self._core.runtime.events.observer
+
+    def observe(self, observer: Watch) -> None:
+        """Let this one see them from now on."""
+        self._core.observe(observer)
+
+    def entered(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Inside, no other thread calls the session. Raises SessionClosedError."""
+        return self._core.gate.entered(name)
+
+    def logged(self) -> contextlib.AbstractContextManager[object]:
+        """Inside, log records name the session."""
+        return bound(self._core.gate.scope)

@@ -1,0 +1,114 @@
+"""Checks replies by what plugins say of them, and brings the window back when one is inconsistent."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+
+from gc_core.errors import InconsistentReplyError, LogError, SourceError
+from gc_core.session.collection_runner import CollectionRunner
+from gc_core.session.inbox import Inbox
+from gc_core.session.runtime import CallGate, Runtime
+from gc_core.session.spend_limit import SpendLimit
+from gc_core.session.timeline import Timeline
+from gc_core.session.window_meter import WindowMeter
+from gc_core.storage.state import digest_of_messages
+from gc_core.values.config import RAISE, UNDO
+from gc_core.values.loggers import logger
+from gc_core.values.messages import Payload, Usage
+from gc_core.values.sources import CONVERSATION
+
+_log = logger("gc_core.session")
+
+_MOST_RECOVERIES = 2
+"""Times in a row that the window is brought back for an inconsistent reply."""
+
+
+class ReplyCheck:
+    """Asks plugins whether a reply is consistent, before it is taken."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        gate: CallGate,
+        *,
+        meter: WindowMeter,
+        inbox: Inbox,
+        spend: SpendLimit,
+        collections: CollectionRunner,
+        timeline: Timeline,
+        recall: Callable[[str], str],
+    ) -> None:
+        self._runtime = runtime
+        self._gate = gate
+        self._meter = meter
+        self._inbox = inbox
+        self._spend = spend
+        self._collections = collections
+        self._timeline = timeline
+        self._recall = recall
+        self._recoveries = 0
+
+    def check(self, reply: Payload, reported: Usage | None) -> None:
+        """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
+        found = self._runtime.plugins.validate(reply, self._collections.view(), self._recall)
+        if not found:
+            if self._recoveries:
+                self._timeline.release()
+            self._recoveries = 0
+            return
+        self._spend.book_refused(reply, reported)
+        reason = "; ".join(each.reason for each in found)
+        how, digest = self._runtime.config.recovery_strategy, digest_of_messages(self._runtime.context.messages)
+        self._recoveries += 1
+        _log.warning("reply inconsistent", findings=len(found), recovery=how, in_a_row=self._recoveries)
+        if how == RAISE:
+            raise InconsistentReplyError(reason, recovered=False, text="nothing has changed")
+        if self._recoveries > _MOST_RECOVERIES:
+            known = self._runtime.store.newest_checkpoint()
+            then = "none" if known is None else known.digest
+            text = f"it was after {_MOST_RECOVERIES} recoveries; window {digest}, checkpoint {then}"
+            raise InconsistentReplyError(reason, recovered=False, text=text)
+        try:
+            self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
+        except LogError as error:
+            raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
+        raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
+
+    def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
+        """Bring the window back; see ``GCSession.rollback_and_repack``."""
+        wanted = tuple(dict.fromkeys(items))
+        if undo_only:
+            self._undo_within_window(named=bool(wanted))
+        else:
+            self._take_again()
+        for item in wanted:
+            with contextlib.suppress(SourceError):
+                with self._gate.call("restore"):  # counted as the host's own call is
+                    self._timeline.restore(item)
+                if not self._meter.scheduler.fits(self._meter.moment()):
+                    self._timeline.undo()
+
+    def _undo_within_window(self, *, named: bool) -> None:
+        if not self._timeline.undo():
+            raise LogError(f"{self._runtime.directory} holds no collection that could be undone")
+        if self._meter.scheduler.fits(self._meter.moment()):
+            return
+        tokens = self._meter.moment().taken
+        self._timeline.redo()
+        if not named:
+            raise LogError(
+                f"undone, the request would have {tokens:,} tokens, above the {self._runtime.config.usable:,} there are"
+            )
+
+    def _take_again(self) -> None:
+        """The checkpoint, and behind it the messages of the conversation since; a new checkpoint stands behind them."""
+        target = self._timeline.newest_checkpoint()
+        since = [
+            record for _, record in self._runtime.store.log.records(target.at.log) if record.source == CONVERSATION.name
+        ]
+        self._timeline.rollback(target)
+        for record in since:
+            self._inbox.take(record.payload, record.policy)
+        with contextlib.suppress(LogError):
+            self._timeline.checkpoint()

@@ -1,0 +1,193 @@
+"""What the collaborators of one session share: plugins, recorder, settings and events, and the gate of its calls."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
+
+import attrs
+
+from gc_core.errors import SessionClosedError
+from gc_core.events import BudgetUpdated, Event, Listener
+from gc_core.observer import UNWATCHED, Watch
+from gc_core.plugins.manager import Plugins
+from gc_core.providers.contract import Format, TokenCounter
+from gc_core.session.event_logs import log_event
+from gc_core.storage.recorder import Recorder
+from gc_core.storage.state import SessionState, Settings
+from gc_core.storage.store import Store
+from gc_core.values.config import GCConfig
+from gc_core.values.items import Item
+from gc_core.values.loggers import Scope, bound
+from gc_core.window.budget import InstructionBudget
+from gc_core.window.context import Context
+
+SEAM: Final = 8
+"""Tokens that a text may have more inside a frame than by itself."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Events:
+    """The one place that announces what happened: to the log, the observer and the listeners."""
+
+    def __init__(self, plugins: Plugins, listener: Listener | None = None) -> None:
+        self.observer: Watch = UNWATCHED
+        self._plugins = plugins
+        self._listeners = [] if listener is None else [listener]
+        self._after_budget: weakref.WeakMethod[Callable[[], None]] | None = None
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call this with every event from now on."""
+        self._listeners.append(listener)
+
+    def after_budget(self, react: Callable[[], None]) -> None:
+        """Call this method whenever the budget has changed, once everybody was told. It is held weakly."""
+        self._after_budget = weakref.WeakMethod(react)
+
+    def emit(self, event: Event) -> None:
+        """Announce an event. What a listener raises is kept in ``plugins.failures``."""
+        log_event(event)
+        self.observer.told(event)
+        for listener in self._listeners:
+            with self._plugins.guarded("listener", type(event).__name__):
+                listener(event)
+
+    def budget_updated(self, budget: InstructionBudget) -> None:
+        """Announce the budget, to the hook too."""
+        self.emit(BudgetUpdated(tokens=budget.total, utilisation=budget.utilisation))
+        self._plugins.budget_updated(budget)
+        react = None if self._after_budget is None else self._after_budget()
+        if react is not None:
+            react()
+
+
+@attrs.frozen(kw_only=True)
+class Runtime:
+    """What the collaborators of one session share. The recorder owns the state; nobody else keeps a copy."""
+
+    plugins: Plugins
+    recorder: Recorder
+    events: Events
+    settings: Settings
+
+    @property
+    def store(self) -> Store:
+        """The session's files."""
+        return self.recorder.store
+
+    @property
+    def directory(self) -> Path:
+        """Where they lie."""
+        return self.recorder.store.directory
+
+    @property
+    def state(self) -> SessionState:
+        """Everything that the session has to remember."""
+        return self.recorder.state
+
+    @property
+    def context(self) -> Context:
+        """The window."""
+        return self.recorder.state.context
+
+    @property
+    def config(self) -> GCConfig:
+        """How the session collects."""
+        return self.recorder.state.config
+
+    @property
+    def counter(self) -> TokenCounter:
+        """What counts its tokens."""
+        return self.recorder.state.counter
+
+    @property
+    def format(self) -> Format:
+        """The provider's message shape."""
+        return self.recorder.state.format
+
+    def fresh(self) -> SessionState:
+        """A state before anything was said, for the files to be applied to."""
+        store = self.store
+        return self.settings.fresh(store.payload, cites=not store.temporary)
+
+    def find(self, key: str) -> Item | None:
+        """The resident item with this id. Looks in the window of the moment."""
+        return self.context.find(key)
+
+    def budget_changed(self) -> None:
+        """Announce the budget as it is now."""
+        self.events.budget_updated(self.context.budget)
+
+
+class CallGate:
+    """
+    One call at a time: overlapping calls from threads wait for each other, and a closed session refuses them.
+
+    Attributes:
+        closed: Whether the session was closed.
+        scope: What its log records say of the session; without the session itself, which could not go otherwise.
+        lock: Held by the call that is inside; the same thread may enter again.
+
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        recorder = runtime.recorder
+        self._runtime = runtime
+        self.closed = False
+        self.lock = threading.RLock()
+        self.scope = Scope(session=recorder.store.session, turn=lambda: recorder.state.context.cursor.turn)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no call is taken: the session was closed, or this is a forked child."""
+        return self.closed or self._runtime.store.is_inherited
+
+    @contextlib.contextmanager
+    def call(self, name: str) -> Iterator[None]:
+        """Inside, a call of this name runs, and is logged and observed."""
+        with bound(self.scope), self._runtime.events.observer.call(name), self.entered(name):
+            yield
+
+    @contextlib.contextmanager
+    def entered(self, name: str) -> Iterator[None]:
+        """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
+        # Before the lock: whoever held it when this process was forked never gives it back here.
+        self._runtime.store.check_process(name.strip("_"))
+        with self.lock:
+            if self.closed:
+                raise SessionClosedError(f"{name.strip('_')}() on a closed session")
+            self._rebuild_if_stale()
+            yield
+
+    def _rebuild_if_stale(self) -> None:
+        """Rebuild the state that an interrupt left half done."""
+        recorder = self._runtime.recorder
+        if recorder.is_stale:
+            recorder.renew(recorder.store.state_at(recorder.store.position, self._runtime.fresh))
+
+
+class Gated(Protocol):
+    """What takes one call at a time."""
+
+    _gate: CallGate
+
+
+S = TypeVar("S", bound=Gated)
+
+
+def synchronized(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Overlapping calls from threads wait for each other; a closed session refuses them."""
+
+    @functools.wraps(method)
+    def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with session._gate.call(method.__name__):  # noqa: SLF001 - it decorates the methods of that class
+            return method(session, *args, **kwargs)
+
+    return call

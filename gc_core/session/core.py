@@ -35,6 +35,7 @@ from gc_core.session.reread_watch import RereadWatch
 from gc_core.session.runtime import CallGate, Events, Runtime
 from gc_core.session.spend_limit import SpendLimit
 from gc_core.session.subtasks.handoff import Handed, Handoffs, first_state
+from gc_core.session.subtasks.handoff_opening import OpeningWriter
 from gc_core.session.subtasks.handoff_texts import ACCOUNT, HANDOFF
 from gc_core.session.subtasks.leases import Leases
 from gc_core.session.task_memory import BLOCK, TaskMemory
@@ -155,9 +156,8 @@ class SessionCore:
             head=self.head,
             leases=self.leases,
             task=task,
-            archive=archive,
             history=history,
-            collections=collections,
+            writer=OpeningWriter(runtime, archive, history, collections),
         )
         recall = functools.partial(_recall, gate, self.handoffs)
         self.suggestions = RecallSuggestions(

@@ -10,57 +10,40 @@ from __future__ import annotations
 import contextlib
 import re
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import attrs
 
 from gc_core.collector.summarizing import Steps
 from gc_core.errors import LeaseError, SourceError
-from gc_core.relevance.name_scan import scan
-from gc_core.session.archive import Archive
-from gc_core.session.collection_runner import CollectionRunner
 from gc_core.session.history import History
 from gc_core.session.reader import SessionReader
 from gc_core.session.request_head import RequestHead
-from gc_core.session.runtime import SEAM, CallGate, Runtime
+from gc_core.session.runtime import CallGate, Runtime
+from gc_core.session.subtasks.handoff_opening import OpeningWriter
 from gc_core.session.subtasks.handoff_texts import (
-    ACCOUNT,
-    HANDOFF,
     OTHER,
     HandoffOptions,
     Opening,
-    account,
     inherited,
     tag_of,
-    tagged,
 )
 from gc_core.session.subtasks.leases import Lease, Leases
 from gc_core.session.task_memory import TaskMemory
 from gc_core.storage.contents import Passage
 from gc_core.storage.ledger import Ancestor, Collected, Inherited, Observed, Sent
-from gc_core.storage.master_log import FILE_NAME, LogRecord
 from gc_core.storage.store import Store
-from gc_core.summaries.digests import digest_text
-from gc_core.summaries.validation import FACTS_HEAD
 from gc_core.task.values import TaskState
 from gc_core.values.config import GCConfig
-from gc_core.values.items import Form, Item, ItemKind, Level, Unit
-from gc_core.values.layers import Private, SystemPart, is_own
+from gc_core.values.layers import Private
 from gc_core.values.loggers import logger
-from gc_core.values.messages import Payload
-from gc_core.values.policy import GCPolicy
-from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, TASK_STATE, InstructionSource
-from gc_core.values.summary import BULLET, SummaryForm, SummaryRequest, entries_of
-from gc_core.window.compaction_carryover import carried
-from gc_core.window.context import Context
+from gc_core.values.sources import InstructionSource
 
 R = TypeVar("R")
 C = TypeVar("C", bound="Child")
 
 _log = logger("gc_core.session")
-
-_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT, ItemKind.OPAQUE})
 
 
 class Recalls(Protocol):
@@ -124,9 +107,8 @@ class Handoffs:
         head: Holds the texts that are private.
         leases: Keep room for results.
         task: Keeps the state of the task.
-        archive: Reads originals.
         history: Recalls what was said in this session.
-        collections: Knows who writes summaries.
+        writer: Writes what a child begins with.
 
     """
 
@@ -138,18 +120,16 @@ class Handoffs:
         head: RequestHead,
         leases: Leases,
         task: TaskMemory,
-        archive: Archive,
         history: History,
-        collections: CollectionRunner,
+        writer: OpeningWriter,
     ) -> None:
         self._runtime = runtime
         self._gate = gate
         self._head = head
         self._leases = leases
         self._task = task
-        self._archive = archive
         self._history = history
-        self._collections = collections
+        self._writer = writer
         self._hands_back: Lease | None = None
         self._parent: Handoffs | None = None
         self._kin: dict[str, weakref.ref[Handoffs]] = {}
@@ -193,9 +173,9 @@ class Handoffs:
             if lease is not None:
                 undo.callback(lease.release)
             config = wish.config or attrs.evolve(runtime.config, pinned_turn_indices=())
-            opening = self._opening(wish, config)
+            opening = self._writer.opening(wish, config)
             state = inherited(self._task.look(), tag_of(runtime.store.session))
-            text = yield from self._account_of(opening, wish.summary_tokens)
+            text = yield from self._writer.account_of(opening, wish.summary_tokens)
             text = runtime.plugins.redact(text) if runtime.plugins.redacts else text
             child = open_child(config)
             undo.callback(child.close)
@@ -251,147 +231,6 @@ class Handoffs:
         """Whether the session takes no call any more."""
         return self._gate.is_over
 
-    # -- inside: what is handed on -------------------------------------------------------------------------------------
-
-    def _opening(self, wish: HandoffOptions, config: GCConfig) -> Opening:
-        context = self._runtime.state.changed(self._runtime.state.changes, self._runtime.context)
-        wants = wish.chooser(source.name for source in self._runtime.context.budget.sources)
-        request, rest = _split(self._runtime.context)
-        newest = self._newest(rest, wish, config, request)
-        stays = {unit.number for unit in (*request, *newest)}
-        older = [unit for unit in rest if unit.number not in stays and not unit.pending]
-        head = context.head
-        schemas = tuple(each for each in head.schemas if wants(PLUGIN.name, self._runtime.format.schema_name(each)))
-        names = {self._runtime.format.schema_name(each) for each in schemas}
-        return Opening(
-            parts=tuple(self._parts_wanted(context, wants)),
-            schemas=schemas,
-            discoverable=head.discoverable & names,
-            memory=tuple(self._memory_wanted(wants)),
-            request=tuple(self._payloads(request)),
-            newest=tuple(self._payloads(newest)),
-            items=tuple(item for unit in older for item in self._originals_of(unit)),
-            entries=tuple(self._entries(older)),
-            last=self._runtime.context.cursor.items,
-        )
-
-    def _parts_wanted(self, context: Context, wants: Callable[[str, str], bool]) -> Iterator[SystemPart]:
-        """Parts of the system text; what was said in the system's name within the conversation becomes one."""
-        for part in context.head.parts.values():
-            if not is_own(part.source, part.name) and wants(part.source, part.name):
-                yield part
-        tag = tag_of(self._runtime.store.session)
-        for item in (item for message in context.messages for item in message.items):
-            name = f"{item.id}@{tag}"
-            if item.kind is ItemKind.SYSTEM_TEXT and item.source == SYSTEM.name and wants(SYSTEM.name, name):
-                yield SystemPart(source=SYSTEM.name, name=name, text=item.text, policy=GCPolicy.LOCKED)
-
-    def _memory_wanted(self, wants: Callable[[str, str], bool]) -> Iterator[tuple[str, str, str]]:
-        """The newest memory blocks that are held, those that wait included; what handoffs gave is given anew."""
-        blocks = self._runtime.state.blocks
-        stands = carried(self._runtime.context, blocks, self._runtime.state.pinned_turns)
-        found = {(block.source, block.name): block for block in (*stands, *blocks.waiting)}
-        for block in found.values():
-            policy = block.policy or self._runtime.context.budget.source(block.source).policy
-            is_held = block.kind is ItemKind.MEMORY_BLOCK and policy is GCPolicy.LOCKED
-            if is_held and block.source not in {HANDOFF.name, TASK_STATE.name} and wants(block.source, block.name):
-                yield block.source, block.name, block.text
-
-    def _newest(
-        self, rest: Sequence[Unit], wish: HandoffOptions, config: GCConfig, request: Sequence[Unit]
-    ) -> list[Unit]:
-        """The newest whole steps with what was said between and behind them, and what the running turn began with."""
-        places = [place for place, unit in enumerate(rest) if unit.is_step and not unit.pending]
-        room = int(config.usable * config.ends_percent / 100.0) if wish.tokens is None else wish.tokens
-        room -= sum(map(_original_tokens, request)) + 2 * wish.summary_tokens
-        room -= sum(item.tokens for item in self._runtime.context.head_items())
-        taken: list[Unit] = []
-        for steps in range(min(wish.steps, len(places)), -1, -1):
-            taken = list(self._since(rest, places, steps))
-            if steps <= 1 or sum(map(_original_tokens, taken)) <= room:
-                break
-        return taken
-
-    def _since(self, rest: Sequence[Unit], places: Sequence[int], steps: int) -> Iterator[Unit]:
-        cut = places[-steps] if steps else (places[-1] + 1 if places else 0)
-        while steps and cut > 0 and _is_said(rest[cut - 1]):
-            cut -= 1
-        for place, unit in enumerate(rest):
-            if unit.pending or unit.is_trace or unit.is_summary or _is_block(unit):
-                continue
-            if place >= cut or (_is_said(unit) and unit.turn == self._runtime.context.cursor.turn):
-                yield unit
-
-    def _payloads(self, units: Iterable[Unit]) -> Iterator[Payload]:
-        """Messages as they arrived, without what is not of these units; bound thinking stays behind (N3b)."""
-        binds = self._runtime.state.binds_thinking
-        kept = {
-            item.id: item.logged
-            for unit in units
-            for item in unit.items
-            if item.logged is not None and not (binds and item.kind is ItemKind.THINKING)
-        }
-        for place in sorted(set(kept.values()), key=lambda place: place.start):
-            record = self._runtime.store.log.read(place)
-            payload = self._of_these(record, kept) if record.source == CONVERSATION.name else None
-            if payload is not None:
-                yield payload
-
-    def _of_these(self, record: LogRecord, kept: Iterable[str]) -> Payload | None:
-        payload, wanted = self._runtime.format.normalise(record.payload), frozenset(kept)
-        parts = zip(self._runtime.format.read(payload), record.items, strict=True)
-        gone = {part.place: None for part, key in parts if key and key not in wanted}
-        return self._runtime.format.edit(payload, gone) if gone else record.payload
-
-    # -- inside: the account -------------------------------------------------------------------------------------------
-
-    def _originals_of(self, unit: Unit) -> Iterator[Item]:
-        """What the unit stands for, as it arrived; of a digest nothing, for its entries are taken over."""
-        if unit.level is Level.DIGEST or _is_block(unit):
-            return
-        for item in unit.items:
-            if unit.is_summary or unit.is_trace:
-                if item.reference is not None:
-                    yield from self._archive.span(item.reference, 0)
-            elif item.form is Form.WHOLE:
-                yield item
-            else:
-                text = self._archive.original(item)
-                whole = attrs.evolve(item, text=text, form=Form.WHOLE, reference=None, scan=scan(text))
-                yield attrs.evolve(whole, tokens=item.original_tokens)
-
-    def _entries(self, older: Iterable[Unit]) -> Iterator[str]:
-        """What is told already: by the account that this session began with, and by its own digests."""
-        known = self._runtime.state.blocks.newest.get((HANDOFF.name, ACCOUNT), "")
-        if known:
-            yield from entries_of(self._history.recall(known))  # from the log: it may have left the window
-        digests = (unit.items[0].text for unit in older if unit.level is Level.DIGEST)
-        tag, last = tag_of(self._runtime.store.session), self._runtime.context.cursor.items
-        yield from (tagged(entry, tag, last) for text in digests for entry in entries_of(text))
-
-    def _account_of(self, opening: Opening, tokens: int) -> Steps[str]:
-        """The account in at most so many tokens; "" where nothing was said and done that is not handed on."""
-        if not opening.items and not opening.entries:
-            return ""
-        session, count = self._runtime.store.session, self._runtime.counter.count
-        where = "" if self._runtime.store.temporary else str(self._runtime.directory / FILE_NAME)
-        room = max(1, tokens - count(account(session, where, opening.items, ())) - SEAM)
-        names = dict.fromkeys(name for item in opening.items for span in item.scan.spans for name in span.names)
-        request = SummaryRequest(
-            items=opening.items,
-            max_tokens=room,
-            entries=opening.entries,
-            room=room,
-            names=tuple(names),
-            form=SummaryForm.DIGEST,
-            count=count,
-        )
-        written = yield from self._collections.answering.steps(request)
-        entries = (line for line in written.text.splitlines() if line.removeprefix(BULLET) != FACTS_HEAD)
-        lines = [tagged(line, tag_of(session), opening.last) for line in entries]
-        fitted = digest_text(attrs.evolve(request, entries=tuple(lines)), "")
-        return account(session, where, opening.items, fitted.splitlines())
-
     # -- inside: where it comes from -----------------------------------------------------------------------------------
 
     @property
@@ -446,30 +285,3 @@ def _ids(reference: str) -> str:
     """The reference without the tag of its session."""
     found = _tagged(reference)
     return reference if found is None else found["ids"]
-
-
-def _split(context: Context) -> tuple[list[Unit], list[Unit]]:
-    """The original request, as it was handed on where it was, and all units behind it."""
-    units = context.units()
-    request: list[Unit] = []
-    for unit in units:
-        if unit.is_step or any(item.source == HANDOFF.name for item in unit.items):
-            break
-        if _is_said(unit):
-            request.append(unit)
-    numbers = {unit.number for unit in request}
-    return request, [unit for unit in units if unit.number not in numbers]
-
-
-def _is_said(unit: Unit) -> bool:
-    """Whether it is what a user said."""
-    return not unit.is_step and all(item.kind in _SAID and not item.synthetic for item in unit.items)
-
-
-def _is_block(unit: Unit) -> bool:
-    """Whether it is no part of the conversation: enrichment, memory, what the system said."""
-    return all(item.source != CONVERSATION.name for item in unit.items)
-
-
-def _original_tokens(unit: Unit) -> int:
-    return sum(item.original_tokens for item in unit.items)

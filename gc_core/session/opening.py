@@ -15,6 +15,7 @@ from gc_core.errors import ConfigError, LogError
 from gc_core.events import Listener
 from gc_core.plugins.manager import Named, Plugins, named
 from gc_core.plugins.registry import options_of, short
+from gc_core.providers import provider_named
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import AUTO, ProfileChoice

@@ -1,10 +1,13 @@
 """The command line, as a user types it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from ctxgc.cli.app import app
+import typer.main
+from ctxgc.cli.app import COMMANDS, app
 from typer.testing import CliRunner
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "session.jsonl"
@@ -211,3 +214,33 @@ def test_the_example_holds_no_path_of_the_machine_that_recorded_it():
         place for place in ("/work/", "/home/", "/root/", "/Users/", "gc-record-", "/shared/corpus") if place in text
     ]
     assert found == []
+
+
+def test_the_list_of_commands_is_made_without_importing_one_of_them():
+    script = "import sys; from typer.testing import CliRunner; from ctxgc.cli.app import app\n"
+    script += "CliRunner().invoke(app, ['--help'], catch_exceptions=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    loaded = set(done.stdout.split())
+    assert "ctxgc.cli.app" in loaded
+    assert not {name for name in loaded if name.startswith("gc_core") or name.endswith("_commands")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_the_first_sentence_of_each_commands_help(name):
+    command = typer.main.get_command(app).get_command(None, name)
+    assert COMMANDS[name].summary == command.get_short_help_str(limit=200)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["histroy"], "history"),
+        (["replay", "--stratgy", "budget", "x"], "--strategy"),
+        (["replay", "--strategy", "budgett", "examples/session.jsonl"], "did you mean budget?"),
+        (["compare", "examples/session.jsonl", "--strategy", "trunkate"], "did you mean truncate?"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_one_that_may_be_meant(given, meant):
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 2
+    assert meant in done.stderr

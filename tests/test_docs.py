@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 import structlog
-import typer.main
-from ctxgc.cli.app import app
+from ctxgc.cli.app import COMMANDS as COMMANDS_BY_NAME
 
 import gc_core
 import gc_core.testing
@@ -49,7 +48,7 @@ MOST_LINES = 150
 KINDS = ("how-to", "reference", "explanation", "seeds")
 
 
-COMMANDS = set(typer.main.get_command(app).commands)
+COMMANDS = set(COMMANDS_BY_NAME)
 RUNNING = [path for path in DOCUMENTS if any(block.kind in {"python", "sh"} for block in blocks_of(path))]
 
 

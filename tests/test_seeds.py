@@ -18,7 +18,7 @@ FILE = re.compile(r"(?:gc_core|plugins|tests|benchmarks|examples|docs)/[\w./-]*"
 ABSENT = re.compile(r"\*\*(?:not there|removed|not measured)\*\*", re.IGNORECASE)
 NOTHING = "—"
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(app)
 HEADER = ["idea", "in gc-core", "shown by", "figure"]
 
 
@@ -63,7 +63,9 @@ def test_every_module_that_is_to_be_run_exists_with_its_options(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_line_exists_with_its_options(page):
     for command in (text for text in named(page) if text.startswith("ctxgc ")):
-        known = [option for parameter in COMMANDS[command.split()[1]].params for option in parameter.opts]
+        known = [
+            option for parameter in COMMANDS.get_command(None, command.split()[1]).params for option in parameter.opts
+        ]
         assert set(OPTION.findall(command)) <= set(known), command
 
 

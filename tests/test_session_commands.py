@@ -117,7 +117,7 @@ def test_several_items_are_told_apart(directory):
 
 
 def test_a_byte_range_is_a_reference_too(directory):
-    hit = json.loads(run("search", "Answer 0", directory, "--json").stdout)[0]["hit"]
+    hit = json.loads(run("search", directory, "Answer 0", "--json").stdout)[0]["hit"]
     place = f"{FILE_NAME}:{hit['bytes']['start']}-{hit['bytes']['end']}"
     assert run("recall", directory, place).stdout == "Answer 0."
 
@@ -143,7 +143,7 @@ def test_a_lone_surrogate_is_recalled_as_it_came_and_exported_as_it_is_sent(tmp_
 
 
 def test_a_hit_is_a_line_with_item_turn_kind_and_preview(directory):
-    done = run("search", "Answer 3", directory, "--limit", 1)
+    done = run("search", directory, "Answer 3", "--limit", 1)
     assert done.stdout == "i16  turn 3  assistant_text  Answer 3.\n"
 
 
@@ -151,7 +151,7 @@ def test_many_sessions_are_searched_and_named(tmp_path):
     for name in ("a", "b"):
         with GCSession(directory=tmp_path / "root" / name) as session:
             session.append({"role": "user", "content": f"The word is {name}{name}."})
-    lines = run("search", "word", tmp_path / "root").stdout.splitlines()
+    lines = run("search", tmp_path / "root", "word").stdout.splitlines()
     assert sorted(Path(line.split("  ")[0]).name for line in lines) == ["a", "b"]
 
 
@@ -167,24 +167,24 @@ def test_many_sessions_are_searched_and_named(tmp_path):
     ],
 )
 def test_filters_narrow_a_search(directory, options, turns):
-    found = json.loads(run("search", "line", directory, "--json", *options).stdout)
+    found = json.loads(run("search", directory, "line", "--json", *options).stdout)
     assert {entry["hit"]["turn"] for entry in found} == turns
     assert all(entry["session"] == str(directory) for entry in found)
 
 
 def test_nothing_found_is_no_error(directory):
-    done = run("search", "xylophone", directory)
+    done = run("search", directory, "xylophone")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "nothing found\n")
 
 
 def test_a_preview_does_not_steer_the_terminal(tmp_path):
     with GCSession(directory=tmp_path / "odd") as session:
         session.append({"role": "user", "content": "red \x1b[31m alert"})
-    assert run("search", "alert", tmp_path / "odd").stdout == "i1  turn 0  user_text  red \ufffd[31m alert\n"
+    assert run("search", tmp_path / "odd", "alert").stdout == "i1  turn 0  user_text  red \ufffd[31m alert\n"
 
 
 def test_a_directory_without_sessions_is_an_error(tmp_path):
-    assert failed(run("search", "word", tmp_path), "holds no session")
+    assert failed(run("search", tmp_path, "word"), "holds no session")
 
 
 # --- history and undo -----------------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def test_what_does_not_agree_is_a_line_each(directory):
 
 
 def test_a_purged_text_is_gone_and_the_files_agree(directory):
-    assert run("search", "Answer 3", directory).exit_code == 0
+    assert run("search", directory, "Answer 3").exit_code == 0
     done = run("purge", directory, "--match", "Answer 3", "--by", "me", "--yes")
     assert done.exit_code == 0
     assert done.stdout.startswith("overwritten once in log and ledger of ")
@@ -356,7 +356,7 @@ def test_a_text_that_is_too_short_to_purge_is_refused(directory):
 
 READING = [
     ("recall", "{}", "i3"),
-    ("search", "Answer", "{}"),
+    ("search", "{}", "Answer"),
     ("history", "{}"),
     ("export", "{}"),
     ("export", "--whole", "{}"),
@@ -406,7 +406,7 @@ def test_an_index_that_may_not_be_written_is_left_alone(directory, monkeypatch):
     (directory / "index.db").write_bytes(b"of another time")
     before, access = files(directory), os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
-    assert run("search", "Answer 3", directory, "--limit", 1).stdout.startswith("i16 ")
+    assert run("search", directory, "Answer 3", "--limit", 1).stdout.startswith("i16 ")
     assert files(directory) == before
 
 
@@ -455,7 +455,7 @@ def test_a_foreign_log_is_read_as_if_it_were_a_session(foreign, command):
 
 def test_a_foreign_log_says_what_it_holds(foreign):
     assert run("recall", foreign, "i1").stdout == "Say when."
-    assert run("search", "when", foreign).stdout.splitlines()[0].startswith("i")
+    assert run("search", foreign, "when").stdout.splitlines()[0].startswith("i")
     messages = json.loads(run("export", foreign, "--format", "openai").stdout)["messages"]
     assert [message["content"] for message in messages] == ["Be brief.", "Say when.", "When."]
 
@@ -489,7 +489,7 @@ def test_there_are_recorded_sessions():
 def test_a_claude_code_session_is_adopted_and_searched(path, tmp_path):
     assert run("adopt", path, tmp_path / "own").exit_code == 0
     assert run("verify", tmp_path / "own").exit_code == 0
-    own, foreign = (run("search", "error", where).stdout for where in (tmp_path / "own", path))
+    own, foreign = (run("search", where, "error").stdout for where in (tmp_path / "own", path))
     assert own == foreign != ""
 
 

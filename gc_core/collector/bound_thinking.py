@@ -8,7 +8,7 @@ import attrs
 
 from gc_core.collector.planned_stubs import Stubs
 from gc_core.collector.tally import Tally
-from gc_core.values.items import Item, ItemKind, Unit
+from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.window.view import WindowView
 
@@ -77,13 +77,15 @@ class BoundThinking:
         What stands behind the first change though its unit began before it: a reply that went on behind a block which
         was placed inside it.
         """
-        began = [_number(unit.items[0]) for unit in self._view.units[max(first, 0) :] if not _stands_in(unit)]
+        began = [number_of(unit.items[0].id) for unit in self._view.units[max(first, 0) :] if not _stands_in(unit)]
         if first < 0 or not began:
             return []
         start = min(began)
         pairs = zip(self._view.units[:first], self._tally.gone[:first], strict=True)
-        units = [unit for unit, gone in pairs if not gone and _number(unit.items[-1]) > start and not _stands_in(unit)]
-        return [(tuple(item for item in unit.items if _number(item) > start), unit) for unit in units]
+        units = [
+            unit for unit, gone in pairs if not gone and number_of(unit.items[-1].id) > start and not _stands_in(unit)
+        ]
+        return [(tuple(item for item in unit.items if number_of(item.id) > start), unit) for unit in units]
 
     def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """What stands behind the first stub in its own unit: a reply may think again between its calls."""
@@ -104,10 +106,6 @@ class BoundThinking:
 
 def _is_held(item: Item) -> bool:
     return item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
-
-
-def _number(item: Item) -> int:
-    return int(item.id[1:])
 
 
 def _stands_in(unit: Unit) -> bool:

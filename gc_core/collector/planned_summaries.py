@@ -11,7 +11,7 @@ from gc_core.collector.traces import Traces
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.name_scan import scan
-from gc_core.values.items import Form, Item, ItemKind, Part, Unit
+from gc_core.values.items import Form, Item, ItemKind, Part, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
 from gc_core.values.removals import GCRemovalItem, Summarize
@@ -402,7 +402,7 @@ def _ends(unit: Unit) -> tuple[int, int]:
     """Numbers of the first and the last item that a summary stands for."""
     reference = unit.items[0].reference
     assert reference is not None  # noqa: S101 - every summary has one
-    return int(reference.first[1:]), int(reference.last[1:])
+    return number_of(reference.first), number_of(reference.last)
 
 
 def _said_in(summary: Item) -> Iterator[str]:

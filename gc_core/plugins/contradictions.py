@@ -19,7 +19,7 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.summaries.inventions import invented
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.patterns import regex
 from gc_core.values.protocols import ContextView
 from gc_core.values.references import Reference
@@ -94,7 +94,7 @@ def _contradicting(
 
 def _originals(reference: Reference, recall: Callable[[str], str]) -> Iterator[tuple[str, list[frozenset[str]]]]:
     """What a summary stands for, item by item: the words of each line."""
-    for number in range(int(reference.first[1:]), int(reference.last[1:]) + 1):
+    for number in range(number_of(reference.first), number_of(reference.last) + 1):
         with contextlib.suppress(SourceError):  # not every number between is one of an item
             yield f"i{number}", [_words(line) for line in recall(f"i{number}").splitlines()]
 

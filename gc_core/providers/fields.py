@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gc_core.errors import MessageError
 from gc_core.values.items import Place
+from gc_core.values.json_values import read_json
 from gc_core.values.messages import MOST_TOKENS
 
 MISSING: Final = object()
@@ -51,6 +52,14 @@ def name(owner: Mapping[str, Any], key: str, field: str = "") -> str:
     if isinstance(value, str) and value:
         return value
     raise FieldError(below(field, key), value, "a string that is not empty")
+
+
+def object_in(text: str, field: str) -> Mapping[str, Any]:
+    """The JSON object that a text is; raises FieldError when it is none."""
+    try:
+        return mapping(read_json(text), field)
+    except ValueError as error:
+        raise FieldError(field, text, "a JSON object as text") from error
 
 
 def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gc_core.values.items import Unit
+from gc_core.values.items import Unit, number_of
 
 
 def ages_of(units: Sequence[Unit]) -> list[int]:
@@ -52,4 +52,4 @@ def _units_since(unit: Unit, newest: Unit) -> int:
     """Units from the last item that a summary or trace stands for up to the newest step, by the numbers of items."""
     reference = unit.items[0].reference
     end, items = newest.number, int(newest.items[0].id[1:])
-    return 0 if reference is None else max(0, round((items - int(reference.last[1:])) * end / items))
+    return 0 if reference is None else max(0, round((items - number_of(reference.last)) * end / items))

@@ -26,7 +26,7 @@ import attrs
 
 from gc_core.relevance.reread_phrases import asks_to_reread
 from gc_core.values.framing import unframed
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.json_values import read_json
 
 ASKED, REPEATED = "asked", "repeated"
@@ -275,7 +275,7 @@ class RereadGuard:
             if collected:
                 who = item.kind.value.encode()
                 circle = self._circles.setdefault(who, _Circle(ASKED, words, FURTHER))
-                circle.again(item, (-2, int(item.id[1:])), self._pauses)
+                circle.again(item, (-2, number_of(item.id)), self._pauses)
             return
         if item.synthetic:
             return

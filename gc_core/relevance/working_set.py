@@ -18,7 +18,7 @@ import attrs
 
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.tool_calls import REPLACED, CallKind, ToolCall
-from gc_core.values.items import Form, Item, ItemKind, Unit
+from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.json_values import Path, key_of, rebuilt, strings, value_or_none
 from gc_core.values.patterns import regex
 from gc_core.values.working_files import WorkingFile
@@ -193,7 +193,7 @@ class WorkingSet:
                 newest[_command(call)] = item, bool(failure_in(item, CallKind.RUN))
             elif did is CallKind.NOTE and call is item:
                 newest[item.name] = item, True
-        still = sorted((item for item, is_open in newest.values() if is_open), key=lambda item: int(item.id[1:]))
+        still = sorted((item for item, is_open in newest.values() if is_open), key=lambda item: number_of(item.id))
         return {item.id for item in still[-MOST_OPEN:]}
 
     @cached_property

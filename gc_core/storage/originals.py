@@ -13,7 +13,7 @@ from gc_core.relevance.name_scan import scan
 from gc_core.storage.ledger import Ledger
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.search.record_texts import parts_of
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange, Reference
 from gc_core.values.sources import CONVERSATION
@@ -72,13 +72,13 @@ class Reading:
         The items of the conversation between the ends of a reference, oldest first, but for those that are ``resident``
         and those up to the one with number ``behind``. O(what the reference tells), however far apart its ends are.
         """
-        low, high = max(int(reference.first[1:]), behind + 1), int(reference.last[1:])
+        low, high = max(number_of(reference.first), behind + 1), number_of(reference.last)
         first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
         if first is None or last is None:
             return ()
         said = (record for record in self._records(first.start, last.end) if record.source == CONVERSATION.name)
         items = items_of(said, self.format, self.counter)
-        among = (item for item in items if low <= int(item.id[1:]) <= high and item.id not in resident)
+        among = (item for item in items if low <= number_of(item.id) <= high and item.id not in resident)
         return tuple(_up_to(among, _MOST * reference.tokens + _BESIDES))
 
     def _place_of(self, numbers: Sequence[int]) -> ByteRange | None:

@@ -10,7 +10,7 @@ from gc_core.errors import SourceError
 from gc_core.providers.token_counting import part_tokens
 from gc_core.storage.ledger import Ledger
 from gc_core.storage.rebuild import collected
-from gc_core.values.items import Item, ItemKind, Part
+from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message
 from gc_core.values.references import ByteRange
 from gc_core.window.intake import Intake
@@ -51,7 +51,7 @@ def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: I
     restored: list[Item] = []
     for together in _together(back):
         # A unit goes where its end belongs: its head may have lost items before it was dropped.
-        end = max(_number(item.id) for message in together for item in message.items)
+        end = max(number_of(item.id) for message in together for item in message.items)
         resident = {message.id: at for at, message in enumerate(window)}
         missing = [message for message in together if message.id not in resident]
         for message in together:
@@ -99,12 +99,8 @@ def _rank(message: Message) -> int:
     """
     first = message.items[0]
     if first.kind is ItemKind.TRACE and first.reference:
-        return _number(first.reference.first)
-    return _number(first.reference.last if first.kind is ItemKind.SUMMARY and first.reference else first.id)
-
-
-def _number(key: str) -> int:
-    return int(key[1:])
+        return number_of(first.reference.first)
+    return number_of(first.reference.last if first.kind is ItemKind.SUMMARY and first.reference else first.id)
 
 
 def _lessened(message: Message, restored: Sequence[Item], intake: Intake) -> list[Message]:
@@ -112,8 +108,8 @@ def _lessened(message: Message, restored: Sequence[Item], intake: Intake) -> lis
     item = message.items[0]
     if item.kind is not ItemKind.TRACE or item.reference is None:
         return [message]
-    first, last = _number(item.reference.first), _number(item.reference.last)
-    back = sum(each.original_tokens for each in restored if first <= _number(each.id) <= last)
+    first, last = number_of(item.reference.first), number_of(item.reference.last)
+    back = sum(each.original_tokens for each in restored if first <= number_of(each.id) <= last)
     if not back:
         return [message]
     if item.reference.tokens <= back:

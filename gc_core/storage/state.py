@@ -21,7 +21,7 @@ from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.objective import Objective
 from gc_core.storage.ledger import Cleared, Collected, Configured, Digests, Numbers, Opened
 from gc_core.values.config import GCConfig
-from gc_core.values.items import Item, ItemKind, Part
+from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message, Role, digest_of
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
@@ -465,7 +465,7 @@ def numbered(cursor: Cursor, numbers: Numbers) -> Cursor:
 
 def new_items(arrival: Arrival, before: int) -> list[Item]:
     """The items of an arrival that have not been numbered before."""
-    return [item for item in arrival.items() if int(item.id[1:]) > before]
+    return [item for item in arrival.items() if number_of(item.id) > before]
 
 
 def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival:

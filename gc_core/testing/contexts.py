@@ -13,13 +13,13 @@ from gc_core.session.session import GCSession
 from gc_core.testing.conversations import Conversation, Shape, make_conversation
 from gc_core.testing.windows import WindowCopy, all_units
 from gc_core.values.config import GCConfig
-from gc_core.values.items import Item, Unit
+from gc_core.values.items import Item, Unit, number_of
 from gc_core.values.protocols import ContextView, GCStrategy
 from gc_core.values.removals import GCRemovalItem, Stub, Summarize
 from gc_core.values.results import GCTriggerReason, Goal
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context
-from gc_core.window.view import WindowView, number_of
+from gc_core.window.view import WindowView
 
 YOUNG = "young"
 """Name of the goal that asks for what is young alone."""
@@ -244,7 +244,7 @@ def _young(after: int) -> Goal:
 def _middle(found: Made) -> int:
     """Number of the item in the middle of what a stub may replace."""
     items = found.view(pressure=False).stubbable
-    return number_of(items[len(items) // 2]) if items else 0
+    return number_of(items[len(items) // 2].id) if items else 0
 
 
 @functools.lru_cache(maxsize=64)

@@ -52,6 +52,11 @@ DIGEST_NAME = "digest"
 """With which the name of a digest's item begins."""
 
 
+def number_of(key: str) -> int:
+    """The number in an item's id: 12 of ``i12``. Ids count up in the order in which items arrived."""
+    return int(key[1:])
+
+
 @attrs.frozen(kw_only=True)
 class Image:
     """

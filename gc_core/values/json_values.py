@@ -88,6 +88,11 @@ def read_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def holds_object(text: object) -> bool:
+    """Whether it is a text that is one JSON object."""
+    return isinstance(text, str) and read_object(text) is not None
+
+
 def value_or_none(text: str) -> Any:
     """The value of a text that may be JSON; None when it is not."""
     try:

@@ -15,7 +15,7 @@ from gc_core.errors import SourceError
 from gc_core.providers.contract import Format
 from gc_core.providers.token_counting import part_tokens, schema_tokens
 from gc_core.relevance.working_set import shows_file
-from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Unit
+from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Unit, number_of
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
 from gc_core.values.layers import SystemPart, is_own, is_shared
 from gc_core.values.messages import Message, Payload, Request, Role, RunningDigest, digest_of, without_marks
@@ -291,14 +291,14 @@ class Context:
         for message in reversed(self._messages):
             # What the framework wrote is younger than what it stands for: its numbers say nothing of the place.
             if taken >= steps and not message.synthetic:
-                newest = max(int(item.id[1:]) for item in message.items)
+                newest = max(number_of(item.id) for item in message.items)
                 reached = max(reached, newest)
                 if newest <= after:
                     break
                 tokens += sum(
                     item.tokens
                     for item in message.items
-                    if is_stubbable(item) and item.tokens >= least and int(item.id[1:]) > after
+                    if is_stubbable(item) and item.tokens >= least and number_of(item.id) > after
                     if not shows_file(item, self.find(item.call) if item.call else None)
                 )
             taken += message.role is Role.ASSISTANT

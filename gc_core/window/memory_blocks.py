@@ -10,7 +10,7 @@ import attrs
 
 from gc_core.errors import SourceError
 from gc_core.providers.contract import TokenCounter
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import digest_of
 from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
@@ -121,7 +121,7 @@ class Blocks:
         """The newest version has left the window, for nobody had read it: the one before it counts again, if any."""
         self._newest.pop((source, name), None)
         versions = (item for item in context.items() if (item.source, item.name) == (source, name) and item.turn >= 0)
-        before = max(versions, key=lambda item: int(item.id[1:]), default=None)
+        before = max(versions, key=lambda item: number_of(item.id), default=None)
         if before is None:
             return
         self._newest[source, name] = before.id

@@ -24,7 +24,7 @@ from gc_core.relevance.outcome_lines import told_lines
 from gc_core.relevance.profiles import WeighedText, Weighing
 from gc_core.relevance.working_set import kept_stretches, without_replaced
 from gc_core.values.framing import BLOCK_KINDS, framed, is_told, unframed
-from gc_core.values.items import Form, Item, ItemKind, Part
+from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
@@ -208,8 +208,8 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
     # What a summary stands for may reach around units that stayed, so neither end need be that of the first or last.
     return Reference(
         tokens=tokens,
-        first=min((item.reference.first if item.reference else item.id for item in items), key=_number),
-        last=max((item.reference.last if item.reference else item.id for item in items), key=_number),
+        first=min((item.reference.first if item.reference else item.id for item in items), key=number_of),
+        last=max((item.reference.last if item.reference else item.id for item in items), key=number_of),
         first_turn=min(item.reference.first_turn if item.reference else item.turn for item in items),
         last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
         calls=tuple(calls.most_common()),
@@ -219,10 +219,6 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
         recalls=recalls,
     )
-
-
-def _number(key: str) -> int:
-    return int(key[1:])
 
 
 def _hint(item: Item, call: Item | None) -> str:

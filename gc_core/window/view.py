@@ -16,7 +16,7 @@ from gc_core.relevance.liveness import Liveness
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.reachability import Roots
 from gc_core.relevance.working_set import WorkingSet
-from gc_core.values.items import Item, ItemKind, Turn, Unit
+from gc_core.values.items import Item, ItemKind, Turn, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.results import ColdText
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
@@ -168,7 +168,7 @@ class WindowView:
     @cached_property
     def young(self) -> tuple[Item, ...]:
         """Those of them that came since the last collection that looked for them, and show no file in work."""
-        fresh = (item for item in self.stubbable if number_of(item) > self._young_after)
+        fresh = (item for item in self.stubbable if number_of(item.id) > self._young_after)
         return tuple(item for item in fresh if not self.working_set.holds(item))
 
     @cached_property
@@ -261,7 +261,7 @@ class WindowView:
 
     def is_fresh(self, unit: Unit) -> bool:
         """Whether a trace or a summary is of the last pass: nothing has come since."""
-        return number_of(unit.items[0]) > self._newest_arrival
+        return number_of(unit.items[0].id) > self._newest_arrival
 
     def is_behind_recent_steps(self, place: int) -> bool:
         """Whether the unit at this position is older than the protected steps."""
@@ -429,17 +429,12 @@ class WindowView:
     @cached_property
     def _newest_arrival(self) -> int:
         items = (item for unit in self.units for item in unit.items)
-        return max((number_of(item) for item in items if item.kind not in _STAND_INS), default=0)
+        return max((number_of(item.id) for item in items if item.kind not in _STAND_INS), default=0)
 
 
 def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
     items = (attrs.evolve(item, policy=policies.get(item.id, item.policy)) for item in unit.items)
     return attrs.evolve(unit, items=tuple(items))
-
-
-def number_of(item: Item) -> int:
-    """The number in the item's id."""
-    return int(item.id[1:])
 
 
 def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:

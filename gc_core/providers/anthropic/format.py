@@ -28,7 +28,6 @@ from gc_core.providers.context_length_errors import refused_size
 from gc_core.providers.replies import plain
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
-from gc_core.values.json_values import read_json
 from gc_core.values.messages import MARKED_LEVELS, Payload, Request, Role, Usage, payloads_by_name
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
@@ -425,17 +424,9 @@ def _rewritten(block: Payload, text: str, place: Place) -> Payload:
         case "tool_result":
             return {**block, "content": text}
         case "tool_use":
-            return {**block, "input": _arguments(text, f"content[{place[1]}].input")}
+            return {**block, "input": fields.object_in(text, f"content[{place[1]}].input")}
     marks = {key: block[key] for key in ("cache_control",) if key in block}
     return {"type": "text", "text": text, **marks}
-
-
-def _arguments(text: str, field: str) -> Mapping[str, Any]:
-    try:
-        arguments = read_json(text)
-    except ValueError as error:
-        raise fields.FieldError(field, text, "a JSON object as text") from error
-    return fields.mapping(arguments, field)
 
 
 def _marks(payload: Mapping[str, Any], levels: int = MARKED_LEVELS) -> int:

@@ -34,7 +34,6 @@ from gc_core.providers.gemini.parts import (
 from gc_core.providers.replies import plain
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
-from gc_core.values.json_values import read_json
 from gc_core.values.messages import Payload, Request, Role, Usage
 
 _ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
@@ -327,18 +326,10 @@ def _rewritten(part: Payload, text: str, field: str) -> Payload:
         case "text":
             return {**part, key: text}
         case "functionCall":
-            return {**part, key: {**part[key], "args": _arguments(text, f"{field}.{key}.args")}}
+            return {**part, key: {**part[key], "args": fields.object_in(text, f"{field}.{key}.args")}}
         case "functionResponse":
             return {**part, key: with_answer(part[key], text)}
     return {TEXT: text}
-
-
-def _arguments(text: str, field: str) -> Mapping[str, Any]:
-    try:
-        arguments = read_json(text)
-    except ValueError as error:
-        raise fields.FieldError(field, text, "a JSON object as text") from error
-    return fields.mapping(arguments, field)
 
 
 def _content_of(reply: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from gc_core.providers.rules.blocks import is_empty_text
 from gc_core.providers.rules.call_pairs import Pairs
 from gc_core.providers.rules.framed_text import a6, a9
 from gc_core.providers.rules.violations import Rendered, Rule, Violation
-from gc_core.values.json_values import read_object
+from gc_core.values.json_values import holds_object
 from gc_core.values.messages import Payload
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
@@ -74,15 +74,11 @@ def _c3(rendered: Rendered) -> Iterator[Violation]:
     for index, message in rendered.by("assistant"):
         for call in message.get("tool_calls") or ():
             function = call.get("function")
-            if function and not _is_json_object(function.get("arguments")):
+            if function and not holds_object(function.get("arguments")):
                 name = function.get("name", "")
                 yield Violation(
                     rule="C3", index=index, text=f"the arguments of {name!r} are not one JSON object as text"
                 )
-
-
-def _is_json_object(text: object) -> bool:
-    return isinstance(text, str) and read_object(text) is not None
 
 
 RULES: tuple[Rule, ...] = (_pairs, _a4, _c2, _c3, a6, a9)

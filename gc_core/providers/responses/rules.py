@@ -30,7 +30,7 @@ from gc_core.providers.responses.item_types import (
 )
 from gc_core.providers.rules.framed_text import a6, a9
 from gc_core.providers.rules.violations import Rendered, Rule, Violation
-from gc_core.values.json_values import read_object
+from gc_core.values.json_values import holds_object
 from gc_core.values.messages import MARKS, NESTED, Payload, Request
 
 MAX_CACHE_MARKS = 4
@@ -100,7 +100,7 @@ def _a4(rendered: Rendered) -> Iterator[Violation]:
             yield Violation(rule="A4", index=index, text="the message is empty; leave it out or give it content")
         elif kind == MESSAGE and any(_is_empty_text(block) for block in _blocks(item, "content")):
             yield Violation(rule="A4", index=index, text="an empty text; leave it out or give it a text")
-        elif kind in {FUNCTION, APPROVAL_REQUEST} and not _is_object(item.get("arguments")):
+        elif kind in {FUNCTION, APPROVAL_REQUEST} and not holds_object(item.get("arguments")):
             text = f"the arguments of {item.get('name')!r} are not one JSON object as text"
             yield Violation(rule="A4", index=index, text=text)
         elif kind == "function_call_output" and item.get("output") is None:
@@ -132,10 +132,6 @@ def _blocks(item: Payload, field: str) -> list[Mapping[str, Any]]:
 
 def _is_empty_text(block: Mapping[str, Any]) -> bool:
     return block.get("type") in TEXTS and not block.get("text")
-
-
-def _is_object(text: object) -> bool:
-    return isinstance(text, str) and read_object(text) is not None
 
 
 # -- what a collection may do ------------------------------------------------------------------------------------------

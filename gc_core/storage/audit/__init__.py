@@ -25,6 +25,7 @@ from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.rebuild import apply_ledger_entry, apply_log_record
 from gc_core.storage.search import index_file
 from gc_core.storage.state import Position, SessionState, Settings, digest_of_messages
+from gc_core.values.items import number_of
 from gc_core.values.messages import Message
 from gc_core.values.references import ByteRange
 
@@ -209,7 +210,7 @@ class _Audit:
         if record.turn != cursor.turn:
             self._say(logs.FILE_NAME, place, f"it says that it came in turn {record.turn}; it is turn {cursor.turn}")
         for item in record.items:
-            if ITEM.fullmatch(item) and int(item[1:]) > cursor.items:
+            if ITEM.fullmatch(item) and number_of(item) > cursor.items:
                 self._say(logs.FILE_NAME, place, f"it names {item}, and only {cursor.items} items were numbered")
 
     def enter(self, place: ByteRange, entry: Entry) -> None:

@@ -11,6 +11,7 @@ from gc_core.storage.ledger import Collected, Entry, Opened, Rewound, Undone
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.rebuild import SESSION
 from gc_core.storage.state import Position
+from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 from gc_core.window.patches import SavedMessage
@@ -42,7 +43,7 @@ class Lines:
         wrong = [item for item in named if not ITEM.fullmatch(item)]
         if wrong or len(set(named)) != len(named):
             yield f"its ids are {named}: expected each once, i1, i2, ..."
-        numbers = [int(item[1:]) for item in named if item not in wrong]
+        numbers = [number_of(item) for item in named if item not in wrong]
         again = [number for number in numbers if number <= max(self._given, record.at)]
         if again:
             yield f"it gives i{again[0]}, which was given before"

@@ -19,6 +19,7 @@ from gc_core.storage.master_log import text_of
 from gc_core.storage.rebuild import fold, survives_rewinds
 from gc_core.storage.state import Position, SessionState, Settings
 from gc_core.storage.store import Store
+from gc_core.values.items import number_of
 from gc_core.values.messages import Payload
 from gc_core.values.references import ByteRange, Reference
 
@@ -175,8 +176,8 @@ class Follower:
     def _originals(self, first: str, last: str) -> Iterator[tuple[str, str]]:
         if not (_is_numbered(first) and _is_numbered(last)):
             return
-        start = int(first[1:])
-        for number in range(start, min(int(last[1:]), start + MOST_ORIGINALS - 1) + 1):
+        start = number_of(first)
+        for number in range(start, min(number_of(last), start + MOST_ORIGINALS - 1) + 1):
             text = self._logged(number)
             if text is not None:
                 yield f"i{number}", text

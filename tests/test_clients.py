@@ -205,7 +205,7 @@ def test_a_limit_that_the_host_has_wrong_is_learned_from_the_refusal(provider):
 
 
 def test_the_loop_of_the_design_runs_as_it_is_written(tmp_path):
-    """DESIGN.md, "What it looks like to its users", with the server's URL."""
+    """A loop as the README has it, with the URL of the server."""
     rules_text = "Never guess."
     schemas = [schema("read", "anthropic"), schema("web_search", "anthropic")]
 

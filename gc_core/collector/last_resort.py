@@ -36,7 +36,7 @@ _SLACK = 64
 
 def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     """
-    Offer removals in the order of DESIGN.md: the first three steps down to the goal, the rest only until ``fit``
+    Offer removals in this order: the first three steps down to the goal, the rest only until ``fit``
     tokens are reached. LOCKED and pinned content is never offered.
     """
     for offers, rights in _to_goal(view):

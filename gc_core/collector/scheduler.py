@@ -44,7 +44,7 @@ _T = TypeVar("_T", bound=Trigger)
 
 
 GROWTH = 900.0
-"""Tokens that a model call adds before anything is known of a session: coding agents add 660 to 985 (TARGETS.md)."""
+"""Tokens that a model call adds before anything is known of a session: coding agents add 660 to 985."""
 
 
 def cheapest_distance(economics: Economics, *, kept: float, growth: float) -> float:

@@ -33,7 +33,7 @@ def gc_register_summarizers(register: RegisterSummarizer) -> None:
 
 @hookimpl
 def gc_register_scorers(register: RegisterScorer) -> None:
-    """Offer the composite; a session makes it with the weights and the half-life of its configuration."""
+    """Offer the composite."""
     from gc_core.relevance.importance import CompositeScorer
 
     register("composite", CompositeScorer)

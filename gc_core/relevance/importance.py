@@ -19,7 +19,7 @@ from gc_core.relevance.text_cache import PerText
 from gc_core.values.items import Item, ItemKind, Unit
 
 HALF_LIFE_STEPS = 30
-"""Steps after which recency has halved (the seed's 8.4)."""
+"""Steps after which recency has halved."""
 
 _REFERENCES_HALF = 5
 """Later steps that use one of its names for a reference frequency of one half."""

@@ -2,7 +2,7 @@
 What in the window is alive: a line is, when it is the last carrier of a name; an item is not, when it is superseded.
 
 Everything here is derived from the scans that items carry since they entered, so the index holds what is resident and
-nothing else. Measured: of the simple tests of liveness, *last carrier* is the best (TARGETS.md).
+nothing else. Measured: of the simple tests of liveness, *last carrier* is the best.
 """
 
 from __future__ import annotations

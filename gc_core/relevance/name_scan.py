@@ -26,7 +26,7 @@ def scan(text: str) -> Scan:
 
     A name is 5 to 200 characters of letters, digits and ``_ # @ ~ . / + -`` that are a path, mix letters with two or
     more digits, are a number of five or more digits, a file name, or a snake_case or camelCase symbol; of a path also
-    its last part, of a dotted name its parts (the grammar of identifiers in TARGETS.md). Escaped line breaks of JSON
+    its last part, of a dotted name its parts. Escaped line breaks of JSON
     separate names.
     """
     flat = text.replace("\\n", "  ").replace("\\t", "  ") if "\\" in text else text

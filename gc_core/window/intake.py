@@ -689,7 +689,7 @@ class _Draft:
 
 
 def default_policy(item: Item) -> GCPolicy:
-    """How strongly an item is held when nobody says otherwise (DESIGN.md, default policies)."""
+    """How strongly an item is held when nobody says otherwise."""
     if item.kind is ItemKind.USER_TEXT:
         return GCPolicy.PRESERVABLE
     long = _LONG.get(item.kind)

@@ -7,13 +7,13 @@ import attrs
 from gc_core.values.results import GCTriggerReason
 
 CACHE_READ = 0.1
-"""Price of a token that is read from the provider's prompt cache, in prices of an uncached one (TARGETS.md)."""
+"""Price of a token that is read from the provider's prompt cache, in prices of an uncached one."""
 
 CACHE_WRITE = 1.25
 """Price of a token that is not there yet and is written to the cache."""
 
 MISS_TOKENS = 60
-"""Tokens of the call by which an agent fetches what it misses (TARGETS.md)."""
+"""Tokens of the call by which an agent fetches what it misses."""
 
 
 @attrs.frozen(kw_only=True)
@@ -105,7 +105,7 @@ class Recovery:
 @attrs.frozen(kw_only=True)
 class Fit:
     """
-    How far a prompt holds what the real next message uses, by name (TARGETS.md). A prompt that is larger than the
+    How far a prompt holds what the real next message uses, by name. A prompt that is larger than the
     window, or that could not be sent, shows nothing.
 
     Attributes:

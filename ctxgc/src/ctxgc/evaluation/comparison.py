@@ -18,7 +18,7 @@ from ctxgc.evaluation.totals import ReplaySummary, Sums, together, total
 from gc_core.values.config import GCConfig
 
 MOST_WINDOWS = 4
-"""A sized session is at most this many windows long (TARGETS.md), its text alone: no framing, no schemas."""
+"""A sized session is at most this many windows long, its text alone: no framing, no schemas."""
 
 MOST_CALLS = 500
 """Model calls that a sized session has at most."""
@@ -159,7 +159,7 @@ class Means:
     """
     What one strategy or baseline does at several windows: the mean of the windows' figures, each weighing the same.
 
-    A single window hangs on one or two sessions (TARGETS.md).
+    A single window hangs on one or two sessions.
 
     Attributes:
         system: Its name.
@@ -377,7 +377,7 @@ def _warnings(sizes: Iterable[Size]) -> Iterator[str]:
 # -- inside: means of windows ----------------------------------------------------------------------------------------
 
 USER_TEXT_FROM = 32_000
-"""Window in tokens from which user text counts: in smaller ones the newest turns alone may be larger (TARGETS.md)."""
+"""Window in tokens from which user text counts: in smaller ones the newest turns alone may be larger."""
 
 
 def _by_system(done: Iterable[Outcome], systems: Iterable[str]) -> dict[str, dict[int, dict[Path, Sums]]]:

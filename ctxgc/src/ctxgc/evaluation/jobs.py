@@ -115,7 +115,7 @@ class Outcome:
 
 
 BASELINE_PERCENT = 80.0
-"""Usage at which systems begin that have a fixed trigger (TARGETS.md)."""
+"""Usage at which systems begin that have a fixed trigger."""
 
 
 def for_baselines(config: GCConfig) -> GCConfig:

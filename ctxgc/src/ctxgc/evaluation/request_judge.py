@@ -26,7 +26,7 @@ from gc_core.values.json_values import strings
 from gc_core.values.messages import Payload, Request, Role, without_marks
 
 _UNBROKEN = 2
-"""Messages at the end of a request that may change without a break (TARGETS.md)."""
+"""Messages at the end of a request that may change without a break."""
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -2,7 +2,7 @@
 What vendors do to a full window by default, simulated: at fixed sizes, whatever the window.
 
 They are compared like the baselines, and like them leave nothing that could be recalled. Where a vendor's model would
-write a summary, a stub copies lines with file names, as TARGETS.md has it for systems that need a model.
+write a summary, a stub copies lines with file names.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from gc_core.relevance.importance import CompositeScorer, ScoringWindow
 from gc_core.relevance.text_cache import PerText
 from gc_core.values.config import GCConfig
 from gc_core.values.items import Item, Unit
+from gc_core.values.validators import is_number
 
 COMPOSITE = "composite"
 """The scorer that gc-core brings itself."""
@@ -92,7 +93,7 @@ class Scored:
 
     def _checked(self, item: Item, score: object) -> float:
         """The score. Raises PluginError for what is none."""
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not 0 <= score <= 1:
+        if not is_number(score) or not 0 <= score <= 1:
             raise PluginError(f"scorer {self._scoring.name!r} scored item {item.id} {score!r:.100}; expected 0 to 1")
         return float(score)
 

@@ -9,6 +9,7 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.summaries import litellm_client as model_library
 from gc_core.summaries.prompt import DEFAULT_PROMPT
+from gc_core.values.validators import is_count, is_number
 
 HOTTEST: Final = 2
 """The highest temperature that any provider takes."""
@@ -21,19 +22,19 @@ def _text(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
 
 def _whole(least: int) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if not is_count(value, least):
             raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number of at least {least}")
 
     return check
 
 
 def _seconds(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if not is_number(value) or value <= 0:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
 
 
 def _temperature(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= HOTTEST:
+    if not is_number(value) or not 0 <= value <= HOTTEST:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number from 0 to {HOTTEST}")
 
 

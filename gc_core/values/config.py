@@ -11,6 +11,7 @@ from gc_core.errors import ConfigError
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
 from gc_core.values.provider_edits import ProviderEdits
+from gc_core.values.validators import is_count, is_number
 
 FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
 """The names under which gc-core's own are on offer."""
@@ -32,7 +33,7 @@ EXCLUDE = "exclude"
 
 
 def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _HUNDRED:
+    if not is_number(value) or not 0 <= value <= _HUNDRED:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
 
 
@@ -49,7 +50,7 @@ def check_no_share(name: str, value: float) -> None:
 
 def _whole(least: int) -> Any:
     def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if not is_count(value, least):
             raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number of at least {least}")
 
     return check
@@ -91,7 +92,7 @@ def _strategies(value: Any) -> tuple[str, ...]:
 
 
 def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a share from 0 to 1")
 
 
@@ -131,7 +132,7 @@ def _named(instance: object, attribute: attrs.Attribute[Any], value: Any) -> Non
 
 
 def _seconds(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+    if not is_number(value) or value <= 0:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds above 0")
 
 

@@ -12,16 +12,17 @@ from typing import Any
 import attrs
 
 from gc_core.errors import ConfigError
+from gc_core.values.validators import is_count, is_number
 
 
 def _percent(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value is None or (type(value) in {int, float} and 1 <= value < 100):  # noqa: PLR2004 - percent
+    if value is None or (is_number(value) and 1 <= value < 100):  # noqa: PLR2004 - percent
         return
     raise ConfigError(f"provider_edits.{attribute.name} = {value!r}: expected a number of percent from 1 to below 100")
 
 
 def _turns(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value is not None and (type(value) is not int or value < 1):
+    if value is not None and not is_count(value, 1):
         raise ConfigError(f"provider_edits.{attribute.name} = {value!r}: expected a whole number of at least 1")
 
 

@@ -22,6 +22,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.results import GCResult
 from gc_core.values.sources import CONVERSATION, InstructionSource
+from gc_core.values.validators import is_count
 
 NOTES: Final = InstructionSource(name="notes", policy=GCPolicy.LOCKED, layer=80)
 """
@@ -73,7 +74,7 @@ class AgentTools:
     ) -> None:
         self._bounds = {"collect": collects_a_turn, "note": note_tokens}
         for option, bound in (("collects_a_turn", collects_a_turn), ("note_tokens", note_tokens)):
-            if type(bound) is not int or bound < 1:
+            if not is_count(bound, 1):
                 raise ConfigError(f"{option} = {bound!r}: expected a whole number of at least 1")
         waits = isinstance(session, GCSession)
         chosen = _chosen(TOOL_NAMES - (set() if waits else {"collect"}) if names is None else names)

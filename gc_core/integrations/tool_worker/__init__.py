@@ -21,6 +21,7 @@ from gc_core.relevance.reread_guard import PROVISIONAL
 from gc_core.session.async_session import AsyncGCSession
 from gc_core.values.loggers import logger
 from gc_core.values.protocols import AsyncSummarizer, Summarizer
+from gc_core.values.validators import is_count, is_number
 from gc_core.window.intake import OpenCall
 
 _log = logger("gc_core.worker")
@@ -99,10 +100,10 @@ class ToolResultWorker:
         note_seconds: float = 20.0,
     ) -> None:
         for option, number in (("condense_above", condense_above), ("cap", cap)):
-            if type(number) is not int or number < 1:
+            if not is_count(number, 1):
                 raise ConfigError(f"{option} = {number!r}: expected a whole number of at least 1")
         for option, seconds in (("patience", patience), ("note_seconds", note_seconds)):
-            if seconds is not None and not (type(seconds) in {int, float} and 0 <= seconds < float("inf")):
+            if seconds is not None and not (is_number(seconds) and seconds >= 0):
                 raise ConfigError(f"{option} = {seconds!r}: expected seconds")
         if summarizer is not None and not isinstance(summarizer, Summarizer):
             raise ConfigError(f"summarizer = {summarizer!r:.200}: expected an object with summarize(request)")

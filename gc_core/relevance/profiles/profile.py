@@ -14,6 +14,7 @@ from gc_core.relevance.profiles.line_classes import LINES, PARAGRAPHS
 from gc_core.relevance.profiles.matchers import Line, Reading
 from gc_core.relevance.profiles.tool_kinds import TOOL_KINDS
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.validators import is_count
 
 IMPORTANCE_CLASSES = tuple(sorted((*LINES, *PARAGRAPHS)))
 """Every class that a profile may name."""
@@ -58,7 +59,7 @@ def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: obje
     for kind, most in value.items():
         if kind not in TOOL_KINDS:
             raise ConfigError(f"{where}: there is no tool kind {kind!r}; known: {list(TOOL_KINDS)}")
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        if not is_count(most, 1):
             raise ConfigError(f"{where}.{kind} = {most!r}: expected a whole number of characters of at least 1")
 
 

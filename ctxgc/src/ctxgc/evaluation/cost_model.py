@@ -13,6 +13,7 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.providers.prices import Prices
 from gc_core.values.messages import Usage
+from gc_core.values.validators import is_number
 
 
 def available(context_limit: int, *, system: int, output_reservation: int, fixed: int = 0) -> int:
@@ -46,7 +47,7 @@ def required_ratio(steps: int, tokens_per_step: float, available: int) -> float:
 
 
 def _amount(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+    if not is_number(value) or value < 0:
         raise ConfigError(f"{attribute.name} = {value!r}: expected a number of at least 0")
 
 

@@ -171,8 +171,15 @@ def test_no_session_at_all_has_figures_of_nothing():
     assert pooled([]).calls == 0
 
 
+def test_five_columns_fit_a_terminal_of_100(small):
+    lines = run(small, "--window", "2000,3000", "--workers", 1, "--by-length").stdout.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 100
+    rows = [line.split("  ") for line in lines if line.startswith("gc_truncate")]
+    assert {len([cell for cell in row if cell.strip()]) for row in rows} == {5}
+
+
 def test_every_measure_has_a_column_and_a_line_fits_200_columns(small):
-    done = run(small, "--window", "2000", "--workers", 1, "--by-length")
+    done = run(small, "--window", "2000", "--workers", 1, "--by-length", "--wide")
     header = " ".join(" ".join(line.split()) for line in done.stdout.splitlines()[1:4])
     for word in ("edits", "that", "miss", "range", "far", "quotes %", "misses", "cost", "verbatim", "reuse %",
                  "far fit %", "near %", "prompt", "user text", "request", "recovered", "calls", "over", "breaches",

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+import threading
 import time
 import unittest
 from typing import ClassVar
@@ -777,3 +778,26 @@ def test_a_bad_counter_fails_by_the_rule_that_names_its_fault(bad, fault):
     contract = type("TestBad", (CounterContract,), {"counter": bad})()
     with pytest.raises(AssertionError):
         getattr(contract, fault)()
+
+
+def test_a_strategy_that_never_answers_fails_a_rule_which_says_where_it_hangs():
+    ended = threading.Event()
+
+    class Hangs(Bad):
+        def collect(self, context, goal):
+            ended.wait()
+            yield from super().collect(context, goal)
+
+    class TestHangs(StrategyContract):
+        strategy = Hangs
+        seconds = 1.0
+        seeds = (0,)
+
+    TestLargest().test_survives_an_empty_window()  # what is made once is made
+    try:
+        with pytest.raises(AssertionError, match=r"(?s)takes longer than 1 s; .*in collect"):
+            TestHangs().test_survives_an_empty_window()
+        with pytest.raises(AssertionError, match=r"not asked: TestHangs\.test_survives_an_empty_window"):
+            TestHangs().test_every_removal_says_why()
+    finally:
+        ended.set()

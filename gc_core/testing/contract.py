@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
+import threading
+import traceback
 import unittest
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -20,13 +23,17 @@ class Contract:
 
     Attributes:
         seeds: One made window, request or text for each. More of them find more, and take longer.
+        seconds: How long a rule may take. One that takes longer fails, and says where it hangs: in a strategy that goes
+            on for ever, for instance. After that the other rules of the class are not asked.
         weakened: Rules that do not hold here, by name, each with the reason; they are skipped, and the reason is shown.
             Only a rule named here may be replaced by a method of your own.
 
     """
 
     seeds: ClassVar[tuple[int, ...]] = tuple(range(8))
+    seconds: ClassVar[float] = 120.0
     weakened: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    _hanging: ClassVar[str] = ""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Refuse a subclass that replaces the rule about weakened rules: nothing else could tell it."""
@@ -63,7 +70,34 @@ def rule(method: Callable[[C], None]) -> Callable[[C], None]:
         reason = contract.weakened.get(method.__name__, "")
         if isinstance(reason, str) and reason.strip():
             raise unittest.SkipTest(f"weakened: {reason}")  # pytest knows it too, and is not needed to say it
-        method(contract)
+        _in_time(method, contract)
 
     setattr(checked, _IS_RULE, True)
     return checked
+
+
+def _in_time(method: Callable[[C], None], contract: C) -> None:
+    """Ask a rule in a thread of its own, which ends with the process when what it tests never does."""
+    kind, raised = type(contract), list[BaseException]()
+    assert not kind._hanging, f"not asked: {kind._hanging} has not come to an end"
+
+    def ask() -> None:
+        try:
+            method(contract)
+        except BaseException as error:  # noqa: BLE001 - raised again below, in the thread of the test
+            raised.append(error)
+
+    thread = threading.Thread(target=ask, name=method.__name__, daemon=True)
+    thread.start()
+    thread.join(kind.seconds)
+    if thread.is_alive():
+        kind._hanging = f"{kind.__name__}.{method.__name__}"
+        raise AssertionError(f"{kind._hanging} takes longer than {kind.seconds:g} s; it is here:\n{_place(thread)}")
+    if raised:
+        raise raised[0]
+
+
+def _place(thread: threading.Thread) -> str:
+    """Where a thread is: its six innermost calls, the last one last."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    return "".join(traceback.format_stack(frame, limit=6)) if frame is not None else "it has just ended"

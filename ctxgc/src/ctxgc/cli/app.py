@@ -139,6 +139,10 @@ COMMANDS: Final = {
 class _Commands(TyperGroup):
     """Loads a command when it is called."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands.update(dict[str, Any](COMMANDS))  # Typer suggests one of these names for a misspelt one
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
         """The names, in the order of the list."""
         return list(COMMANDS)

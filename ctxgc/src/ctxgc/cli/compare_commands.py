@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxgc.cli.compare_tables import Made, comparison_document, comparison_markdown, comparison_tables, means_table
-from ctxgc.cli.console import given, plain, progress_bar, stdout
+from ctxgc.cli.console import given, plain, progress_bar, stdout, strategy_names
 from ctxgc.evaluation.comparison import Comparison
 from ctxgc.evaluation.comparison import compare as compared
 from ctxgc.evaluation.executors import PROCESSES, check_executor
@@ -62,12 +62,13 @@ def compare(
     executor: Annotated[
         str, typer.Option(help="Who does the work: processes, or dask://HOST:PORT of a Dask cluster's scheduler.")
     ] = PROCESSES,
+    wide: Annotated[bool, typer.Option("--wide", help="All columns: 200 characters, not 100.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
 ) -> None:
     """Replay sessions with several strategies and the baselines: one table for each window."""
     try:
-        names = tuple(dict.fromkeys(strategy.split(",")))
+        names = tuple(dict.fromkeys(strategy_names([strategy]) or ()))
         settings = load_config(config, output_reservation=0, strategy=names)
         named(settings.strategy, Plugins.discover(), settings.strategies)
         windows = _windows(window)
@@ -85,7 +86,11 @@ def compare(
     except (ConfigError, ExecutorError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=2 if isinstance(error, ConfigError) else 1) from error
-    _show(comparison, as_json=as_json, as_markdown=as_markdown, by_length=by_length, sized=sized)
+    if as_json or as_markdown:
+        typer.echo(_document(comparison, as_json=as_json, by_length=by_length))
+    else:
+        _show(comparison, by_length=by_length, wide=wide)
+    _tell_troubles(comparison, sized=sized)
     nothing = not any(window.sessions for window in comparison.tables)
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
@@ -165,19 +170,23 @@ def _compared(
         )
 
 
-def _show(comparison: Comparison, *, as_json: bool, as_markdown: bool, by_length: bool, sized: bool) -> None:
+def _document(comparison: Comparison, *, as_json: bool, by_length: bool) -> str:
     made = Made(date=dt.datetime.now(tz=dt.UTC).date().isoformat(), versions=tuple(_versions()))
     if as_json:
-        typer.echo(comparison_document(comparison, made))
-    elif as_markdown:
-        typer.echo(comparison_markdown(comparison, made, by_length=by_length))
-    else:
-        console = stdout()
-        if len(comparison.tables) > 1:
-            console.print(means_table(comparison), "")
-        for window in filter(attrgetter("sessions"), comparison.tables):
-            for table in comparison_tables(window, by_length=by_length):
-                console.print(table, "")
+        return comparison_document(comparison, made)
+    return comparison_markdown(comparison, made, by_length=by_length)
+
+
+def _show(comparison: Comparison, *, by_length: bool, wide: bool) -> None:
+    console = stdout()
+    if len(comparison.tables) > 1:
+        console.print(means_table(comparison, wide=wide), "")
+    for window in filter(attrgetter("sessions"), comparison.tables):
+        for table in comparison_tables(window, by_length=by_length, wide=wide):
+            console.print(table, "")
+
+
+def _tell_troubles(comparison: Comparison, *, sized: bool) -> None:
     for warning in comparison.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for failure in comparison.failures:

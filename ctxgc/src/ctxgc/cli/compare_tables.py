@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,24 +58,20 @@ def comparison_document(comparison: Comparison, made: Made) -> str:
     return json.dumps(cattrs.unstructure(ComparisonDocument(made=made, comparison=comparison)), ensure_ascii=False)
 
 
-def comparison_tables(compared: WindowTable, *, by_length: bool = False) -> Iterator[Table]:
-    """A row for each system at one window; then, if wanted, the same for the sessions of each length."""
-    yield _table(_title(compared), compared.rows)
+def comparison_tables(compared: WindowTable, *, by_length: bool = False, wide: bool = False) -> Iterator[Table]:
+    """
+    A row for each system at one window; then, if wanted, the same for the sessions of each length.
+
+    Five columns, which fit a terminal of 100 columns; `wide`: all.
+    """
+    yield _table(_title(compared), compared.rows, wide=wide)
     for band in compared.bands if by_length else ():
-        yield _table(_band_title(compared, band), band.rows)
+        yield _table(_band_title(compared, band), band.rows, wide=wide)
 
 
-def means_table(comparison: Comparison) -> Table:
-    """A row for each system: the means of all windows."""
-    table = Table(
-        box=None, pad_edge=False, header_style="bold", title=_means_title(comparison.tables), title_justify="left"
-    )
-    table.add_column("system", no_wrap=True)
-    for name in _MEANS:
-        table.add_column("\n".join(textwrap.wrap(name, _HEADER_CHARS)), justify="right", no_wrap=True)
-    for row in comparison.means:
-        table.add_row(*_mean_cells(row))
-    return table
+def means_table(comparison: Comparison, *, wide: bool = False) -> Table:
+    """A row for each system: the means of all windows, in five columns or, `wide`, in all."""
+    return _drawn(_means_title(comparison.tables), _MEANS, map(_mean_cells, comparison.means), wide=wide)
 
 
 def comparison_markdown(comparison: Comparison, made: Made, *, by_length: bool = False) -> str:
@@ -106,6 +103,9 @@ _MEASURES = (
 )  # fmt: skip
 
 
+_FEW = frozenset({"system", "edits that miss %", "cost with misses", "far fit %", "calls over"})
+"""The columns of a table that is not wide: what is lost, what that costs, and whether every request fitted."""
+
 _MEANS = (
     "edits that miss %", "90 % range", "quoted far / near %", "cost with misses", "cost", "verbatim reuse %",
     "far fit %", "user text % (32k and more)", "calls over",
@@ -132,13 +132,19 @@ def _mean_cells(row: Means) -> tuple[str, ...]:
     )
 
 
-def _table(title: str, rows: Iterable[SystemRow]) -> Table:
+def _table(title: str, rows: Iterable[SystemRow], *, wide: bool) -> Table:
+    return _drawn(title, _MEASURES, ((_system(row), *_measures(row)) for row in rows), wide=wide)
+
+
+def _drawn(title: str, measures: Sequence[str], rows: Iterable[Sequence[str]], *, wide: bool) -> Table:
+    """A table of systems; a row begins with the system's name."""
+    shown = [wide or name in _FEW for name in ("system", *measures)]
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     table.add_column("system", no_wrap=True)
-    for name in _MEASURES:
+    for name in itertools.compress(measures, shown[1:]):
         table.add_column("\n".join(textwrap.wrap(name, _HEADER_CHARS)), justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(_system(row), *_measures(row))
+        table.add_row(*itertools.compress(row, shown))
     return table
 
 

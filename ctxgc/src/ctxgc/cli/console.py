@@ -54,6 +54,11 @@ def _recorded(directory: Path) -> list[Path]:
     return [path for path in found if path.is_file()]
 
 
+def strategy_names(options: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The strategies that ``--strategy`` names, with commas between them or given several times; None without any."""
+    return tuple(name for option in options for name in option.split(",")) if options else None
+
+
 def stdout() -> Console:
     """Where tables go; as wide as the terminal, or wide enough."""
     console = Console()

@@ -14,7 +14,7 @@ import typer
 from rich.progress import Progress
 
 from ctxgc.cli.cache_commands import show_prices
-from ctxgc.cli.console import given, progress_bar, say, stdout
+from ctxgc.cli.console import given, progress_bar, say, stdout, strategy_names
 from ctxgc.cli.tables import (
     FileFailure,
     chart,
@@ -42,7 +42,8 @@ def replay_sessions(
     *,
     session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
     strategy: Annotated[
-        list[str] | None, typer.Option(help="How to collect, by name; several are asked in this order.")
+        list[str] | None,
+        typer.Option(help="How to collect, by name; several, with commas between them, are asked in this order."),
     ] = None,
     window: Annotated[int | None, typer.Option(help="Tokens that a request may have.", min=1)] = None,
     threshold: Annotated[float | None, typer.Option(help="Usage in percent at which a collection begins.")] = None,
@@ -70,7 +71,7 @@ def replay_sessions(
 ) -> None:
     """Replay recorded sessions, every assistant message a model call, and measure what a strategy does to them."""
     values = {"context_limit": window, "threshold_percent": threshold, "target_percent": target,
-              "pressure_percent": pressure, "strategy": strategy}  # fmt: skip
+              "pressure_percent": pressure, "strategy": strategy_names(strategy)}  # fmt: skip
     plugins = Plugins.discover()
     try:
         chosen = _config(config, values, option or [])

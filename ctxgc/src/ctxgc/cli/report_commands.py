@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import attrs
 import typer
 
+from ctxgc.cli.console import strategy_names
 from ctxgc.evaluation.transcripts import read_transcript
 from ctxgc.report.page import page
 from ctxgc.report.reading import read
@@ -46,7 +47,7 @@ def report(
     """Write a session as one HTML page: its window over time, what was collected and why, what it cost."""
     try:
         _check_output(output)
-        found = _reported(session, _Given(strategy=tuple(strategy or ()), window=window, model=model))
+        found = _reported(session, _Given(strategy=strategy_names(strategy) or (), window=window, model=model))
         written = page(found)
         _write(output, written)
     except ConfigError as error:

@@ -27,13 +27,14 @@ class Contract:
             on for ever, for instance. After that the other rules of the class are not asked.
         weakened: Rules that do not hold here, by name, each with the reason; they are skipped, and the reason is shown.
             Only a rule named here may be replaced by a method of your own.
+        hanging: The rule that has not come to an end, "" while there is none; set by the rules themselves.
 
     """
 
     seeds: ClassVar[tuple[int, ...]] = tuple(range(8))
     seconds: ClassVar[float] = 120.0
     weakened: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    _hanging: ClassVar[str] = ""
+    hanging: ClassVar[str] = ""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Refuse a subclass that replaces the rule about weakened rules: nothing else could tell it."""
@@ -79,7 +80,7 @@ def rule(method: Callable[[C], None]) -> Callable[[C], None]:
 def _in_time(method: Callable[[C], None], contract: C) -> None:
     """Ask a rule in a thread of its own, which ends with the process when what it tests never does."""
     kind, raised = type(contract), list[BaseException]()
-    assert not kind._hanging, f"not asked: {kind._hanging} has not come to an end"
+    assert not kind.hanging, f"not asked: {kind.hanging} has not come to an end"
 
     def ask() -> None:
         try:
@@ -91,13 +92,13 @@ def _in_time(method: Callable[[C], None], contract: C) -> None:
     thread.start()
     thread.join(kind.seconds)
     if thread.is_alive():
-        kind._hanging = f"{kind.__name__}.{method.__name__}"
-        raise AssertionError(f"{kind._hanging} takes longer than {kind.seconds:g} s; it is here:\n{_place(thread)}")
+        kind.hanging = f"{kind.__name__}.{method.__name__}"
+        raise AssertionError(f"{kind.hanging} takes longer than {kind.seconds:g} s; it is here:\n{_place(thread)}")
     if raised:
         raise raised[0]
 
 
 def _place(thread: threading.Thread) -> str:
     """Where a thread is: its six innermost calls, the last one last."""
-    frame = sys._current_frames().get(thread.ident or 0)
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - how Python shows where its threads are
     return "".join(traceback.format_stack(frame, limit=6)) if frame is not None else "it has just ended"

@@ -62,7 +62,7 @@ def test_open_questions_are_roots():
     session = session_of("alpha_one", "beta_two", *REST)
     collector = attrs.evolve(collections_of(session).collector, questions=("Is alpha_one still used?",))
     view = collector._view(
-        window_of(session), scheduler_of(session).manual(moment_of(session), 50), session._protection
+        window_of(session), scheduler_of(session).manual(moment_of(session), 50), session.port.protection
     )
     results = [item for item in session.items() if item.kind is ItemKind.TOOL_RESULT]
     assert [view.distance(item) for item in results[:2]] == [1, None]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import counting, evidence, importance, liveness, searching, storage, summaries, turns
+from benchmarks import counting, evidence, importance, liveness, searching, starting, storage, summaries, turns
 
-BENCHES = (counting, turns, liveness, importance, storage, searching, summaries, evidence)
+BENCHES = (starting, counting, turns, liveness, importance, storage, searching, summaries, evidence)
 """Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
 
 

@@ -22,6 +22,7 @@ from gc_core.providers.rules import check_collection, check_request
 from gc_core.session.compact import compact
 from gc_core.storage.audit import verify
 from gc_core.storage.purge import purge
+from tests.support.inside import window_of
 from tests.support.quill.provider import QUILL
 from tests.support.say import lines
 
@@ -121,7 +122,7 @@ def test_its_texts_are_redacted_and_its_stamps_are_not(tmp_path):
         session.append(said(f"The key is {SECRET}."))
         session.pre_send()
         session.post_turn(called("c1", SECRET, stamp=SECRET))
-        human, reply = session._context.render().messages
+        human, reply = window_of(session).render().messages
         assert human["content"][0]["text"] == "The key is [masked]."
         assert "[masked]" in reply["calls"][0]["function"]["arguments"]
         assert reply["stamp"] == SECRET
@@ -206,7 +207,7 @@ def test_a_call_that_streams_is_carried_out():
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("openai", "anthropic", "responses", "gemini")
-NAMES = re.compile(r"anthropic|openai|gemini|^responses$|\\bproviders\\.responses\\b|responsesformat", re.IGNORECASE)
+NAMES = re.compile(r"anthropic|openai|gemini|^responses$|\bproviders\.responses\b|responsesformat", re.IGNORECASE)
 
 MENTIONS = re.compile("|".join(FOLDERS), re.IGNORECASE)
 
@@ -216,7 +217,7 @@ MAY_NAME = {
     "gc_core/integrations/telemetry/genai.py": "OpenTelemetry's word for a cloud's service holds a vendor's name",
     "gc_core/relevance/tasking.py": "holds the first words of an agent's prompt",
     "gc_core/session/compact.py": "the default of the parameter format=",
-    "gc_core/session/core.py": "the default of the parameter format=",
+    "gc_core/session/facade.py": "the default of the parameter format=",
     "gc_core/summaries/model_choice.py": "what litellm calls the vendors of the price list, who need not have a format",
     "gc_core/testing/conversations.py": "the kit's conversations are written in the two formats that most agents speak",
     "gc_core/testing/middleware.py": "the formats in which the kit tries a middleware",

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ctxgc.cli import session_commands
-from ctxgc.cli.app import app
+from ctxgc.cli.app import COMMANDS, app
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession
@@ -529,9 +528,9 @@ def test_the_console_script_pipes_an_item_byte_by_byte(directory):
 
 def test_every_command_is_listed_with_a_help_of_its_own():
     listed = run("--help").stdout
-    for command in session_commands.COMMANDS:
-        assert f"  {command.__name__} " in listed
-        assert run(command.__name__, "--help").exit_code == 0
+    for name in COMMANDS:
+        assert f"  {name} " in listed
+        assert run(name, "--help").exit_code == 0
 
 
 # --- memory across sessions -----------------------------------------------------------------------------------------

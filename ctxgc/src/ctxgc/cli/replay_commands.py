@@ -30,7 +30,7 @@ from ctxgc.evaluation.replay_report import ReplayReport, pooled
 from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import ConfigError, GCError, TranscriptError
 from gc_core.plugins.manager import Plugins, named
-from gc_core.providers import format_named
+from gc_core.providers import PROVIDERS, format_named
 from gc_core.session.config_loading import load_config
 from gc_core.values.config import GCConfig
 from gc_core.values.json_values import read_json
@@ -56,7 +56,7 @@ def replay_sessions(
     config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
     format: Annotated[  # noqa: A002 - the option's name
         str | None,
-        typer.Option(help="Read the messages as openai, anthropic, responses or gemini, whatever they look like."),
+        typer.Option(help=f"Read the messages in this format, whatever they look like: {', '.join(PROVIDERS)}."),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="The model whose tokens are counted, and whose cache and prices are simulated.")

@@ -37,7 +37,6 @@ def loaded() -> ModuleType:
     # Else it would download its table of models at import, and read a .env file of the working directory into the
     # environment of the whole process.
     import importlib
-    import importlib.util
 
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

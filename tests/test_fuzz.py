@@ -13,7 +13,10 @@ from tests.fuzz.running import run
 from tests.fuzz.telling import as_code
 from tests.fuzz.validity import complaints
 
-SEEDS = (*range(1, 101), 501259, 901572, 902845, 904125, 904317, 904965, 905466)
+SEEDS = (
+    *range(1, 101),
+    *(501259, 901572, 902845, 904125, 904317, 904965, 905466, 2000712, 2003600, 2011647, 2019718),
+)
 """A hundred, and those that showed a breach once."""
 
 

@@ -20,6 +20,7 @@ from tests.fuzz.counting import allowed, least_tokens
 from tests.fuzz.plain import JSON, canonical, deep, strings, without
 from tests.fuzz.validity import as_blocks, complaints, field
 
+CLOSING_FRAME = re.compile(r"<(\s*/\s*context)", re.IGNORECASE)
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 
 
@@ -164,7 +165,8 @@ class Held:
             return
         sent = list(strings([request.system, request.messages]))
         for name, texts in self.texts.items():
-            if "" not in texts and not any(text in one for text in texts for one in sent):
+            ways = texts | {CLOSING_FRAME.sub(r"<\\\1", text) for text in texts}  # as a frame around it has it (A9)
+            if "" not in texts and not any(text in one for text in ways for one in sent):
                 kind = name.split(" ", 1)[0]
                 yield Breach(f"held: {kind} is not in the request", f"{name}: {min(texts, key=len)[:200]!r}")
 

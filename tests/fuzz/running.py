@@ -253,7 +253,7 @@ class Run:
         self.unsent.clear()
         now = flat(self.script.format, request)
         self.breach(
-            *request_breaches(self.session, request, self.usable),
+            *request_breaches(self.session, request, self._room(request)),
             *self.held.breaches(request),
             *self.sealed.breaches(request),
             *(last_thinking_breaches(request, self.newest_reply) if self.model in FREE_THINKING else ()),
@@ -270,6 +270,11 @@ class Run:
         self._again(now)
         return True
 
+    def _room(self, request: gc.Request) -> int:
+        """Tokens that the request may have by our count: usage reports may say that the provider counts fewer."""
+        told = self.session.port.estimate(request.tokens)
+        return int(self.usable * max(1.0, request.tokens / max(1, told)))
+
     def _request(self) -> gc.Request | None:
         try:
             return self.session.pre_send()
@@ -281,6 +286,7 @@ class Run:
         except SpendLimitError:
             if "max_total_tokens" not in self.script.config:
                 raise
+            self.broken = True
         except RereadLoopError:
             if self.script.config.get("reread_guard") != "raise":
                 raise
@@ -307,8 +313,10 @@ class Run:
         ]
         answered = [item for item in items if item.unit >= newest and item.turn >= 0 and item not in held]
         lines = sum(min(item.tokens, LINE_TOKENS) if item.kind in SHORTENED else item.tokens for item in answered)
-        reported = max(1.0, error.needed / sum(error.owners.values()))  # a refusal's sizes say that tokens cost more
-        return (sum(item.tokens for item in held) + lines) * reported < error.limit / 2
+        counted, least = sum(error.owners.values()), sum(item.tokens for item in held) + lines
+        # What a refusal or a usage report says may mean that each token costs more, or the request as a whole.
+        reported = max(least * error.needed / counted, least + error.needed - counted, least)
+        return reported < error.limit / 2
 
     def _again(self, now: list[str]) -> None:
         request = self._request()

@@ -617,7 +617,7 @@ ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
     "pin_turn": (SourceError,),
     "unpin": (SourceError,),
     "restore": (SourceError, RuleError),
-    "condense": (RuleError,),
+    "condense": (RuleError, SourceError),
     "redo": (SourceError,),
     "rollback": (LogError,),
     "rewind": (SourceError,),

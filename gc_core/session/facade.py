@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import attrs
 
@@ -12,8 +12,6 @@ from gc_core.cache.account import CacheReport
 from gc_core.collector.request_counts import request_counter_of
 from gc_core.errors import ConfigError
 from gc_core.events import Listener
-from gc_core.learning.contract import FactExtractor
-from gc_core.learning.proposals import Proposal
 from gc_core.plugins.manager import Plugins
 from gc_core.providers import provider_named
 from gc_core.providers.contract import TokenCounter
@@ -50,6 +48,10 @@ from gc_core.values.sources import ENRICHMENT, SYSTEM, InstructionSource
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import WindowView
+
+if TYPE_CHECKING:
+    from gc_core.learning.contract import FactExtractor
+    from gc_core.learning.proposals import Proposal
 
 
 class SessionFacade:

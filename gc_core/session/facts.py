@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import attrs
 
 from gc_core.errors import SourceError
-from gc_core.learning.contract import FactExtractor
-from gc_core.learning.extraction import WordedExtractor
-from gc_core.learning.proposals import Proposal, Said, proposals_for
 from gc_core.plugins.redaction import masked_name
 from gc_core.session.runtime import SEAM, Runtime
 from gc_core.storage.facts import FactChange, FactStore, Promotion
@@ -20,6 +18,10 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import CONVERSATION, InstructionSource
 from gc_core.window.memory_blocks import Block
+
+if TYPE_CHECKING:
+    from gc_core.learning.contract import FactExtractor
+    from gc_core.learning.proposals import Proposal, Said
 
 _FACTS, _KNOWN, _FACTS_LAYER = "facts", "known", 20
 
@@ -38,6 +40,9 @@ class SessionFacts:
 
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
         """Find what is worth knowing later; see ``GCSession.propose``."""
+        from gc_core.learning.extraction import WordedExtractor
+        from gc_core.learning.proposals import proposals_for
+
         said = dict(self._user_items())
         items = tuple(item for item, _ in said.values())
         stated = (WordedExtractor() if extractor is None else extractor).extract(items)
@@ -76,6 +81,8 @@ class SessionFacts:
 
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
         """What users said, as far as nobody went back behind it, with the time at which it was said."""
+        from gc_core.learning.proposals import Said
+
         state, log = self._runtime.state, self._runtime.store.log
         taken_back = RewoundRanges.of(self._runtime.store.ledger)
         for place, record in log.records(0, log.size):

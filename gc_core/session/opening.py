@@ -23,8 +23,6 @@ from gc_core.storage.checkpoints import Checkpoints
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
-from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
-from gc_core.summaries.validation import SummaryValidator
 from gc_core.task.contract import StateExtractor
 from gc_core.values.config import GCConfig, check_no_share
 from gc_core.values.protocols import (
@@ -158,6 +156,9 @@ def with_strategy_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) ->
 
 def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
     """Who writes summaries: the host's object, the extract, or what the configuration names."""
+    from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
+    from gc_core.summaries.validation import SummaryValidator
+
     config = settings.config
     summarizer, name = host.summarizer, config.summarizer
     if summarizer is not None:

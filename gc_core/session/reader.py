@@ -7,11 +7,9 @@ import functools
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, NoReturn, Self, Unpack
 
 from gc_core.errors import LogError
-from gc_core.learning.contract import FactExtractor
-from gc_core.learning.proposals import Proposal
 from gc_core.plugins.manager import Plugins
 from gc_core.session.facts import SessionFacts
 from gc_core.session.history import History, HistoryEntry
@@ -27,6 +25,10 @@ from gc_core.storage.usage_ledger import LedgerAccount
 from gc_core.values.folders import TemporaryFolder
 from gc_core.values.messages import Request
 from gc_core.values.sources import CONVERSATION
+
+if TYPE_CHECKING:
+    from gc_core.learning.contract import FactExtractor
+    from gc_core.learning.proposals import Proposal
 
 
 class SessionReader:

@@ -29,7 +29,6 @@ from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.state import Position
 from gc_core.storage.task_state_file import VERSION, OpenCall, SavedState, mark_at, saved_state
 from gc_core.task.contract import StateExtractor, extracted
-from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.rendering import StateText, state_text
 from gc_core.task.values import TaskState
 from gc_core.values.items import Item, ItemKind
@@ -126,6 +125,8 @@ class TaskMemory:
     def _extract(self, state: TaskState, items: tuple[Item, ...]) -> TaskState:
         name, objective = self._runtime.config.state_extractor, self._runtime.state.objective.text
         if self._runtime.plugins.is_quarantined(name, EXTRACT):
+            from gc_core.task.extractor import DeterministicExtractor
+
             return DeterministicExtractor().extract(state, items, objective)
         guard = functools.partial(self._runtime.plugins.guarded, name, EXTRACT)
         failed = len(self._runtime.plugins.failures)

@@ -24,6 +24,7 @@ from gc_core.task.values import (
     MOST_LESSONS,
     MOST_WAITING,
     MOST_WORDS,
+    REQUEST,
     Constraint,
     Decision,
     ErrorPattern,
@@ -293,7 +294,7 @@ class _Walk:
             if not cause and draft.cursor.request:
                 cause = f"turn {draft.cursor.turn}"
                 if cause not in draft.entities:
-                    draft.touch(cause, touched.REQUEST, "asked", draft.cursor.request, draft.cursor.turn)
+                    draft.touch(cause, REQUEST, "asked", draft.cursor.request, draft.cursor.turn)
             if cause and cause != name:
                 draft.relate(cause, "causes", name, by)
 

@@ -14,6 +14,7 @@ from gc_core.task.strength import Strength, strength_of
 from gc_core.task.values import (
     ACTIVE,
     COMPLETED,
+    REQUEST,
     Constraint,
     Decision,
     EntityState,
@@ -306,7 +307,7 @@ def _what_happened(state: TaskState) -> Iterator[_Line]:
 
 def _touched(state: TaskState) -> tuple[list[EntityState], list[EntityState]]:
     """What was touched, oldest first, but for the files that were changed before the newest ones, which come second."""
-    entities = [entity for entity in state.entities.values() if entity.kind != "request"]
+    entities = [entity for entity in state.entities.values() if entity.kind != REQUEST]
     entities.sort(key=lambda entity: (number_of(entity.item), entity.name))
     old = [entity for entity in entities if entity.changed and entity.kind in _FILES][:-_NEWEST_FILES]
     names = {entity.name for entity in old}

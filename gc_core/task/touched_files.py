@@ -13,7 +13,7 @@ from gc_core.task.draft import Draft
 from gc_core.values.items import Item
 from gc_core.values.patterns import regex
 
-FILE, TEST, SYMBOL, SERVICE, REQUEST = "file", "test", "symbol", "service", "request"
+FILE, TEST, SYMBOL, SERVICE = "file", "test", "symbol", "service"
 """Kinds of entities."""
 
 _MOST_OF_A_CALL = 12

@@ -44,6 +44,9 @@ MOST_WAITING: Final = 64
 MOST_WORDS: Final = 32
 """Words of a call's arguments that are remembered, to know its repetition by."""
 
+REQUEST: Final = "request"
+"""The kind of an entity that is a user's message: the cause of what was done next."""
+
 PENDING, ACTIVE, COMPLETED, CANCELLED = STATUSES = ("pending", "active", "completed", "cancelled")
 """How far a sub-goal is."""
 

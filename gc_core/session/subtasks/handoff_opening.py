@@ -22,8 +22,6 @@ from gc_core.session.subtasks.handoff_texts import (
     tagged,
 )
 from gc_core.storage.master_log import FILE_NAME, LogRecord
-from gc_core.summaries.digests import digest_text
-from gc_core.summaries.validation import FACTS_HEAD
 from gc_core.values.config import GCConfig
 from gc_core.values.items import Form, Item, ItemKind, Level, Unit
 from gc_core.values.layers import SystemPart, is_own
@@ -179,6 +177,9 @@ class OpeningWriter:
         session, count = self._runtime.store.session, self._runtime.counter.count
         where = "" if self._runtime.store.temporary else str(self._runtime.directory / FILE_NAME)
         room = max(1, tokens - count(account(session, where, opening.items, ())) - SEAM)
+        from gc_core.summaries.digests import digest_text
+        from gc_core.summaries.validation import FACTS_HEAD
+
         names = dict.fromkeys(name for item in opening.items for span in item.scan.spans for name in span.names)
         request = SummaryRequest(
             items=opening.items,

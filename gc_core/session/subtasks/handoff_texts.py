@@ -11,8 +11,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.task.touched_files import REQUEST
-from gc_core.task.values import StateCursor, TaskState
+from gc_core.task.values import REQUEST, StateCursor, TaskState
 from gc_core.values.config import GCConfig
 from gc_core.values.items import Item
 from gc_core.values.json_values import Path, key_of, read_json, rebuilt

@@ -219,3 +219,45 @@ def test_a_session_of_before_digests_opens_and_verifies(tmp_path):
     assert verify(tmp_path) == ()
     with GCSession.open(tmp_path) as opened:
         assert state_of(opened).sent
+
+
+# --- undoing what a reply grew behind ---------------------------------------------------------------------------------
+
+
+def piece(number, text):
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
+
+
+def called(number):
+    return {"type": "function_call", "id": f"fc_{number}", "call_id": f"c{number}", "name": "read", "arguments": "{}"}
+
+
+@pytest.fixture
+def grown(tmp_path):
+    """A collection took a part of a reply, and further pieces of it came afterwards."""
+    config = GCConfig(strategy="gc_truncate", context_limit=2_500, output_reservation=0)
+    with GCSession(config, format="responses", directory=tmp_path / "s") as session:
+        session.append({"role": "user", "content": "word " * 800}, policy=GCPolicy.LOCKED)
+        session.pre_send()
+        session.post_turn({"role": "assistant", "output": [piece(1, "word " * 1_800)]})
+        session.pre_send()
+        assert len(session.history()) == 1
+        session.switch(context_limit=8_000)
+        session.post_turn({"role": "assistant", "output": [piece(2, "And now the second."), called(3)]})
+        session.append({"type": "function_call_output", "call_id": "c3", "output": "done"})
+        yield session
+
+
+def kinds_in(session):
+    return [(message.get("type"), message.get("id")) for message in session.pre_send().messages]
+
+
+@pytest.mark.parametrize("steps", [("undo",), ("undo", "redo"), ("undo", "redo", "undo")])
+def test_pieces_that_came_after_a_collection_survive_its_undoing(grown, steps):
+    later = [("message", "msg_2"), ("function_call", "fc_3"), ("function_call_output", None)]
+    assert kinds_in(grown)[-3:] == later
+    for step in steps:
+        assert getattr(grown, step)()
+        assert kinds_in(grown)[-3:] == later
+    assert_opens_as_it_was(grown)

@@ -419,7 +419,7 @@ class SessionState:
             return _pinned(message, stood) if pinned else message
 
         cursor = numbered(self.context.cursor, numbers)
-        context = self.context.with_messages(patched(self.context.messages, hunks, load), cursor)
+        context = self.context.with_messages(patched(self.context.messages, hunks, load, self.format), cursor)
         if record.counter != self.counter.name:
             context = context.recounted(self.intake())
         if self._clears or self.cleared:  # what comes back was saved as it counted then

@@ -119,12 +119,20 @@ def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[
 
 
 def patched(
-    messages: Sequence[Message], hunks: Iterable[Patch], load: Callable[[SavedMessage], Message]
+    messages: Sequence[Message],
+    hunks: Iterable[Patch],
+    load: Callable[[SavedMessage], Message],
+    format: Format,  # noqa: A002 - the session's own word
 ) -> list[Message]:
-    """The messages with these changes. Raises LogError, naming the place, where what should go does not stand."""
+    """
+    Apply changes to messages. What joined a message after its change was recorded stays at its end.
+
+    Raises LogError, naming the place, where a message that should go is missing.
+    """
     result: list[Message] = []
     rest = iter(messages)
     for hunk in hunks:
+        grown: tuple[Message, int] | None = None
         if hunk.behind:
             result += _up_to(rest, hunk.behind)
         for gone in hunk.gone:
@@ -133,8 +141,31 @@ def patched(
                 where = f"behind {hunk.behind}" if hunk.behind else "at the head"
                 text = f"{where} message {gone.id} should stand, and {found.id if found else 'nothing'} does"
                 raise LogError(f"the ledger does not fit the window: {text}")
-        result += map(load, hunk.come)
+            if len(found.items) > len(gone.items):
+                grown = found, len(gone.items)
+        come = list(map(load, hunk.come))
+        result += come if grown is None else _with_tail(come, *grown, format)
     return [*result, *rest]
+
+
+def _with_tail(
+    come: Sequence[Message],
+    found: Message,
+    start: int,
+    format: Format,  # noqa: A002 - the session's own word
+) -> list[Message]:
+    """Append the items of a grown message from ``start`` on to its other version, or to the messages where it left."""
+    earlier = format.read(found.payload)[:start]
+    rest = format.edit(found.payload, {part.place: None for part in earlier})
+    if rest is None:
+        raise LogError(f"message {found.id} has {len(found.items)} items and its payload {len(earlier)} parts")
+    tail = attrs.evolve(found, payload=rest, items=found.items[start:], as_logged=False)
+    if not come or come[-1].id != found.id:
+        return [*come, tail]
+    whole = format.join(come[-1].payload, rest)
+    if whole is None:
+        raise LogError(f"what joined message {found.id} does not join its other version")
+    return [*come[:-1], attrs.evolve(tail, payload=whole, items=(*come[-1].items, *tail.items))]
 
 
 def _up_to(rest: Iterator[Message], wanted: str) -> Iterator[Message]:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from gc_core import GCSession, Plugins
-from gc_core.errors import LogError
+from gc_core.errors import LogError, SessionClosedError
 from gc_core.storage import file_handle as handles
 from gc_core.storage.journal import Journal, line_of
 from gc_core.storage.search import indexer
+from gc_core.storage.writer_lock import LOCKS
 from tests.support.say import answer, small, user
 
 LISTED = Path("/proc/self/fd")
@@ -46,7 +47,7 @@ def test_as_many_sessions_as_one_likes_may_be_open():
     """Before, each held two files: the 509th failed where a process may have 1,024."""
     assert open_files() != []
     count, plugins = 100, Plugins.discover()
-    with at_most(handles.MOST_OPEN + 20), contextlib.ExitStack() as closing:
+    with at_most(handles.FILES.limit + 20), contextlib.ExitStack() as closing:
         sessions = [closing.enter_context(small(plugins=plugins)) for _ in range(count)]
         for turn in range(2):
             for number, session in enumerate(sessions):
@@ -58,12 +59,13 @@ def test_as_many_sessions_as_one_likes_may_be_open():
                 *(f"Request 0 of {number}.", f"Answer 0 of {number}."),
                 *(f"Request 1 of {number}.", f"Answer 1 of {number}."),
             ]
-        assert len(open_files(".jsonl")) <= handles.MOST_OPEN
+        assert len(open_files(".jsonl")) <= handles.FILES.limit
 
 
-def test_an_idle_session_with_a_directory_holds_its_lock_alone(tmp_path, monkeypatch):
+def test_an_idle_session_with_a_directory_holds_no_file_when_others_are_used(tmp_path, monkeypatch):
     monkeypatch.setattr(indexer, "IDLE_SECONDS", 0.01)
-    monkeypatch.setattr(handles, "MOST_OPEN", 2)
+    monkeypatch.setattr(LOCKS, "limit", 1)
+    monkeypatch.setattr(handles.FILES, "limit", 2)
     with contextlib.ExitStack() as closing:
         sessions = [closing.enter_context(small(directory=tmp_path / f"s{number}")) for number in range(4)]
         for session in sessions:
@@ -73,13 +75,69 @@ def test_an_idle_session_with_a_directory_holds_its_lock_alone(tmp_path, monkeyp
         while open_files("index.db") and time.monotonic() < ends:
             time.sleep(0.01)
         assert open_files("index.db") == []
-        assert len(open_files(f"{tmp_path}")) <= len(sessions) + handles.MOST_OPEN
+        assert len(open_files(f"{tmp_path}")) <= LOCKS.limit + handles.FILES.limit
         sessions[0].append(user("Another one, which is found too."))
         assert len(sessions[0].search("found")) == 2
 
 
+def test_a_thousand_sessions_with_directories_may_be_open(tmp_path):
+    """Before, each held its lock: the 1,000th failed where a process may have 1,024 files."""
+    plugins = Plugins.discover()
+    with at_most(handles.FILES.limit + LOCKS.limit + 40), contextlib.ExitStack() as closing:
+        sessions = [
+            closing.enter_context(small(plugins=plugins, directory=tmp_path / f"s{number}")) for number in range(300)
+        ]
+        for number, session in enumerate(sessions):
+            session.append(user(f"Request {number}."))
+            assert session.recall("i1") == f"Request {number}."
+
+
+@pytest.fixture
+def rested(tmp_path, monkeypatch):
+    """A session with a directory whose lock rests, because three others are used and one lock may stay open."""
+    monkeypatch.setattr(LOCKS, "limit", 1)
+    with contextlib.ExitStack() as closing:
+        first = closing.enter_context(small(directory=tmp_path / "s0"))
+        first.append(user("The first request."))
+        for number in range(1, 4):
+            closing.enter_context(small(directory=tmp_path / f"s{number}")).append(user("Another."))
+        assert open_files(f"{tmp_path / 's0'}/lock") == []
+        yield first
+
+
+def test_a_session_whose_lock_rested_goes_on_where_nobody_else_opened_it(rested):
+    rested.append(user("The second request."))
+    assert len(open_files(f"{rested.directory}/lock")) == 1
+    with pytest.raises(LogError, match="is open in another session"):
+        GCSession.open(rested.directory)
+    assert [rested.recall(key) for key in ("i1", "i2")] == ["The first request.", "The second request."]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda session: session.append(user("Too late.")),
+        lambda session: session.pre_send(),
+        lambda session: session.checkpoint(),
+        lambda session: session.close(),
+    ],
+)
+def test_a_session_whose_directory_another_opened_while_its_lock_rested_writes_nothing(rested, call):
+    with GCSession.open(rested.directory) as other:
+        other.append(user("From another session."))
+    files = {path: path.read_bytes() for path in Path(rested.directory).rglob("*") if path.is_file()}
+    for _ in range(2):
+        with pytest.raises(SessionClosedError, match="was opened by another session while this one rested"):
+            call(rested)
+    with rested:
+        pass
+    assert {path: path.read_bytes() for path in Path(rested.directory).rglob("*") if path.is_file()} == files
+    with GCSession.open(rested.directory) as session:
+        assert session.recall("i2") == "From another session."
+
+
 def test_files_that_take_turns_hold_what_was_written_to_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(handles, "MOST_OPEN", 3)
+    monkeypatch.setattr(handles.FILES, "limit", 3)
     journals = [Journal(tmp_path / f"{number}.jsonl") for number in range(8)]
     expected = [[] for _ in journals]
 
@@ -106,7 +164,7 @@ def test_files_that_take_turns_hold_what_was_written_to_each(tmp_path, monkeypat
 
 @pytest.mark.parametrize("call", [lambda journal: journal.append([b'{"a":2}\n']), lambda journal: [*journal.lines()]])
 def test_a_file_that_took_the_place_of_one_that_rested_is_not_touched(tmp_path, monkeypatch, call):
-    monkeypatch.setattr(handles, "MOST_OPEN", 1)
+    monkeypatch.setattr(handles.FILES, "limit", 1)
     journal = Journal(tmp_path / "a.jsonl")
     journal.append([b'{"a":1}\n'])
     others = [Journal(tmp_path / f"{number}.jsonl") for number in range(4)]

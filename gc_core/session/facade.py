@@ -174,7 +174,7 @@ class SessionFacade:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it, unless that has been done; a forked child leaves it to its parent."""
+        """Close it, unless that has been done, or its files belong to another process or session by now."""
         if not self._gate.is_over:
             self.close()
 

@@ -146,8 +146,8 @@ class CallGate:
 
     @property
     def is_over(self) -> bool:
-        """Whether no call is taken: the session was closed, or this is a forked child."""
-        return self.closed or self._runtime.store.is_inherited
+        """Whether no call is taken: the session was closed, another has its directory, or this is a forked child."""
+        return self.closed or self._runtime.store.is_lost
 
     @contextlib.contextmanager
     def call(self, name: str) -> Iterator[None]:
@@ -159,7 +159,7 @@ class CallGate:
     def entered(self, name: str) -> Iterator[None]:
         """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
         # Before the lock: whoever held it when this process was forked never gives it back here.
-        self._runtime.store.check_process(name.strip("_"))
+        self._runtime.store.check_owner(name.strip("_"))
         with self.lock:
             if self.closed:
                 raise SessionClosedError(f"{name.strip('_')}() on a closed session")

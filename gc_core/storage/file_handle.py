@@ -8,11 +8,45 @@ import stat
 import weakref
 from collections import deque
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from gc_core.errors import LogError
 
-MOST_OPEN: Final = 64
+
+class Resting(Protocol):
+    """What holds a descriptor and can let it go until it is needed again."""
+
+    def rest(self) -> bool:
+        """Close it, unless it was used since this was last called; returns whether it is closed."""
+
+
+class Ring:
+    """
+    The open ones of a process, of which those used least recently rest when there are too many.
+
+    Attributes:
+        limit: How many stay open.
+
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        # No lock: adding and taking are atomic, and one too many or too few does no harm.
+        self._open: deque[weakref.ref[Resting]] = deque()
+
+    def add(self, opened: Resting) -> None:
+        """Count one more as open, and let others rest."""
+        self._open.append(weakref.ref(opened))
+        for _ in range(2 * len(self._open)):
+            if len(self._open) <= self.limit:
+                return
+            oldest = self._open.popleft()
+            held = oldest()
+            if held is not None and not held.rest():
+                self._open.append(oldest)
+
+
+FILES: Final = Ring(64)
 """
 Files that all journals of a process hold open together. A system allows 256 to 1,024 for everything, and a server may
 have a thousand sessions; opening one again takes some ten microseconds.
@@ -54,7 +88,7 @@ class Handle:
         self.is_regular = stat.S_ISREG(status.st_mode)
         self.named = False
         """Whether the name of the file is known to be on the disk."""
-        _opened(self)
+        FILES.add(self)
 
     def wake(self) -> None:
         """Open it now, if it is not, so that a call which changes it fails before it has changed anything."""
@@ -115,24 +149,8 @@ class Handle:
         if (status.st_dev, status.st_ino) != self._which:
             raise OSError(errno.ESTALE, "another file has taken its place", str(self._path))
         self._file = file
-        _opened(self)
+        FILES.add(self)
         return file
-
-
-_RING: Final[deque[weakref.ref[Handle]]] = deque()
-"""Handles that may be open. No lock: adding and taking are whole, and one too many or too few does no harm."""
-
-
-def _opened(handle: Handle) -> None:
-    """One more is open: those that were not used for a round rest, the one that waited longest first."""
-    _RING.append(weakref.ref(handle))
-    for _ in range(2 * len(_RING)):
-        if len(_RING) <= MOST_OPEN:
-            return
-        oldest = _RING.popleft()
-        held = oldest()
-        if held is not None and not held.rest():
-            _RING.append(oldest)
 
 
 def opened(path: Path, *, writable: bool) -> Handle:

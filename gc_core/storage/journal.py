@@ -36,7 +36,8 @@ class Journal:
 
     Args:
         path: The file; made when it is missing, mode 0600.
-        writable: Whether lines may be added. One writer at a time is the caller's business.
+        writable: Whether lines may be added.
+        lock: Held while the file is changed. Without one the caller sees to it that there is one writer.
 
     Attributes:
         size: Bytes of whole lines: where the next one will stand.
@@ -47,8 +48,11 @@ class Journal:
 
     """
 
-    def __init__(self, path: Path, *, writable: bool = True) -> None:
+    def __init__(
+        self, path: Path, *, writable: bool = True, lock: contextlib.AbstractContextManager[None] | None = None
+    ) -> None:
         self.path = path
+        self._lock = lock or contextlib.nullcontext()
         self._writable = writable
         self._handle: Handle | None = opened(path, writable=writable)
         end = self._handle.size()
@@ -65,7 +69,8 @@ class Journal:
                 raise LogError(f"{self.path}: not one line that ends in its line break: {line[:200]!r}")
             places.append(ByteRange(end, end + len(line)))
             end += len(line)
-        self._write(b"".join(lines))
+        with self._lock:
+            self._write(b"".join(lines))
         return tuple(places)
 
     def read(self, place: ByteRange) -> bytes:
@@ -105,7 +110,8 @@ class Journal:
         if len(data) != place.end - place.start:
             raise LogError(f"{self.path}: {len(data)} bytes do not fit at {place.start}-{place.end}")
         try:
-            self._held(writing=True).write(data, place.start)
+            with self._lock:
+                self._held(writing=True).write(data, place.start)
         except OSError as error:
             text = f"{self.path}: bytes {place.start}-{place.end} could not be overwritten, or in part: {error}"
             raise LogError(text) from error
@@ -113,11 +119,12 @@ class Journal:
     def cut(self, offset: int) -> None:
         """Move the lines from the one that begins at an offset aside, as if a crash had torn them. Raises LogError."""
         self._check(ByteRange(offset, self.size))
-        self._held(writing=True)
-        if offset > 0 and self._pread(offset - 1, 1) != b"\n":
-            raise LogError(f"{self.path}: no line begins at {offset}")
-        if offset < self.size:
-            self._move_aside(offset, self.size)
+        with self._lock:
+            self._held(writing=True)
+            if offset > 0 and self._pread(offset - 1, 1) != b"\n":
+                raise LogError(f"{self.path}: no line begins at {offset}")
+            if offset < self.size:
+                self._move_aside(offset, self.size)
 
     def sync(self) -> None:
         """Return when everything written is on the disk, whatever happens to the power."""

@@ -19,14 +19,13 @@ from gc_core.storage.ledger import Entry, Ledger, LedgerRecord, Opened
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.rebuild import SESSION, fold, survives_rewinds
 from gc_core.storage.state import Position, SessionState
+from gc_core.storage.writer_lock import WriterLock
 from gc_core.values.folders import TemporaryFolder, private
 from gc_core.values.loggers import CURRENT, logger
 from gc_core.values.messages import Payload
 from gc_core.values.references import ByteRange
 
 _log = logger("gc_core.store")
-
-_LOCK = "lock"
 
 
 class Store:
@@ -46,8 +45,6 @@ class Store:
     """
 
     def __init__(self, directory: Path | None, *, writable: bool = True) -> None:
-        import filelock
-
         self.watch: Watch = UNWATCHED
         self._inherited_from = 0
         _OPEN.add(self)
@@ -59,10 +56,10 @@ class Store:
         else:
             # Absolute: the host may change its own directory.
             self.directory = private(directory.absolute()) if writable else directory.absolute()
-        self._lock = filelock.FileLock(self.directory / _LOCK, mode=0o600) if directory and writable else None
-        self._acquire()
-        self.log = MasterLog(Journal(self.directory / logs.FILE_NAME, writable=writable))
-        self.ledger = Ledger(Journal(self.directory / ledgers.FILE_NAME, writable=writable))
+        files = (self.directory / logs.FILE_NAME, self.directory / ledgers.FILE_NAME)
+        self._lock = WriterLock(self.directory, files) if directory and writable else None
+        log, ledger = (Journal(file, writable=writable, lock=self._lock) for file in files)
+        self.log, self.ledger = MasterLog(log), Ledger(ledger)
         self.checkpoints = shown(self.directory, writable=writable)
         self.session = self._session()
         self._opened = Opened(session=self.session, format="", model=None, config={}, version="")
@@ -86,14 +83,24 @@ class Store:
         """Whether this process was forked from the one that opened it."""
         return self._inherited_from > 0
 
-    def check_process(self, call: str) -> None:
-        """Raise SessionClosedError, saying what to do, in a process that was forked from the one that opened it."""
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing may be written any more: this process is a fork, or another session opened the directory."""
+        return self.is_inherited or (self._lock is not None and self._lock.is_lost)
+
+    def check_owner(self, call: str) -> None:
+        """Raise SessionClosedError, saying what to do, where nothing may be written any more (see ``is_lost``)."""
         if self.is_inherited:
             raise SessionClosedError(
                 f"{call}() in process {os.getpid()}, a fork of process {self._inherited_from}, which holds the session:"
                 " a log has one writer. Open sessions behind the fork: GCSession.open(directory) once the parent has"
                 " closed it, or on a branch that the parent made with session.fork(directory) and closed"
             )
+        if self._lock is not None:
+            try:
+                self._lock.wake()
+            except LogError as error:
+                raise SessionClosedError(f"{call}(): {error}") from error
 
     def leave_behind(self) -> None:
         """Leave the files to the parent, in a forked child: nothing of them is written, unlocked or removed."""
@@ -251,18 +258,6 @@ class Store:
             else:
                 if stands:
                     yield checkpoint
-
-    def _acquire(self) -> None:
-        import filelock
-
-        if self._lock is None:
-            return
-        try:
-            self._lock.acquire(timeout=0)
-        except filelock.Timeout as error:
-            raise LogError(f"{self.directory} is open in another session; a log has one writer") from error
-        except OSError as error:
-            raise LogError(f"{self.directory} cannot be locked: {error}") from error
 
     def _session(self) -> str:
         first = next(iter(self.log.records(0, self.log.size)), None) if self.log.size else None

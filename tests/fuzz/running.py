@@ -407,6 +407,7 @@ class Run:
         if item is not None:
             self.session.set_policy(item.id, gc.GCPolicy(policy))
             self.held.let_go("original" if policy != "locked" else "-")
+            self.held.let_go(f"locked {item.id}")
             if policy == "locked":
                 self._hold_item(item, "locked")
 

@@ -489,7 +489,9 @@ class Run:
 
     def do_switch(self, model: str | None, share: float | None) -> None:
         self.broken = True
-        self.model = model or self.model
+        if model:
+            self.model = model
+            self.newest_reply = None  # the model before may have bound its thinking, which had to go then (N3b)
         if share is None:
             self.session.switch(model=model)
             return

@@ -116,6 +116,9 @@ class Format(Protocol):
     def reply(self, reply: object) -> Payload:
         """The assistant message inside what the provider's client returned: an SDK object, a dict or a message."""
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """A reply as a caller's next list holds it: item by item where the provider sends it so, else as it is."""
+
     def history_elsewhere(self, reply: object) -> str | None:
         """
         Where the provider keeps the history that this reply belongs to (R5), "" where the host sends it all; None when
@@ -130,6 +133,9 @@ class Format(Protocol):
         What the provider itself left out of the request that this reply answers; None when the reply does not tell: the
         last report stands then. Raises MessageError for a report that cannot be read.
         """
+
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """Tool schemas one by one, where a tool may hold several (Gemini)."""
 
     def schema_name(self, schema: Payload) -> str:
         """The tool name in a schema of this format; raises MessageError when there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -62,6 +62,18 @@ class AsyncGCSession(SessionFacade):
     async def pre_send(self) -> Request:
         """The request for the next model call; see ``GCSession.pre_send``."""
         return await self._driven("pre_send", self._core.sending)
+
+    async def sync(
+        self,
+        messages: Iterable[object],
+        *,
+        system: str | Iterable[object] | None = None,
+        tools: Iterable[object] | None = None,
+        marks: bool = False,
+    ) -> Request:
+        """The request for a list that the caller holds; see ``GCSession.sync``."""
+        lists = self._core.lists
+        return await self._driven("sync", lambda: self._core.syncing(lists.read(messages, system, tools, marks=marks)))
 
     async def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
         """Take the model's reply and the usage it reported; see ``GCSession.post_turn``."""

@@ -24,6 +24,7 @@ from gc_core.session.condense import Condenser
 from gc_core.session.facts import SessionFacts
 from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
+from gc_core.session.list_sync import CallersList, ListSync
 from gc_core.session.masking import Masking
 from gc_core.session.opening import Host, Parts, arranged, begun, checkpoints_in, reopened
 from gc_core.session.provider_state import ProviderState
@@ -140,6 +141,7 @@ class SessionCore:
         )
         self.condenser = Condenser(runtime, inbox, collections)
         self.timeline = Timeline(runtime, task=task, meter=meter, archive=archive, collections=collections)
+        self.lists = ListSync(runtime, masking=masking, inbox=inbox, head=self.head, timeline=self.timeline)
         self.leases = Leases(
             runtime,
             gate,
@@ -241,13 +243,27 @@ class SessionCore:
             yield from self.renderer.count()
         return (yield from self._fitting())
 
+    def syncing(self, given: CallersList) -> Steps[Request]:
+        """The request for a list that the caller holds, after the collection that is due."""
+        self.lists.take(given)
+        self.renderer.marks = given.marks
+        request = yield from self.sending()
+        return self.lists.returned(request, given)
+
+    def reporting(self, usage: object) -> None:
+        """The usage that was reported for the last request, whose reply comes with the caller's next list."""
+        if self.meter.raw_sent:
+            self.renderer.observe(self.runtime.format.usage(usage), None, compacted=False)
+        self.spend.follow()
+        self.stream.reset()
+
     def turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
         """The reply is taken, then what is due is collected."""
         payload = self.masking.message(self.runtime.format.reply(reply))
         reported = None if usage is None else self.runtime.format.usage(usage)
         self.replies.check(payload, reported)
         self.provider.note_reply(reply)
-        taken = self.inbox.take(payload, None)
+        taken = self.lists.take_reply(payload) if self.runtime.state.given else self.inbox.take(payload, None)
         if reported is None:
             self.spend.book_unreported(sum(item.tokens for item in taken.new if not item.synthetic))
         elif self.meter.raw_sent:
@@ -364,7 +380,8 @@ class SessionCore:
             with plugins.guarded("auto_expand", "looking for what is missed"):
                 self.suggestions.expand()
         self.task.restate_if_missing()
-        self.head.name_log()
+        if not self.runtime.state.given:  # the system text is the caller's
+            self.head.name_log()
         self.inbox.place_waiting()
         self.leases.settle()
 

@@ -207,6 +207,14 @@ class SessionFacade:
         return self._core.stream.follow(text, usage)
 
     @synchronized
+    def report_usage(self, usage: object) -> None:
+        """
+        Take the usage that the provider reported for the last request, where the reply comes with the next list that
+        ``sync`` is given. Raises MessageError for what is no usage report.
+        """
+        self._core.reporting(usage)
+
+    @synchronized
     def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
         """
         Go on with another model or window; the next ``pre_send`` makes the request fit.

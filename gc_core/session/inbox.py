@@ -46,9 +46,9 @@ class Inbox:
             check_policy(policy, MessageError)
         return self.take(payload, policy).ids
 
-    def take(self, payload: Payload, policy: GCPolicy | None) -> Taken:
-        """Take a message that is ready for the log."""
-        return self._arrived(self._runtime.recorder.take(payload, policy, self._runtime.plugins.classify))
+    def take(self, payload: Payload, policy: GCPolicy | None, given: str = "") -> Taken:
+        """Take a message that is ready for the log, with its digest in the caller's list, if it has one."""
+        return self._arrived(self._runtime.recorder.take(payload, policy, self._runtime.plugins.classify, given))
 
     def place_waiting(self) -> None:
         """Close open calls, and place the blocks that wait at the end."""

@@ -34,6 +34,10 @@ class Masking:
         keys = provider_named(self._runtime.format.name).keys
         return without_secrets(plain, plugins.redact, keys) if plugins.redacts else plain
 
+    def unmasked(self, message: object) -> Payload:
+        """The message in plain JSON values, as it came. Raises MessageError when it is none."""
+        return _plain(message)
+
     def text(self, text: str) -> str:
         """A text without secrets."""
         plugins = self._runtime.plugins

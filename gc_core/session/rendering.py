@@ -29,6 +29,7 @@ class RequestRenderer:
 
     Attributes:
         counted: Own and vendor's tokens of the request that was last counted from outside.
+        marks: Whether requests get cache breakpoints and a cache key; a caller that passes its list sets its own.
 
     """
 
@@ -43,6 +44,7 @@ class RequestRenderer:
         that the collection before it brought back: they stand in the request after the next reply.
         """
         self.counted: tuple[int, int] | None = None
+        self.marks = True
         self.forget_cache()
 
     @property
@@ -61,7 +63,8 @@ class RequestRenderer:
     def render(self) -> Request:
         """The request, which goes out now."""
         runtime = self._runtime
-        request = self._with_options(self._marks.placed(runtime.context.render()))
+        rendered = runtime.context.render()
+        request = self._with_options(self._marks.placed(rendered) if self.marks else rendered)
         with runtime.plugins.guarded("ledger", "first request"):
             runtime.recorder.sent()
         self.settle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -82,6 +83,44 @@ class GCSession(SessionFacade):
         SpendLimitError when the session has spent what ``max_total_tokens`` allows.
         """
         return self._run(self._core.sending())
+
+    @synchronized
+    def sync(
+        self,
+        messages: Iterable[object],
+        *,
+        system: str | Iterable[object] | None = None,
+        tools: Iterable[object] | None = None,
+        marks: bool = False,
+    ) -> Request:
+        """
+        The request for the next model call, for callers who hold the whole list of messages and pass it each time.
+
+        What is new at the end of the list is taken in; then it collects if it must, as ``pre_send`` does. What left
+        once stays away, in the same words, and a list that needs no collection comes back object for object. The same
+        list again is a retry and changes nothing. A list that departs from the known one (the caller went back, edited,
+        forked, or compacted it itself) is continued from the point where it departs; the log keeps everything. Cache
+        marks and null fields make no difference, nor does text as a string or as one block.
+
+        Do not ``append`` beside it. ``post_turn`` may take the reply before the next list brings it; where it does not,
+        ``report_usage`` takes the usage.
+
+        Args:
+            messages: The whole list, in the provider's own shape.
+            system: The system text, or its blocks, where the provider takes it apart from the messages; None leaves it
+                as it is. A change takes effect at once.
+            tools: All tool schemas; None leaves them as they are. A change takes effect at once.
+            marks: Set the session's own cache breakpoints in place of the caller's. Otherwise the caller's stay as they
+                are, and one on a message that left moves to the nearest block before it.
+
+        Raises:
+            MessageError: A message is malformed; what came before it has been taken in.
+            ContextOverflowError: What may not be removed does not fit.
+            SpendLimitError: The session has spent what it may.
+
+        """
+        given = self._core.lists.read(messages, system, tools, marks=marks)
+        return self._run(self._core.syncing(given))
 
     @synchronized
     def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:

@@ -19,6 +19,7 @@ from gc_core.storage.checkpoints import Checkpoint, Checkpoints
 from gc_core.storage.rebuild import survives_rewinds
 from gc_core.storage.state import Position, SessionState, digest_of_messages
 from gc_core.values.loggers import logger
+from gc_core.window.callers_list import BranchPoint, Given
 
 _log = logger("gc_core.session")
 
@@ -70,7 +71,23 @@ class Timeline:
     def rewind(self, turn: int) -> None:
         """Go back to the moment before a turn; see ``GCSession.rewind``."""
         to = self._runtime.recorder.turn_began(turn)
-        self._go_back(to, f"before turn {turn}", self._runtime.store.state_at(to, self._runtime.fresh))
+        self._go_back(to, f"before turn {turn}", self._state_at(to))
+
+    def branch_off(self, kept: int) -> None:
+        """
+        Continue from after so many messages of the caller's list. What was collected there stays collected, unless
+        something in the window stands for messages on both sides: then everything since is taken back.
+        """
+        recorder, state = self._runtime.recorder, self._runtime.state
+        given, dropped = state.given[kept], len(state.given) - kept
+        if state.can_branch(kept):
+            tokens = self._tokens
+            recorder.branch(kept, state.branch_point(kept) or self._branch_point(given))
+            _log.info("list branched off", kept=kept, dropped=dropped, tokens_before=tokens, tokens_after=self._tokens)
+            self.window_changed()
+            return
+        to = Position(given.log, given.ledger)
+        self._go_back(to, f"before message {kept + 1} of the list", self._state_at(to))
 
     def checkpoint(self) -> Checkpoint:
         """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
@@ -137,6 +154,13 @@ class Timeline:
     def _tokens(self) -> int:
         """Of the request as it stands, uncalibrated."""
         return self._runtime.context.budget.total
+
+    def _state_at(self, to: Position) -> SessionState:
+        return self._runtime.store.state_at(to, self._runtime.fresh)
+
+    def _branch_point(self, given: Given) -> BranchPoint:
+        state = self._state_at(Position(given.log, given.ledger))
+        return BranchPoint(state.context.cursor, state.objective)
 
     def _go_back(self, to: Position, why: str, state: SessionState) -> None:
         """What the host set stays as it is: model and window, sources, and what waits for the next request."""

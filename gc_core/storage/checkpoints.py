@@ -28,6 +28,7 @@ from gc_core.values.loggers import logger
 from gc_core.values.patterns import regex
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import BUILT_IN_SOURCES, InstructionSource
+from gc_core.window.callers_list import Given
 from gc_core.window.context import Head
 from gc_core.window.intake import Cursor
 from gc_core.window.memory_blocks import Block, Blocks
@@ -83,6 +84,8 @@ class Checkpoint:
         carried: Blocks that go on behind a compaction and still wait.
         cleared: Items that the provider leaves out.
         objective: What the agent is after.
+        given: What is known of the caller's list.
+        compacted_at: Messages of that list before the provider's last compaction.
 
     """
 
@@ -112,6 +115,8 @@ class Checkpoint:
     carried: tuple[Block, ...] = ()
     cleared: tuple[str, ...] = ()
     objective: Objective = attrs.field(factory=Objective)
+    given: tuple[Given, ...] = ()
+    compacted_at: int = 0
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
@@ -145,6 +150,8 @@ class Checkpoint:
             carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
             cleared=tuple(sorted(state.cleared)),
             objective=state.objective,
+            given=tuple(state.given),
+            compacted_at=state.compacted_at,
         )
 
     def restore(self, state: SessionState) -> None:
@@ -182,6 +189,7 @@ class Checkpoint:
         state.turns, state.thinking = list(self.turns), list(self.thinking)
         state.cleared = frozenset(self.cleared)
         state.objective = self.objective
+        state.given, state.compacted_at = list(self.given), self.compacted_at
 
 
 Guard = Callable[[str, str], AbstractContextManager[Attempt]]
@@ -388,19 +396,24 @@ def _position(pair: Any, _: object) -> Position:
     return Position(log, ledger)
 
 
+def _given(row: Any, _: object) -> Given:
+    digest, *numbers = row
+    items, log, ledger = (converter_of_records().structure(each, int) for each in numbers)
+    return Given(converter_of_records().structure(digest, str), items, log, ledger)
+
+
 @functools.cache
 def _converter() -> cattrs.Converter:
-    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
-
     converter = converter_of_records().copy()
-    converter.register_unstructure_hook(
-        Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)
-    )
-    converter.register_structure_hook(Cursor, make_dict_structure_fn(Cursor, converter, results=override(omit=True)))
     converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
     # Of long sessions the turns are most of a checkpoint: a hook for all of them calls nothing for each.
     converter.register_unstructure_hook_func(
         lambda kind: kind == tuple[Position, ...], lambda turns: [[turn.log, turn.ledger] for turn in turns]
     )
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == tuple[Given, ...],
+        lambda given: [[each.digest, each.items, each.log, each.ledger] for each in given],
+    )
+    converter.register_structure_hook(Given, _given)
     converter.register_structure_hook(Position, _position)
     return converter

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gc_core.errors import GCError, LogError
+from gc_core.relevance.objective import Objective
 from gc_core.storage.journal import Journal, line_of
 from gc_core.values.items import Item
 from gc_core.values.json_values import DEEPEST_RECORD, read_json
@@ -24,6 +25,7 @@ from gc_core.values.removals import GAP, SUMMARY_SHARE, Drop, GCRemovalItem, Stu
 from gc_core.values.results import GCTriggerReason
 from gc_core.values.sources import InstructionSource
 from gc_core.values.summary import SummaryForm, SummaryOutcome
+from gc_core.window.intake import Cursor
 from gc_core.window.memory_blocks import Block
 from gc_core.window.patches import Patch
 
@@ -270,6 +272,25 @@ class Rewound:
 
 
 @attrs.frozen(kw_only=True)
+class Branched:
+    """
+    The caller's list departed from what was known of it: what came after that point left the window.
+
+    Attributes:
+        kept: Messages at the head of the list that are the same.
+        cursor: What was known before the next one.
+        results: Id of the message that what comes next may join, or "".
+        objective: What the agent was after then.
+
+    """
+
+    kept: int
+    cursor: Cursor
+    results: str = ""
+    objective: Objective
+
+
+@attrs.frozen(kw_only=True)
 class Purged:
     """Somebody overwrote a secret on purpose; the digests of the collections in force were made anew."""
 
@@ -330,6 +351,7 @@ LedgerRecord = (
     | Undone
     | Released
     | Rewound
+    | Branched
     | Purged
 )
 
@@ -350,6 +372,7 @@ _KINDS: dict[str, type[Any]] = {
     "undone": Undone,
     "released": Released,
     "rewound": Rewound,
+    "branched": Branched,
     "purged": Purged,
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
@@ -489,6 +512,11 @@ def converter_of_records() -> cattrs.Converter:
     converter.register_structure_hook(
         Item, make_dict_structure_fn(Item, converter, text=override(omit=True), scan=override(omit=True))
     )
+    # A message is saved elsewhere; a cursor names it beside.
+    converter.register_unstructure_hook(
+        Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)
+    )
+    converter.register_structure_hook(Cursor, make_dict_structure_fn(Cursor, converter, results=override(omit=True)))
     converter.register_structure_hook_func(_is_payload, lambda payload, _: payload)
     converter.register_unstructure_hook_func(_is_payload, lambda payload: payload)
     converter.register_structure_hook(Drop | Stub | Summarize, _action)

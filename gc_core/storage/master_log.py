@@ -45,6 +45,7 @@ class LogRecord:
         time: Seconds since 1970; the line has it to the millisecond.
         policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
         by_host: The host said how all of them are held.
+        given: Digest of the message in the caller's list, in hex (``GCSession.sync``), or "".
         payload: The message, or the change of the source, as it arrived.
 
     """
@@ -57,6 +58,7 @@ class LogRecord:
     time: float = 0.0
     policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
     by_host: bool = False
+    given: str = ""
     payload: Mapping[str, Any]
 
     @property
@@ -76,6 +78,7 @@ class LogRecord:
                 "time": round(self.time, 3),
                 "policies": {key: policy.value for key, policy in self.policies.items()},
                 **({"by_host": True} if self.by_host else {}),
+                **({"given": self.given} if self.given else {}),
                 "payload": self.payload,
             }
         )
@@ -94,6 +97,7 @@ class LogRecord:
                 time=_read(saved["time"], float, int),
                 policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
                 by_host=_read(saved.get("by_host", False), bool),
+                given=_read(saved.get("given", ""), str),
                 payload=_read(saved["payload"], dict),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -9,6 +9,7 @@ import attrs
 from gc_core.errors import GCError, LogError
 from gc_core.storage.ledger import (
     Booked,
+    Branched,
     Cleared,
     Collected,
     Configured,
@@ -132,7 +133,7 @@ def apply_log_record(state: SessionState, place: ByteRange, record: LogRecord, a
         return
     if record.source == CONVERSATION.name:
         arrival = state.intake().take(payload, state.context.cursor, policy=record.policy, became=record.items)
-        state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at)
+        state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at, record.given)
     elif PARTS in payload:
         policy = GCPolicy(payload["policy"])
         texts = payload[PARTS].items()
@@ -213,6 +214,8 @@ def apply_ledger_entry(state: SessionState, ledger: Ledger, place: ByteRange, en
             state.undo(state.without(record), record.recalled)
         case Released():
             state.release()
+        case Branched() as record:
+            state.branch(record)
         case Rewound(numbers=numbers):
             state.continue_numbering(numbers)
 

@@ -16,6 +16,7 @@ from gc_core.providers.contract import Format
 from gc_core.providers.rules import check_request
 from gc_core.storage.ledger import (
     Booked,
+    Branched,
     Cleared,
     Collected,
     Configured,
@@ -41,6 +42,7 @@ from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Message, Payload
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
+from gc_core.window.callers_list import BranchPoint
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context, recounted
 from gc_core.window.intake import OWN_POLICIES, Arrival, Classify, Cursor, Intake
@@ -108,8 +110,8 @@ class Recorder:
     # -- what arrives --------------------------------------------------------------------------------------------
 
     @_whole
-    def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify) -> Taken:
-        """A message of the conversation. Raises MessageError when it is malformed."""
+    def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify, given: str = "") -> Taken:
+        """Take a message of the conversation; ``given`` is its digest in the caller's list. Raises MessageError."""
         state = self.state
         before = state.context.cursor
         arrival = state.intake(classify).take(payload, before, policy=policy)
@@ -124,12 +126,13 @@ class Recorder:
             time=time.time(),
             policies={item.id: item.policy for item in new},
             by_host=policy is not None,
+            given=given,
             payload=payload,
         )
         (place,) = self.store.log.append([record])
         arrival = arrival.logged(ids, place, payload)
         tokens = state.context.budget.total
-        taken = state.take(arrival, Position(place.start, self.store.ledger.size))
+        taken = state.take(arrival, Position(place.start, self.store.ledger.size), given)
         return Taken(ids=tuple(filter(None, ids)), new=tuple(taken), arrival=arrival, tokens_before=tokens)
 
     @_whole
@@ -385,6 +388,19 @@ class Recorder:
         self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
         state.continue_numbering(numbers)
         self.state, self._sent = state, ""
+
+    @_whole
+    def branch(self, kept: int, point: BranchPoint) -> None:
+        """What came after so many messages of the caller's list leaves the window; the files keep it."""
+        results = point.cursor.results
+        record = Branched(
+            kept=kept,
+            cursor=attrs.evolve(point.cursor, results=None),
+            results="" if results is None else results.id,
+            objective=point.objective,
+        )
+        self.store.note(record)
+        self.state.branch(record)
 
     def turn_began(self, turn: int) -> Position:
         """The moment before a turn. Raises SourceError when there was no such turn."""

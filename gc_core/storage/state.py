@@ -19,7 +19,7 @@ from gc_core.providers.model_families import family
 from gc_core.providers.server_edits import PLACEHOLDER
 from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.objective import Objective
-from gc_core.storage.ledger import Cleared, Collected, Configured, Digests, Numbers, Opened
+from gc_core.storage.ledger import Branched, Cleared, Collected, Configured, Digests, Numbers, Opened
 from gc_core.values.config import GCConfig
 from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message, Role, digest_of
@@ -29,7 +29,8 @@ from gc_core.values.references import ByteRange
 from gc_core.values.results import is_renewal
 from gc_core.values.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
 from gc_core.window.budget import InstructionBudget
-from gc_core.window.compaction_carryover import carried
+from gc_core.window.callers_list import REMEMBERED, START, BranchPoint, Given, came_after, straddles
+from gc_core.window.compaction_carryover import carried, moved
 from gc_core.window.context import Context, Edits
 from gc_core.window.intake import Arrival, Classify, Cursor, Intake
 from gc_core.window.memory_blocks import Block, Blocks, block_item
@@ -96,6 +97,9 @@ class SessionState:
         self.thinking: list[str] = []
         self.cleared: frozenset[str] = frozenset()
         self.objective = Objective()
+        self.given: list[Given] = []
+        self.compacted_at = 0
+        self._branch_points: dict[int, BranchPoint] = {}
         self._clears = False
         self._read = read
         budget = InstructionBudget(
@@ -113,7 +117,7 @@ class SessionState:
             counter=self.counter,
             classify=classify,
             tools=self.config.tool_policies(),
-            cites=self.cites,
+            cites=self.cites and not self.given,
             recalls=self.recalls,
         )
 
@@ -129,8 +133,13 @@ class SessionState:
 
     # -- what arrives --------------------------------------------------------------------------------------------
 
-    def take(self, arrival: Arrival, at: Position) -> list[Item]:
-        """Take a message in that was logged at this position; returns the items that are new."""
+    def take(self, arrival: Arrival, at: Position, given: str = "") -> list[Item]:
+        """
+        Take a message in that was logged at this position; returns the items that are new. ``given`` is its digest in
+        the caller's list, if there is one.
+        """
+        if given:
+            self._note_given(Given(given, self.context.cursor.items, at.log, at.ledger))
         new = new_items(arrival, self.context.cursor.items)
         turned = arrival.cursor.turn != self.context.cursor.turn
         held = carried(self.context, self.blocks, self.pinned_turns) if arrival.compacted else ()
@@ -138,6 +147,7 @@ class SessionState:
         if arrival.compacted:
             self.blocks.carry(held)
             self.cleared = frozenset()
+            self.compacted_at = len(self.given)
             self._nothing_to_undo()
         while len(self.turns) <= arrival.cursor.turn:
             self.turns.append(at)
@@ -150,6 +160,42 @@ class SessionState:
         """What earlier collections took is not in the window whole either: a compaction stands for all of it."""
         self.undoable_from, self.taken_back = len(self.done), []
         self.undone = frozenset(key for key in self.undone if self.context.find(key) is not None)
+
+    def branch_point(self, kept: int) -> BranchPoint | None:
+        """What was known before this message of the caller's list; None where it is not remembered."""
+        return START if kept == 0 else self._branch_points.get(kept)
+
+    def can_branch(self, kept: int) -> bool:
+        """
+        Whether what came after a message of the caller's list can leave the window as it stands: nothing there stands
+        for messages on both sides.
+        """
+        items = (item for message in self.context.messages for item in message.items)
+        return kept >= self.compacted_at and not straddles(items, self.given[kept].items)
+
+    def branch(self, record: Branched) -> None:
+        """What came after a message of the caller's list leaves the window; what was collected before it stays so."""
+        number, context = record.cursor.items, self.context
+        gone = frozenset(item.id for message in context.messages for item in message.items if came_after(item, number))
+        held = moved(context, self.blocks, gone)
+        self.context = context.edited(Edits(dropped=gone))
+        last = next(reversed(self.context.messages), None)
+        results = last if last is not None and last.id == record.results else None
+        self.context.cursor = numbered(attrs.evolve(record.cursor, results=results), self.numbers)
+        self.blocks.carry(held)
+        self.objective = attrs.evolve(record.objective, given=self.objective.given)
+        self.turns = self.turns[: record.cursor.turn + 1] if record.cursor.started else []
+        self.thinking = [key for key in self.thinking if key not in gone]
+        self.cleared -= gone
+        self.given = self.given[: record.kept]
+        self._branch_points = {at: point for at, point in self._branch_points.items() if at < record.kept}
+        self._nothing_to_undo()
+
+    def _note_given(self, given: Given) -> None:
+        place = len(self.given)
+        self.given.append(given)
+        self._branch_points[place] = BranchPoint(self.context.cursor, self.objective)
+        self._branch_points.pop(place - REMEMBERED, None)
 
     def closing(self) -> Arrival:
         """What a request needs: synthetic results for the calls that wait, a user line before a system message."""

@@ -32,6 +32,17 @@ def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> 
     )
 
 
+def moved(context: Context, blocks: Blocks, gone: Collection[str]) -> tuple[Block, ...]:
+    """The newest memory blocks and enrichments among the items that leave, to be placed again at the end."""
+    newest = frozenset(blocks.newest.values())
+    return tuple(
+        Block(source=item.source, name=item.name, text=_unframed(item.text), kind=item.kind, policy=item.policy)
+        for message in context.messages
+        for item in message.items
+        if item.id in gone and item.id in newest and item.kind in _BLOCKS
+    )
+
+
 def _is_held(item: Item, pinned_turns: Collection[int]) -> bool:
     return item.policy is GCPolicy.LOCKED or item.pinned or item.turn in pinned_turns
 

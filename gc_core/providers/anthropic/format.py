@@ -198,6 +198,10 @@ class AnthropicFormat:
         self.read(sendable)
         return sendable
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """The reply: it is one message."""
+        return (reply,)
+
     def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
         """None: every request holds the whole history, and no reply says so."""
         return None
@@ -237,6 +241,10 @@ class AnthropicFormat:
             tokens=_sum("cleared_input_tokens", edits),
             dropped=tuple(_dropped(changed or ())),
         )
+
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """The schemas: each tool is one."""
+        return tuple(tools)
 
     def schema_name(self, schema: Payload) -> str:
         """

@@ -40,6 +40,7 @@ _ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
 _HINTS = {"assistant": "; the model's own role is 'model'", "function": "; results stand in a content of role 'user'"}
 _TEXT_KINDS = {Role.USER: ItemKind.USER_TEXT, Role.ASSISTANT: ItemKind.ASSISTANT_TEXT}
 _PARTS = "parts"
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
 class GeminiFormat:
@@ -152,6 +153,10 @@ class GeminiFormat:
         self.read(sendable)
         return sendable
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """The reply: it is one message."""
+        return (reply,)
+
     def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
         """None: every request holds the whole history, and no reply says so."""
         return None
@@ -174,6 +179,10 @@ class GeminiFormat:
         """Nothing: this provider leaves nothing out by itself."""
         return None
 
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """The function declarations of all tools, in either spelling, and the built-in tools."""
+        return tuple(declared for tool in tools for declared in _declared(fields.mapping(tool, "tool")))
+
     def schema_name(self, schema: Payload) -> str:
         """
         The name in a function declaration; of a built-in tool (``{"google_search": {}}``) its one key.
@@ -181,7 +190,7 @@ class GeminiFormat:
         Raises MessageError when there is none, and for a list of declarations: each is given by itself.
         """
         schema = fields.mapping(schema, "tool")
-        listed = next((key for key in schema if key in {"functionDeclarations", "function_declarations"}), None)
+        listed = next((key for key in schema if key in _DECLARATIONS), None)
         if listed is not None:
             raise fields.FieldError(f"tool.{listed}", schema[listed], "the declarations themselves, each as one tool")
         if "name" not in schema and len(schema) == 1:
@@ -226,6 +235,14 @@ def _tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
     declared = [schema for schema in schemas if "name" in schema]
     built_in = [dict(schema) for schema in schemas if "name" not in schema]
     return [*([{"function_declarations": declared}] if declared else []), *built_in]
+
+
+def _declared(tool: Mapping[str, Any]) -> Sequence[Payload]:
+    """The declarations that a tool lists; the tool itself where it lists none."""
+    listed = next((tool[key] for key in _DECLARATIONS if key in tool), None)
+    if listed is None:
+        return (tool,)
+    return [fields.mapping(each, "tool.functionDeclarations") for each in listed]
 
 
 def _part(part: Mapping[str, Any], at: int, role: Role) -> Part:

@@ -166,6 +166,10 @@ class OpenAIFormat:
         self.read(sendable)
         return sendable
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """The reply: it is one message."""
+        return (reply,)
+
     def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
         """None: every request holds the whole history, and no reply says so."""
         return None
@@ -184,6 +188,10 @@ class OpenAIFormat:
     def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
         """Nothing: this provider leaves nothing out by itself."""
         return None
+
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """The schemas: each tool is one."""
+        return tuple(tools)
 
     def schema_name(self, schema: Payload) -> str:
         """The name in a function or custom tool schema; raises MessageError when there is none."""

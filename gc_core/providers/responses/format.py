@@ -162,6 +162,10 @@ class ResponsesFormat:
         self.read(sendable)
         return sendable
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """The output items, each by itself."""
+        return tuple(reply[_OUTPUT]) if _is_reply(reply) else (reply,)
+
     def history_elsewhere(self, reply: object) -> str | None:
         """Where the provider keeps the history of this Response (rule R5), in words, or ""; None for anything else."""
         response = plain(reply)
@@ -188,6 +192,10 @@ class ResponsesFormat:
     def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
         """Nothing: this provider leaves nothing out by itself."""
         return None
+
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """The schemas: each tool is one."""
+        return tuple(tools)
 
     def schema_name(self, schema: Payload) -> str:
         """

@@ -96,6 +96,10 @@ class QuillFormat:
         _CHAT.reply(as_chat(message))
         return message
 
+    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
+        """The reply: it is one message."""
+        return (reply,)
+
     def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
         return None
 
@@ -105,6 +109,10 @@ class QuillFormat:
 
     def served(self, reply: object) -> None:  # noqa: ARG002 - the protocol
         return None
+
+    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
+        """The schemas: each tool is one."""
+        return tuple(tools)
 
     def schema_name(self, schema: Payload) -> str:
         return fields.name(schema, "ability", "tool")

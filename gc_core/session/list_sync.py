@@ -1,0 +1,207 @@
+"""Callers who hold the whole list of messages themselves, and pass it with each call."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from gc_core.cache.moved_marks import mark_moved
+from gc_core.errors import MessageError
+from gc_core.session.inbox import Inbox
+from gc_core.session.masking import Masking
+from gc_core.session.request_head import RequestHead
+from gc_core.session.runtime import Runtime
+from gc_core.session.timeline import Timeline
+from gc_core.storage.recorder import Taken
+from gc_core.values.layers import is_own
+from gc_core.values.messages import Payload, Request, without_marks
+from gc_core.values.policy import GCPolicy
+from gc_core.values.sources import SYSTEM
+from gc_core.window.callers_list import digest_of_given, known_prefix
+
+_PART = "base"
+"""The part of the system text that is the caller's."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class CallersList:
+    """
+    What a caller passed.
+
+    Attributes:
+        messages: Its messages, as it holds them.
+        digests: Of each, in its normal form.
+        system: Its system text: blocks, or None where it passed none.
+        tools: Its tool schemas, or None.
+        marks: The session's own cache breakpoints are wanted instead of the caller's.
+
+    """
+
+    messages: tuple[Any, ...]
+    digests: tuple[str, ...]
+    system: tuple[Any, ...] | None = None
+    tools: tuple[Any, ...] | None = None
+    marks: bool = False
+
+    def find(self, digest: str, start: int) -> int | None:
+        """Where a message with this digest is, from a place on; None where there is none."""
+        if start < len(self.digests) and self.digests[start] == digest:
+            return start
+        places = self._places.get(digest, ())
+        at = bisect.bisect_left(places, start)
+        return places[at] if at < len(places) else None
+
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        places: dict[str, list[int]] = {}
+        for place, digest in enumerate(self.digests):
+            places.setdefault(digest, []).append(place)
+        return places
+
+
+class ListSync:
+    """
+    Brings a session in step with a caller's list, and gives the caller its own objects back.
+
+    Args:
+        runtime: The session's.
+        masking: Makes messages ready for the log.
+        inbox: Takes them in.
+        head: Sets system text and tools.
+        timeline: Goes back where a list departs from what is known.
+
+    """
+
+    def __init__(
+        self, runtime: Runtime, *, masking: Masking, inbox: Inbox, head: RequestHead, timeline: Timeline
+    ) -> None:
+        self._runtime = runtime
+        self._masking = masking
+        self._inbox = inbox
+        self._head = head
+        self._timeline = timeline
+        self._origins: list[int] = []
+        """Where in the caller's list each message of the last request is, -1 for nowhere."""
+        self._rendered: dict[int, tuple[Payload, str]] = {}
+        """Digests of the payloads of the last request, by identity: what the window holds is hashed once."""
+        self._last: tuple[tuple[Payload, str], ...] = ()
+        """The last list, copied, with digests: to compare is quicker than to hash."""
+
+    def read(
+        self, messages: Iterable[object], system: object, tools: Iterable[object] | None, *, marks: bool
+    ) -> CallersList:
+        """The list, with a digest of each message. Raises MessageError for what is no message."""
+        listed = tuple(messages)
+        pairs = itertools.zip_longest(listed, self._last[: len(listed)])
+        self._last = tuple([self._known_or_digested(message, last) for message, last in pairs])
+        return CallersList(
+            messages=listed,
+            digests=tuple([digest for _, digest in self._last]),
+            system=None if system is None else _blocks(system),
+            tools=None if tools is None else tuple(tools),
+            marks=marks,
+        )
+
+    def take(self, given: CallersList) -> None:
+        """
+        Take in what is new. Where the list departs from what is known, what came after that point leaves the window.
+
+        Raises MessageError and SourceError; what came before the message that cannot be taken has been taken then.
+        """
+        if given.system is not None:
+            parts = {_PART: "\n\n".join(map(_text_of, given.system))}
+            self._head.system(SYSTEM.name, GCPolicy.LOCKED, "now", parts)
+        if given.tools is not None:
+            self._head.tools(self._runtime.format.declarations(given.tools), (), "now")
+        state = self._runtime.state
+        kept = known_prefix(state.given, given.digests)
+        if kept < len(state.given):
+            self._timeline.branch_off(kept)
+        for message, digest in zip(given.messages[kept:], given.digests[kept:], strict=True):
+            self._inbox.take(without_marks(self._masking.message(message)), None, digest)
+
+    def take_reply(self, payload: Payload) -> Taken:
+        """Take in a reply that the caller's next list will have: item by item where the provider sends it so."""
+        pieces = self._runtime.format.pieces(payload)
+        taken = [self._inbox.take(piece, None, digest_of_given(piece)) for piece in pieces]
+        return attrs.evolve(taken[-1], new=tuple(item for each in taken for item in each.new))
+
+    def returned(self, request: Request, given: CallersList) -> Request:
+        """
+        The request with the caller's own objects wherever nothing was changed. Its cache marks stay where they are, and
+        one on a message that is gone or changed moves to the nearest block before it, unless the session sets its own.
+        """
+        messages = self._own_objects(request.messages, given)
+        if given.marks:
+            pairs = zip(request.messages, messages, strict=True)
+            kept = (own if self._is_unmarked(rendered, own) else rendered for rendered, own in pairs)
+            return request.recast(zip(request.messages, kept, strict=True))
+        messages = self._with_marks(messages, given)
+        return attrs.evolve(
+            request.recast(zip(request.messages, messages, strict=True)),
+            system=self._own_system(request.system, given),
+            tools=request.tools if given.tools is None else given.tools,
+        )
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _known_or_digested(self, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
+        """A copy of the message, and its digest; those of the last list where it has not changed since."""
+        if last is not None and message == last[0]:
+            return last
+        plain = self._masking.unmasked(message)
+        return plain, digest_of_given(plain)
+
+    def _own_objects(self, rendered: Sequence[Payload], given: CallersList) -> list[Payload]:
+        """Rendered messages, each replaced by the caller's object of the same content and order."""
+        known, self._rendered = self._rendered, {}
+        answer, origins, reached = list(rendered), [-1] * len(rendered), 0
+        for number, payload in enumerate(rendered):
+            entry = self._rendered[id(payload)] = known.get(id(payload)) or (payload, digest_of_given(payload))
+            place = given.find(entry[1], reached)
+            if place is not None:
+                origins[number], reached = place, place + 1
+                message = given.messages[place]
+                answer[number] = message if isinstance(message, Mapping) else payload
+        self._origins = origins
+        return answer
+
+    def _is_unmarked(self, *messages: Payload) -> bool:
+        return not any(map(self._runtime.format.marks, messages))
+
+    def _with_marks(self, answer: list[Payload], given: CallersList) -> list[Payload]:
+        """Put the marks of messages that are not in the request as they came on the nearest block before them."""
+        count, origins = self._runtime.format.marks, self._origins
+        kept = {origin for origin in origins if origin >= 0}
+        for place, message in enumerate(given.messages):
+            if place in kept or not isinstance(message, Mapping) or not count(message):
+                continue
+            after = next((number for number, origin in enumerate(origins) if origin > place), len(answer))
+            answer[:after] = mark_moved(answer[:after], message, self._runtime.format.name)
+        return answer
+
+    def _own_system(self, rendered: tuple[Payload, ...], given: CallersList) -> tuple[Payload, ...]:
+        """The caller's system blocks, followed by what gc-core says there itself."""
+        if given.system is None or not rendered:
+            return rendered
+        own = [item for item in self._runtime.context.system if is_own(item.source, item.name)]
+        return (*given.system, *rendered[len(rendered) - len(own) :])
+
+
+def _blocks(system: object) -> tuple[Any, ...]:
+    return (system,) if isinstance(system, str) else tuple(system)  # type: ignore[arg-type]
+
+
+def _text_of(block: object) -> str:
+    if isinstance(block, str):
+        return block
+    text = block.get("text") if isinstance(block, Mapping) else None
+    if not isinstance(text, str):
+        raise MessageError(f"system = {json.dumps(block, default=str)[:200]}: expected a text or text blocks")
+    return text

@@ -1,0 +1,92 @@
+"""The list of messages that a caller holds, as far as the session has taken it in."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from gc_core.relevance.objective import Objective
+from gc_core.values.items import Item, ItemKind, number_of
+from gc_core.values.messages import Payload, digest_of, without_marks
+from gc_core.window.intake import Cursor
+
+REMEMBERED = 64
+"""Branch points that are kept in memory, the newest: deeper ones are rebuilt from the log when a list departs there."""
+
+_STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+
+
+@attrs.frozen
+class Given:
+    """
+    One message of the caller's list.
+
+    Attributes:
+        digest: Of the message in its normal form, in hex; see ``digest_of_given``.
+        items: Items numbered before it was taken in.
+        log: Size of the master log before that, in bytes.
+        ledger: Size of the ledger before that, in bytes.
+
+    """
+
+    digest: str
+    items: int
+    log: int
+    ledger: int
+
+
+@attrs.frozen
+class BranchPoint:
+    """What a session has to know to continue from before a message: numbering, open calls, the objective."""
+
+    cursor: Cursor
+    objective: Objective
+
+
+START = BranchPoint(Cursor(), Objective())
+"""Before the first message."""
+
+
+def digest_of_given(message: Payload) -> str:
+    """
+    The digest of a message in its normal form: without cache marks and absent (null) fields, a string as one text
+    block. Clients move marks from call to call and write the same text in both forms.
+    """
+    bare = without_marks(message)
+    content = bare.get("content")
+    if isinstance(content, str):
+        bare = {**bare, "content": [content]}
+    elif isinstance(content, list) and len(content) == 1 and _is_plain_text(content[0]):
+        bare = {**bare, "content": [content[0]["text"]]}
+    return digest_of({key: value for key, value in bare.items() if value is not None}).hex()
+
+
+def _is_plain_text(block: object) -> bool:
+    return isinstance(block, Mapping) and block.keys() == {"type", "text"} and block["type"] in _TEXT_TYPES
+
+
+def known_prefix(known: Sequence[Given], digests: Sequence[str]) -> int:
+    """How many messages at the head of both lists are the same."""
+    same = itertools.takewhile(lambda pair: pair[0].digest == pair[1], zip(known, digests, strict=False))
+    return sum(1 for _ in same)
+
+
+def came_after(item: Item, number: int) -> bool:
+    """Whether an item, or what a trace or summary stands for, arrived after the item with this number."""
+    return number_of(_last(item)) > number
+
+
+def straddles(items: Iterable[Item], number: int) -> bool:
+    """Whether a trace or summary stands for items on both sides of this number."""
+    return any(
+        number_of(item.reference.first) <= number < number_of(item.reference.last)
+        for item in items
+        if item.kind in _STAND_INS and item.reference is not None
+    )
+
+
+def _last(item: Item) -> str:
+    return item.reference.last if item.kind in _STAND_INS and item.reference is not None else item.id

@@ -604,7 +604,7 @@ def test_a_schema_without_a_name_is_refused(form, schema):
 
 
 def test_only_anthropic_starts_with_a_user():
-    assert (ANTHROPIC.needs_user_first(), OPENAI.needs_user_first()) == (True, False)
+    assert (ANTHROPIC.needs_user_first, OPENAI.needs_user_first) == (True, False)
 
 
 def test_formats_are_found_by_name():

@@ -518,10 +518,10 @@ def test_the_official_client_s_message_is_read():
     usage = {"input_tokens": 1, "output_tokens": 1}
     whole = message(calls("d"), [cleared(3, 40)], id="m", model="claude-opus-5", usage=usage)
     built = anthropic.types.beta.BetaMessage.model_validate(whole)
-    assert ANTHROPIC.served(built).tool_uses == 3
-    assert ANTHROPIC.served(built).tokens == 40
-    assert ANTHROPIC.served({"role": "assistant", "content": "x"}) is None
-    assert format_named("openai").served({"choices": []}) is None
+    assert ANTHROPIC.server_edits(built).tool_uses == 3
+    assert ANTHROPIC.server_edits(built).tokens == 40
+    assert ANTHROPIC.server_edits({"role": "assistant", "content": "x"}) is None
+    assert format_named("openai").server_edits({"choices": []}) is None
     assert PLACEHOLDER
 
 

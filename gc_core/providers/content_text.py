@@ -15,7 +15,7 @@ import attrs
 from gc_core.errors import MessageError
 from gc_core.providers import fields
 from gc_core.providers.images import IMAGE_TYPES, image_of, image_size
-from gc_core.values.items import Image
+from gc_core.values.items import Image, ItemKind, Part, Place
 from gc_core.values.messages import without_marks
 
 EACH: Final = "*"
@@ -73,6 +73,10 @@ class Readable:
     text: str = ""
     images: tuple[Image, ...] = ()
     sealed_bytes: int = 0
+
+    def part(self, kind: ItemKind, place: Place, **more: Any) -> Part:
+        """Return the part of a message that reads like this; ``more`` are its other fields."""
+        return Part(kind=kind, place=place, text=self.text, images=self.images, sealed_bytes=self.sealed_bytes, **more)
 
 
 def json_text(value: object) -> str:

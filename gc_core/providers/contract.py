@@ -53,6 +53,7 @@ class Format(Protocol):
             (Responses).
         takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format of pieces, of one of
             them, for others may follow.
+        needs_user_first: The conversation has to start with a user message.
 
     """
 
@@ -61,6 +62,7 @@ class Format(Protocol):
     alternates: bool
     replies_in_pieces: bool
     takes_last_thinking: bool
+    needs_user_first: bool
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""
@@ -128,7 +130,7 @@ class Format(Protocol):
     def usage(self, usage: object) -> Usage:
         """The provider's usage report, an SDK object or a dict, in our words."""
 
-    def served(self, reply: object) -> ServerEdits | None:
+    def server_edits(self, reply: object) -> ServerEdits | None:
         """
         What the provider itself left out of the request that this reply answers; None when the reply does not tell: the
         last report stands then. Raises MessageError for a report that cannot be read.
@@ -139,9 +141,6 @@ class Format(Protocol):
 
     def schema_name(self, schema: Payload) -> str:
         """The tool name in a schema of this format; raises MessageError when there is none."""
-
-    def needs_user_first(self) -> bool:
-        """Whether the conversation has to start with a user message."""
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gc_core.errors import MessageError
 from gc_core.values.items import Place
 from gc_core.values.json_values import read_json
-from gc_core.values.messages import MOST_TOKENS
+from gc_core.values.messages import MOST_TOKENS, Payload, Role
 
 MISSING: Final = object()
 
@@ -78,6 +78,34 @@ def blocks(values: Iterable[object], field: str) -> Iterator[tuple[int, Mapping[
         at = f"{field}[{position}]"
         name(mapping(value, at), "type", at)
         yield position, mapping(value, at)
+
+
+def role(owner: Mapping[str, Any], roles: Mapping[str, Role], hints: Mapping[str, str], field: str = "") -> Role:
+    """
+    Return the role that an object names in the provider's word for it.
+
+    Raises FieldError for any other word, with the hint for it if there is one.
+    """
+    value = owner.get("role", MISSING)
+    if isinstance(value, str) and value in roles:
+        return roles[value]
+    raise FieldError(below(field, "role"), value, f"one of {sorted(roles)}{hints.get(str(value), '')}")
+
+
+def sealed_length(owner: Mapping[str, Any], key: str) -> int:
+    """Return the length of a signature or of encrypted content under a key; 0 where there is none."""
+    value = owner.get(key)
+    return len(value) if isinstance(value, str) else 0
+
+
+def edited(
+    block: Payload, texts: Mapping[Place, str | None], place: Place, rewrite: Callable[[Payload, str], Payload]
+) -> Payload | None:
+    """Return the block at a place, rewritten with its new text if it has one; None if the edit removes it."""
+    if place not in texts:
+        return block
+    text = texts[place]
+    return None if text is None else rewrite(block, text)
 
 
 def below(field: str, key: str) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gc_core.errors import MessageError
+from gc_core.providers import fields
 from gc_core.providers.registry import PROVIDERS
 from gc_core.values.json_values import Path, rebuilt
+from gc_core.values.messages import Usage
 
 
 def plain(value: object) -> Any:
@@ -31,6 +33,23 @@ def _opened(_: Path, value: Any) -> Any:
         # validated, so its warnings about them say nothing.
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def usage_with_details(usage: object, sent: str, answered: str) -> Usage:
+    """
+    Return the usage in a report whose ``sent`` tokens include cached ones, detailed in the field ``<sent>_details``.
+
+    Raises MessageError when the count of ``sent`` is missing.
+    """
+    report = fields.mapping(plain(usage), "usage")
+    where = f"usage.{sent}_details"
+    details = fields.mapping(report.get(f"{sent}_details") or {}, where)
+    return Usage(
+        input_tokens=fields.number(report, sent, "usage"),
+        output_tokens=fields.number(report, answered, "usage", default=0),
+        cache_read_tokens=fields.number(details, "cached_tokens", where, default=0),
+        cache_write_tokens=fields.number(details, "cache_write_tokens", where, default=0),
+    )
 
 
 def miss_reason(reply: object) -> str:

@@ -47,7 +47,7 @@ class ProviderState:
 
     def note_reply(self, reply: object) -> None:
         """Before a reply is taken: what it tells of the request that it answers, and of where the history lives."""
-        self._note_cleared(self._runtime.format.served(reply))
+        self._note_cleared(self._runtime.format.server_edits(reply))
         kept_at = self._runtime.format.history_elsewhere(reply)
         self.kept_at = self.kept_at if kept_at is None else kept_at
 

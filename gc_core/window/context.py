@@ -198,7 +198,7 @@ class Context:
     @property
     def places_system(self) -> bool:
         """Whether a system message inside the conversation has to stand between a user message and a reply (N4)."""
-        return self._intake.format.needs_user_first()
+        return self._intake.format.needs_user_first
 
     @property
     def lacks_user(self) -> bool:

@@ -377,7 +377,7 @@ class Intake:
         if cursor.started and cursor.replied and self.format.alternates:
             repair = Repair(kind="user_between", text="a reply follows a reply; a user line stands between them")
             return self._user_line("[gc: the next reply follows]", repair, cursor)
-        if cursor.started or not self.format.needs_user_first():
+        if cursor.started or not self.format.needs_user_first:
             return Arrival(cursor=cursor)
         repair = Repair(
             kind="user_first", text="the conversation starts with the assistant; a user line stands before it"

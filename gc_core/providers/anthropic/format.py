@@ -6,6 +6,7 @@ The shapes are those of ``anthropic.types.*_block_param``; blocks that are not k
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from gc_core.providers.content_text import (
     readable_result,
     sendable_result,
 )
-from gc_core.providers.context_length_errors import refused_size
+from gc_core.providers.message_format import MessageFormat
 from gc_core.providers.replies import plain
 from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
@@ -58,14 +59,12 @@ _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
 _SDK_ONLY = frozenset({"parsed_output"})
 
 
-class AnthropicFormat:
+class AnthropicFormat(MessageFormat):
     """Messages: content is blocks, all results of a batch stand first in the next user message, system is apart."""
 
     name = "anthropic"
     most_marks = 4
-    alternates = False
-    replies_in_pieces = False
-    takes_last_thinking = False
+    needs_user_first = True
 
     def role(self, payload: Payload) -> Role:
         """
@@ -73,13 +72,10 @@ class AnthropicFormat:
 
         Raises MessageError naming ``role`` and the roles there are.
         """
-        role = fields.mapping(payload, "message").get("role", fields.MISSING)
-        if not isinstance(role, str) or role not in _ROLES:
-            raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}")
+        role = fields.role(fields.mapping(payload, "message"), _ROLES, {})
         blocks = payload.get("content")
-        if role == "user" and isinstance(blocks, list) and blocks and all(map(_is_result, blocks)):
-            return Role.TOOL
-        return _ROLES[role]
+        has_only_results = isinstance(blocks, list) and blocks and all(map(_is_result, blocks))
+        return Role.TOOL if role is Role.USER and has_only_results else role
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
@@ -113,7 +109,10 @@ class AnthropicFormat:
         if isinstance(payload["content"], str):
             text = texts[_CONTENT]
             return None if text is None else {**payload, "content": text}
-        blocks = (_edited(block, texts, (*_CONTENT, at)) for at, block in enumerate(payload["content"]))
+        content = enumerate(payload["content"])
+        blocks = (
+            fields.edited(block, texts, (*_CONTENT, at), functools.partial(_rewritten, at)) for at, block in content
+        )
         kept = [block for block in blocks if block is not None]
         return {**payload, "content": kept} if kept else None
 
@@ -169,10 +168,6 @@ class AnthropicFormat:
             return payload
         return _without_oldest_marks(payload, over)[0]
 
-    def user(self, text: str) -> Payload:
-        """A user message of one text."""
-        return {"role": "user", "content": text}
-
     def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
         """One user message with a result for each answer, those that failed flagged; none for no answers."""
         flags = ({"is_error": True} if place in failed else {} for place in range(len(answers)))
@@ -198,14 +193,6 @@ class AnthropicFormat:
         self.read(sendable)
         return sendable
 
-    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """The reply: it is one message."""
-        return (reply,)
-
-    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
-        """None: every request holds the whole history, and no reply says so."""
-        return None
-
     def usage(self, usage: object) -> Usage:
         """
         The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
@@ -223,7 +210,7 @@ class AnthropicFormat:
         )
         return attrs.evolve(whole, iterations=tuple(passes))
 
-    def served(self, reply: object) -> ServerEdits | None:
+    def server_edits(self, reply: object) -> ServerEdits | None:
         """
         What ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is no
         whole one. Raises MessageError for a report that cannot be read.
@@ -242,10 +229,6 @@ class AnthropicFormat:
             dropped=tuple(_dropped(changed or ())),
         )
 
-    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
-        """The schemas: each tool is one."""
-        return tuple(tools)
-
     def schema_name(self, schema: Payload) -> str:
         """
         The name in a tool schema; for a toolset, which has none, its MCP server's name or its type.
@@ -257,10 +240,6 @@ class AnthropicFormat:
         if "name" not in schema and isinstance(kind, str) and "toolset" in kind:
             return fields.name(schema, "mcp_server_name" if "mcp_server_name" in schema else "type", "tool")
         return fields.name(schema, "name", "tool")
-
-    def needs_user_first(self) -> bool:
-        """Whether a user has to speak first: yes."""
-        return True
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
@@ -275,10 +254,6 @@ class AnthropicFormat:
             tokens=tokens,
             arguments=_client_arguments,
         )
-
-    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
-        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
-        return refused_size(error)
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,7 +337,7 @@ def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
         case "compaction":
             _check_compaction(block, field)
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
-    return _other(block, place, ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE)
+    return readable_block(block, _BINARIES).part(ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
 
 
 def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
@@ -375,13 +350,8 @@ def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
 def _thinking(block: Mapping[str, Any], place: Place, field: str) -> Part:
     if block["type"] == "redacted_thinking":
         return Part(kind=ItemKind.THINKING, place=place, sealed_bytes=len(fields.text(block, "data", field)))
-    signature = block.get("signature")
-    return Part(
-        kind=ItemKind.THINKING,
-        place=place,
-        text=fields.text(block, "thinking", field),
-        sealed_bytes=len(signature) if isinstance(signature, str) else 0,
-    )
+    text = fields.text(block, "thinking", field)
+    return Part(kind=ItemKind.THINKING, place=place, text=text, sealed_bytes=fields.sealed_length(block, "signature"))
 
 
 def _call(block: Mapping[str, Any], place: Place, field: str) -> Part:
@@ -397,20 +367,7 @@ def _call(block: Mapping[str, Any], place: Place, field: str) -> Part:
 def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
     call_id = fields.name(block, "tool_use_id", field)
     read = readable_result(block.get("content"), f"{field}.content", _BINARIES)
-    return Part(
-        kind=ItemKind.TOOL_RESULT,
-        place=place,
-        text=read.text,
-        call_id=call_id,
-        is_error=block.get("is_error") is True,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-    )
-
-
-def _other(block: Mapping[str, Any], place: Place, kind: ItemKind) -> Part:
-    read = readable_block(block, _BINARIES)
-    return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+    return read.part(ItemKind.TOOL_RESULT, place, call_id=call_id, is_error=block.get("is_error") is True)
 
 
 def _places(content: str | Sequence[object]) -> list[Place]:
@@ -418,21 +375,14 @@ def _places(content: str | Sequence[object]) -> list[Place]:
     return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
 
-def _edited(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
-    text = texts.get(place, fields.MISSING)
-    if text is fields.MISSING:
-        return block
-    return None if text is None else _rewritten(block, str(text), place)
-
-
-def _rewritten(block: Payload, text: str, place: Place) -> Payload:
+def _rewritten(at: int, block: Payload, text: str) -> Payload:
     match block["type"]:
         case "text":
             return {**block, "text": text}
         case "tool_result":
             return {**block, "content": text}
         case "tool_use":
-            return {**block, "input": fields.object_in(text, f"content[{place[1]}].input")}
+            return {**block, "input": fields.object_in(text, f"content[{at}].input")}
     marks = {key: block[key] for key in ("cache_control",) if key in block}
     return {"type": "text", "text": text, **marks}
 

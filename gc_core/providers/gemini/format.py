@@ -8,6 +8,7 @@ that carries a ``thoughtSignature`` is fixed: it has to come back to the model a
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -17,8 +18,7 @@ import attrs
 from gc_core.errors import MessageError
 from gc_core.providers import fields
 from gc_core.providers.client_arguments import joined
-from gc_core.providers.content_text import Readable, json_text
-from gc_core.providers.context_length_errors import refused_size
+from gc_core.providers.content_text import json_text
 from gc_core.providers.gemini.function_responses import answer_of, read_media, with_answer
 from gc_core.providers.gemini.parts import (
     RESPONSE,
@@ -31,8 +31,8 @@ from gc_core.providers.gemini.parts import (
     signature_of,
     unsigned,
 )
+from gc_core.providers.message_format import MessageFormat
 from gc_core.providers.replies import plain
-from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import ItemKind, Part, Place
 from gc_core.values.messages import Payload, Request, Role, Usage
 
@@ -43,14 +43,13 @@ _PARTS = "parts"
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
-class GeminiFormat:
+class GeminiFormat(MessageFormat):
     """Contents: messages are parts, results stand alone behind their calls, the system text and tools are apart."""
 
     name = "gemini"
-    most_marks = 0
     alternates = True
-    replies_in_pieces = False
     takes_last_thinking = True
+    needs_user_first = True
 
     def role(self, payload: Payload) -> Role:
         """
@@ -58,13 +57,10 @@ class GeminiFormat:
 
         Raises MessageError naming ``role`` and the roles there are.
         """
-        role = fields.mapping(payload, "message").get("role", fields.MISSING)
-        if not isinstance(role, str) or role not in _ROLES:
-            raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}{_HINTS.get(str(role), '')}")
+        role = fields.role(fields.mapping(payload, "message"), _ROLES, _HINTS)
         parts = payload.get(_PARTS)
-        if role == "user" and isinstance(parts, list) and parts and all(map(is_result, parts)):
-            return Role.TOOL
-        return _ROLES[role]
+        has_only_results = isinstance(parts, list) and parts and all(map(is_result, parts))
+        return Role.TOOL if role is Role.USER and has_only_results else role
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
@@ -89,13 +85,10 @@ class GeminiFormat:
         if not texts:
             return payload
         fields.check_places(texts, [(_PARTS, at) for at in range(len(payload[_PARTS]))])
-        edited = (_edited(part, texts, (_PARTS, at)) for at, part in enumerate(payload[_PARTS]))
+        parts = enumerate(payload[_PARTS])
+        edited = (fields.edited(part, texts, (_PARTS, at), functools.partial(_rewritten, at)) for at, part in parts)
         kept = [part for part in edited if part is not None]
         return {**payload, _PARTS: kept} if kept else None
-
-    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
-        """The payload itself: ids may repeat."""
-        return payload
 
     def normalise(self, payload: Payload) -> Payload:
         """The payload itself, or a copy in which a result whose response is null, or missing, has an empty one."""
@@ -110,18 +103,6 @@ class GeminiFormat:
         if self.role(first) is not Role.TOOL or self.role(second) is not Role.TOOL:
             return None
         return {**second, **first, _PARTS: [*first[_PARTS], *second[_PARTS]]}
-
-    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
-        """No: a message stands for itself."""
-        return False
-
-    def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
-        """How many cache marks the content carries: Gemini has none."""
-        return 0
-
-    def unmarked(self, payload: Payload, keep: int) -> Payload:  # noqa: ARG002 - the protocol
-        """The payload itself."""
-        return payload
 
     def user(self, text: str) -> Payload:
         """A user content of one text."""
@@ -153,14 +134,6 @@ class GeminiFormat:
         self.read(sendable)
         return sendable
 
-    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """The reply: it is one message."""
-        return (reply,)
-
-    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
-        """None: every request holds the whole history, and no reply says so."""
-        return None
-
     def usage(self, usage: object) -> Usage:
         """
         The ``usage_metadata`` of a reply; prompt tokens include cached ones, thoughts are output.
@@ -174,10 +147,6 @@ class GeminiFormat:
             + _count(report, "thoughtsTokenCount", "thoughts_token_count", default=0),
             cache_read_tokens=_count(report, "cachedContentTokenCount", "cached_content_token_count", default=0),
         )
-
-    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
-        """Nothing: this provider leaves nothing out by itself."""
-        return None
 
     def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
         """The function declarations of all tools, in either spelling, and the built-in tools."""
@@ -197,10 +166,6 @@ class GeminiFormat:
             return str(next(iter(schema)))
         return fields.name(schema, "name", "tool")
 
-    def needs_user_first(self) -> bool:
-        """Whether a user has to speak first: yes."""
-        return True
-
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
@@ -214,10 +179,6 @@ class GeminiFormat:
             tokens=tokens,
             arguments=_client_arguments,
         )
-
-    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
-        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
-        return refused_size(error)
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,12 +233,8 @@ def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
             return _result(part[key], place, _spoken(Role.USER, role, key, field))
         case "inlineData" | "fileData":
             attached = ItemKind.ATTACHMENT if role is Role.USER else ItemKind.OPAQUE
-            return _other(read_media(part, key), attached, place)
-    return _other(Readable(text=json_text(unsigned(part))), ItemKind.OPAQUE, place)
-
-
-def _other(read: Readable, kind: ItemKind, place: Place) -> Part:
-    return Part(kind=kind, place=place, text=read.text, images=read.images, sealed_bytes=read.sealed_bytes)
+            return read_media(part, key).part(attached, place)
+    return Part(kind=ItemKind.OPAQUE, place=place, text=json_text(unsigned(part)))
 
 
 def _spoken(by: Role, role: Role, key: str, field: str) -> str:
@@ -303,17 +260,8 @@ def _call(value: object, place: Place, field: str) -> Part:
 def _result(value: object, place: Place, field: str) -> Part:
     result = fields.mapping(value, field)
     name = fields.name(result, "name", field)
-    read = answer_of(result, field)
-    return Part(
-        kind=ItemKind.TOOL_RESULT,
-        place=place,
-        text=read.text,
-        name=name,
-        call_id=call_key(result),
-        is_error=read.is_error,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-    )
+    answer = answer_of(result, field)
+    return answer.read.part(ItemKind.TOOL_RESULT, place, name=name, call_id=call_key(result), is_error=answer.is_error)
 
 
 def _answered(part: Any) -> Any:
@@ -326,18 +274,10 @@ def _answered(part: Any) -> Any:
     return {**part, key: {**result, "response": {"output": ""}}}
 
 
-def _edited(part: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
-    text = texts.get(place, fields.MISSING)
-    if text is fields.MISSING:
-        return part
-    if text is None:
-        return None
+def _rewritten(at: int, part: Payload, text: str) -> Payload:
+    field = f"{_PARTS}[{at}]"
     if signature_of(part) is not None:
-        raise MessageError(f"{_PARTS}[{place[1]}]: it carries a signature, so it may leave but not have another text")
-    return _rewritten(part, str(text), f"{_PARTS}[{place[1]}]")
-
-
-def _rewritten(part: Payload, text: str, field: str) -> Payload:
+        raise MessageError(f"{field} carries a signature: it may be removed but not given another text")
     key, kind = data_of(part)
     match kind:
         case "text":

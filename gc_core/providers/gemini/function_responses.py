@@ -22,16 +22,14 @@ _IMAGE_FIELDS = frozenset({"mimeType", "mime_type", "fileUri", "file_uri"})
 
 
 @attrs.frozen(kw_only=True)
-class Answer:
-    """What is read of a result: see ``Readable``; and whether the tool said that it failed."""
+class FunctionResponse:
+    """What is read of a result, and whether the tool reported a failure."""
 
-    text: str
-    images: tuple[Image, ...] = ()
-    sealed_bytes: int = 0
+    read: Readable
     is_error: bool = False
 
 
-def answer_of(result: Mapping[str, Any], field: str) -> Answer:
+def answer_of(result: Mapping[str, Any], field: str) -> FunctionResponse:
     """
     What is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
 
@@ -41,10 +39,8 @@ def answer_of(result: Mapping[str, Any], field: str) -> Answer:
     response = fields.mapping({} if response is None else response, f"{field}.response")
     media = [read_media(part, data_of(part)[0]) for part in _media(result)]
     read = joined((Readable(text=_spoken(response)), *media))
-    return Answer(
-        text=read.text,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
+    return FunctionResponse(
+        read=read,
         is_error="error" in response and "output" not in response,
     )
 

@@ -12,9 +12,8 @@ from typing import Any
 from gc_core.providers import fields
 from gc_core.providers.client_arguments import joined
 from gc_core.providers.content_text import Binary, json_text, readable_block, readable_result, sendable_result
-from gc_core.providers.context_length_errors import refused_size
-from gc_core.providers.replies import plain
-from gc_core.providers.server_edits import ServerEdits
+from gc_core.providers.message_format import MessageFormat
+from gc_core.providers.replies import plain, usage_with_details
 from gc_core.values.items import ItemKind, Part, Place
 from gc_core.values.messages import Payload, Request, Role, Usage, payloads_by_name
 
@@ -25,6 +24,7 @@ _ROLES = {
     "assistant": Role.ASSISTANT,
     "tool": Role.TOOL,
 }
+_HINTS = {"function": " ('function' is the legacy word for 'tool')"}
 _TEXT_KINDS = {
     Role.SYSTEM: ItemKind.SYSTEM_TEXT,
     Role.USER: ItemKind.USER_TEXT,
@@ -52,22 +52,14 @@ _ARGUMENTS = {"function": "arguments", "custom": "input"}
 _SDK_ONLY = frozenset({"parsed", "parsed_arguments", "index"})
 
 
-class OpenAIFormat:
+class OpenAIFormat(MessageFormat):
     """Chat Completions: results are messages of their own, arguments are JSON strings, the system text leads."""
 
     name = "openai"
-    most_marks = 0
-    alternates = False
-    replies_in_pieces = False
-    takes_last_thinking = False
 
     def role(self, payload: Payload) -> Role:
         """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
-        role = fields.mapping(payload, "message").get("role", fields.MISSING)
-        if isinstance(role, str) and role in _ROLES:
-            return _ROLES[role]
-        hint = " ('function' is the legacy word for 'tool')" if role == "function" else ""
-        raise fields.FieldError("role", role, f"one of {sorted(_ROLES)}{hint}")
+        return fields.role(fields.mapping(payload, "message"), _ROLES, _HINTS)
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
@@ -124,26 +116,6 @@ class OpenAIFormat:
         texts = {part.place: part.text for part in _calls(payload) if _needs_text(payload, part.place)}
         return _edited_calls(payload, texts)
 
-    def join(self, first: Payload, second: Payload) -> Payload | None:  # noqa: ARG002  # the contract's parameters
-        """None: each result is a message of its own."""
-        return None
-
-    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
-        """No: a message stands for itself."""
-        return False
-
-    def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
-        """How many cache marks the message carries: Chat Completions has none."""
-        return 0
-
-    def unmarked(self, payload: Payload, keep: int) -> Payload:  # noqa: ARG002 - the protocol
-        """The payload itself."""
-        return payload
-
-    def user(self, text: str) -> Payload:
-        """A user message of one text."""
-        return {"role": "user", "content": text}
-
     def results(
         self,
         answers: Sequence[tuple[str, str]],
@@ -166,42 +138,15 @@ class OpenAIFormat:
         self.read(sendable)
         return sendable
 
-    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """The reply: it is one message."""
-        return (reply,)
-
-    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
-        """None: every request holds the whole history, and no reply says so."""
-        return None
-
     def usage(self, usage: object) -> Usage:
         """The usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError when counts lack."""
-        report = fields.mapping(plain(usage), "usage")
-        details = fields.mapping(report.get("prompt_tokens_details") or {}, "usage.prompt_tokens_details")
-        return Usage(
-            input_tokens=fields.number(report, "prompt_tokens", "usage"),
-            output_tokens=fields.number(report, "completion_tokens", "usage", default=0),
-            cache_read_tokens=fields.number(details, "cached_tokens", "usage.prompt_tokens_details", default=0),
-            cache_write_tokens=fields.number(details, "cache_write_tokens", "usage.prompt_tokens_details", default=0),
-        )
-
-    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
-        """Nothing: this provider leaves nothing out by itself."""
-        return None
-
-    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
-        """The schemas: each tool is one."""
-        return tuple(tools)
+        return usage_with_details(usage, sent="prompt_tokens", answered="completion_tokens")
 
     def schema_name(self, schema: Payload) -> str:
         """The name in a function or custom tool schema; raises MessageError when there is none."""
         kind = "custom" if "custom" in fields.mapping(schema, "tool") else "function"
         inner = fields.mapping(schema.get(kind, fields.MISSING), f"tool.{kind}")
         return fields.name(inner, "name", f"tool.{kind}")
-
-    def needs_user_first(self) -> bool:
-        """Whether a user has to speak first: no."""
-        return False
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
@@ -218,10 +163,6 @@ class OpenAIFormat:
             arguments=_client_arguments,
         )
 
-    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
-        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
-        return refused_size(error)
-
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
     return payloads_by_name(request) | joined(request.options, own)
@@ -230,14 +171,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 def _result(payload: Payload) -> Part:
     call_id = fields.name(payload, "tool_call_id")
     read = readable_result(payload.get("content"), "content", _BINARIES)
-    return Part(
-        kind=ItemKind.TOOL_RESULT,
-        place=_CONTENT,
-        text=read.text,
-        call_id=call_id,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-    )
+    return read.part(ItemKind.TOOL_RESULT, _CONTENT, call_id=call_id)
 
 
 def _thinking(payload: Payload) -> Iterator[Part]:
@@ -267,14 +201,7 @@ def _block(block: Mapping[str, Any], at: int, role: Role) -> Part:
         expected = 'a part of Chat Completions; for Anthropic\'s blocks use format="anthropic"'
         raise fields.FieldError(f"content[{at}].type", block["type"], expected)
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
-    read = readable_block(block, _BINARIES)
-    return Part(
-        kind=ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE,
-        place=place,
-        text=read.text,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-    )
+    return readable_block(block, _BINARIES).part(ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
 
 
 def _aside(payload: Payload) -> Iterator[Part]:
@@ -332,17 +259,13 @@ def _edited_fields(payload: Payload, texts: Mapping[Place, str | None]) -> dict[
     if _CONTENT in texts:
         edited["content"] = texts[_CONTENT]
     elif any(place[0] == "content" for place in texts):
-        blocks = (_edited_block(block, texts, (*_CONTENT, at)) for at, block in enumerate(payload["content"]))
+        content = enumerate(payload["content"])
+        blocks = (fields.edited(block, texts, (*_CONTENT, at), _rewritten) for at, block in content)
         edited["content"] = [block for block in blocks if block is not None]
     return edited
 
 
-def _edited_block(block: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
-    text = texts.get(place, fields.MISSING)
-    if text is fields.MISSING:
-        return block
-    if text is None:
-        return None
+def _rewritten(block: Payload, text: str) -> Payload:
     return {**block, "text": text} if block["type"] == "text" else {"type": "text", "text": text}
 
 
@@ -362,16 +285,13 @@ def _edited_aside(edited: dict[str, Any], texts: Mapping[Place, str | None]) -> 
 def _edited_calls(payload: Payload, texts: Mapping[Place, str | None]) -> Payload:
     if not any(place[0] == "tool_calls" for place in texts):
         return payload
-    calls = (_edited_call(call, texts, ("tool_calls", at)) for at, call in enumerate(payload["tool_calls"]))
+    calls = (
+        fields.edited(call, texts, ("tool_calls", at), _with_arguments) for at, call in enumerate(payload["tool_calls"])
+    )
     return {**payload, "tool_calls": [call for call in calls if call is not None]}
 
 
-def _edited_call(call: Payload, texts: Mapping[Place, str | None], place: Place) -> Payload | None:
-    text = texts.get(place, fields.MISSING)
-    if text is fields.MISSING:
-        return call
-    if text is None:
-        return None
+def _with_arguments(call: Payload, text: str) -> Payload:
     kind = _kind(call)
     return {**call, kind: {**call[kind], _ARGUMENTS[kind]: text}}
 

@@ -13,12 +13,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gc_core.providers import fields
-from gc_core.providers.context_length_errors import refused_size
-from gc_core.providers.replies import plain
+from gc_core.providers.message_format import MessageFormat
+from gc_core.providers.replies import plain, usage_with_details
 from gc_core.providers.responses import items
 from gc_core.providers.responses.compaction import merged
 from gc_core.providers.responses.item_types import COMPACTION, MESSAGE, is_reasoning
-from gc_core.providers.server_edits import ServerEdits
 from gc_core.values.items import Part, Place
 from gc_core.values.messages import NESTED, Payload, Request, Role, Usage
 
@@ -31,12 +30,11 @@ _WITHOUT_STATUS = frozenset({"message", "reasoning", "function_call", "custom_to
 _OUTPUT_ONLY_IN_TEXT = frozenset({"logprobs", "parsed"})
 
 
-class ResponsesFormat:
+class ResponsesFormat(MessageFormat):
     """Responses: a flat list of items; the system text stands apart, and a reply's reasoning is an item of its own."""
 
     name = "responses"
     most_marks = 4
-    alternates = False
     replies_in_pieces = True
     takes_last_thinking = True
 
@@ -84,10 +82,6 @@ class ResponsesFormat:
         output = _consistent(payload[_OUTPUT], edited)
         return {**payload, _OUTPUT: output} if output else None
 
-    def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
-        """The payload itself: ids may repeat."""
-        return payload
-
     def normalise(self, payload: Payload) -> Payload:
         """
         The payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have no
@@ -131,10 +125,6 @@ class ResponsesFormat:
                     bare.append({key: value for key, value in block.items() if key != _MARK} if strip else block)
                 payload = {**payload, field: bare}
         return payload
-
-    def user(self, text: str) -> Payload:
-        """A user message of one text."""
-        return {"role": "user", "content": text}
 
     def results(
         self,
@@ -180,22 +170,7 @@ class ResponsesFormat:
 
     def usage(self, usage: object) -> Usage:
         """The usage of a Response; its input tokens include cached ones. Raises MessageError when counts lack."""
-        report = fields.mapping(plain(usage), "usage")
-        details = fields.mapping(report.get("input_tokens_details") or {}, "usage.input_tokens_details")
-        return Usage(
-            input_tokens=fields.number(report, "input_tokens", "usage"),
-            output_tokens=fields.number(report, "output_tokens", "usage", default=0),
-            cache_read_tokens=fields.number(details, "cached_tokens", "usage.input_tokens_details", default=0),
-            cache_write_tokens=fields.number(details, "cache_write_tokens", "usage.input_tokens_details", default=0),
-        )
-
-    def served(self, reply: object) -> ServerEdits | None:  # noqa: ARG002 - the protocol
-        """Nothing: this provider leaves nothing out by itself."""
-        return None
-
-    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
-        """The schemas: each tool is one."""
-        return tuple(tools)
+        return usage_with_details(usage, sent="input_tokens", answered="output_tokens")
 
     def schema_name(self, schema: Payload) -> str:
         """
@@ -208,10 +183,6 @@ class ResponsesFormat:
         if kind in {"function", "custom", "namespace"} or "name" in schema:
             return fields.name(schema, "name", "tool")
         return fields.name(schema, "server_label" if "server_label" in schema else "type", "tool")
-
-    def needs_user_first(self) -> bool:
-        """Whether a user has to speak first: no."""
-        return False
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
@@ -233,10 +204,6 @@ class ResponsesFormat:
             whole=tuple(messages),
             arguments=_client_arguments,
         )
-
-    def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
-        """(input tokens sent, input tokens allowed) of a context-length refusal, else None."""
-        return refused_size(error)
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:

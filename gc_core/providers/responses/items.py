@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -86,10 +87,7 @@ def role_of(item: Payload, field: str = "item") -> Role:
     """Who speaks in an item: a message says it itself, results are the tools', all else the model's."""
     kind = kind_of(item, field)
     if kind == MESSAGE:
-        role = item.get("role", fields.MISSING)
-        if isinstance(role, str) and role in _ROLES:
-            return _ROLES[role]
-        raise fields.FieldError(fields.below(field, "role"), role, f"one of {sorted(_ROLES)}")
+        return fields.role(item, _ROLES, {}, field)
     if kind in INSTRUCTIONS:
         return Role.SYSTEM
     if kind == TRIGGER:
@@ -146,19 +144,7 @@ def _block(block: Mapping[str, Any], place: Place, role: Role, field: str) -> Pa
     if block["type"] in TEXTS:
         return Part(kind=_TEXT_KINDS[role], place=place, text=fields.text(block, "text", field))
     attached = role is Role.USER and block["type"] in _ATTACHMENTS
-    return _of(readable_block(block, _BINARIES), ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
-
-
-def _of(read: Readable, kind: ItemKind, place: Place, *, call_id: str = "", fixed: bool = False) -> Part:
-    return Part(
-        kind=kind,
-        place=place,
-        text=read.text,
-        call_id=call_id,
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-        fixed=fixed,
-    )
+    return readable_block(block, _BINARIES).part(ItemKind.ATTACHMENT if attached else ItemKind.OPAQUE, place)
 
 
 def message_of(text: str) -> dict[str, Any]:
@@ -181,19 +167,13 @@ def _reasoning(item: Payload, place: Place, field: str) -> Part:
         for key in ("summary", "content")
         for at, block in fields.blocks(item.get(key) or (), f"{field}.{key}")
     ]
-    sealed = item.get("encrypted_content")
-    return Part(
-        kind=ItemKind.THINKING,
-        place=place,
-        text="\n".join(texts),
-        sealed_bytes=len(sealed) if isinstance(sealed, str) else 0,
-    )
+    sealed = fields.sealed_length(item, "encrypted_content")
+    return Part(kind=ItemKind.THINKING, place=place, text="\n".join(texts), sealed_bytes=sealed)
 
 
 def _compaction(item: Payload, place: Place) -> Part:
-    sealed = item.get("encrypted_content")
-    length = len(sealed) if isinstance(sealed, str) else 0
-    return Part(kind=ItemKind.OPAQUE, place=place, sealed_bytes=length, sealed_text=True)
+    sealed = fields.sealed_length(item, "encrypted_content")
+    return Part(kind=ItemKind.OPAQUE, place=place, sealed_bytes=sealed, sealed_text=True)
 
 
 def _opaque(item: Payload, place: Place) -> Part:
@@ -201,9 +181,9 @@ def _opaque(item: Payload, place: Place) -> Part:
     bare = {key: value for key, value in item.items() if key != "id"}
     made = bare.get("result")
     if item.get("type") != "image_generation_call" or not isinstance(made, str):
-        return _of(readable_block(bare, _BINARIES), ItemKind.OPAQUE, place)
+        return readable_block(bare, _BINARIES).part(ItemKind.OPAQUE, place)
     image = image_of({"image_url": f"data:image/png;base64,{made}"})
-    return _of(Readable(text=json_text({**bare, "result": ""}), images=(image,)), ItemKind.OPAQUE, place)
+    return Readable(text=json_text({**bare, "result": ""}), images=(image,)).part(ItemKind.OPAQUE, place)
 
 
 def _call(item: Payload, kind: str, place: Place, field: str) -> Part:
@@ -268,15 +248,8 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
             return _sealed(item, output, place, call_id)
         output = ""
     read = readable_result(_plain_blocks(output), fields.below(field, "output"), _BINARIES)
-    return Part(
-        kind=ItemKind.TOOL_RESULT,
-        place=place,
-        text=read.text,
-        call_id=call_id,
-        is_error=failed and item.get("status") == "failed",
-        images=read.images,
-        sealed_bytes=read.sealed_bytes,
-    )
+    is_error = failed and item.get("status") == "failed"
+    return read.part(ItemKind.TOOL_RESULT, place, call_id=call_id, is_error=is_error)
 
 
 def _sealed(item: Payload, output: object, place: Place, call_id: str) -> Part:
@@ -286,7 +259,7 @@ def _sealed(item: Payload, output: object, place: Place, call_id: str) -> Part:
         read = Readable(text=json_text(checks) if checks else "", images=(image_of(output),))
     else:
         read = readable_block(item, _BINARIES)
-    return _of(read, ItemKind.TOOL_RESULT, place, call_id=call_id, fixed=True)
+    return read.part(ItemKind.TOOL_RESULT, place, call_id=call_id, fixed=True)
 
 
 def _plain_blocks(output: object) -> object:
@@ -363,18 +336,13 @@ def _edited_message(item: Payload, place: Place, texts: Mapping[Place, str | Non
         return None if text is None else {**item, "content": text}
     if not any(each[: len(place)] == place for each in texts):
         return item
-    role = role_of(item)
-    blocks = (_edited_block(block, texts, (*place, at), role) for at, block in enumerate(item["content"]))
+    rewrite = functools.partial(_rewritten_block, role_of(item))
+    blocks = (fields.edited(block, texts, (*place, at), rewrite) for at, block in enumerate(item["content"]))
     kept = [block for block in blocks if block is not None]
     return {**item, "content": kept} if kept else None
 
 
-def _edited_block(block: Payload, texts: Mapping[Place, str | None], place: Place, role: Role) -> Payload | None:
-    text = texts.get(place, fields.MISSING)
-    if text is fields.MISSING:
-        return block
-    if text is None:
-        return None
+def _rewritten_block(role: Role, block: Payload, text: str) -> Payload:
     if block["type"] in TEXTS:
         return {**block, "text": text}
     if role is Role.ASSISTANT:

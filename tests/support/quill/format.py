@@ -7,6 +7,7 @@ from typing import Any
 
 from gc_core.providers import fields
 from gc_core.providers.client_arguments import joined
+from gc_core.providers.message_format import MessageFormat
 from gc_core.providers.openai.format import OpenAIFormat
 from gc_core.values.items import Part, Place
 from gc_core.values.messages import Payload, Request, Role, Usage
@@ -31,14 +32,11 @@ def as_quill(payload: Payload) -> dict[str, Any]:
     return {_THEIR_KEYS.get(key, key): value for key, value in payload.items()} | {"role": _THEIR_ROLES.get(role, role)}
 
 
-class QuillFormat:
+class QuillFormat(MessageFormat):
     """Dialogs: as Chat Completions, except for the words and that the system text is apart."""
 
     name = "quill"
     most_marks = 2
-    alternates = False
-    replies_in_pieces = False
-    takes_last_thinking = False
 
     def role(self, payload: Payload) -> Role:
         return _CHAT.role(as_chat(payload))
@@ -57,12 +55,6 @@ class QuillFormat:
         chat = as_chat(payload)
         normal = _CHAT.normalise(chat)
         return payload if normal is chat else as_quill(normal)
-
-    def join(self, first: Payload, second: Payload) -> Payload | None:  # noqa: ARG002 - the protocol
-        return None
-
-    def replaces(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
-        return False
 
     def marks(self, payload: Payload) -> int:
         return sum(_MARK in block for block in _blocks(payload))
@@ -96,29 +88,12 @@ class QuillFormat:
         _CHAT.reply(as_chat(message))
         return message
 
-    def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """The reply: it is one message."""
-        return (reply,)
-
-    def history_elsewhere(self, reply: object) -> str | None:  # noqa: ARG002 - the protocol
-        return None
-
     def usage(self, usage: object) -> Usage:
         report = fields.mapping(usage, "usage")
         return Usage(input_tokens=fields.number(report, "read"), output_tokens=fields.number(report, "written"))
 
-    def served(self, reply: object) -> None:  # noqa: ARG002 - the protocol
-        return None
-
-    def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
-        """The schemas: each tool is one."""
-        return tuple(tools)
-
     def schema_name(self, schema: Payload) -> str:
         return fields.name(schema, "ability", "tool")
-
-    def needs_user_first(self) -> bool:
-        return False
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int

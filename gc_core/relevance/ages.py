@@ -51,5 +51,5 @@ def _steps_later(last: dict[int, int], turns: set[int]) -> dict[int, int]:
 def _units_since(unit: Unit, newest: Unit) -> int:
     """Units from the last item that a summary or trace stands for up to the newest step, by the numbers of items."""
     reference = unit.items[0].reference
-    end, items = newest.number, int(newest.items[0].id[1:])
+    end, items = newest.number, number_of(newest.items[0].id)
     return 0 if reference is None else max(0, round((items - number_of(reference.last)) * end / items))

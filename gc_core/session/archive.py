@@ -13,7 +13,7 @@ from gc_core.session.history import History
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord, text_of
 from gc_core.storage.originals import Reading, RewoundRanges, items_of
-from gc_core.values.items import Form, Item, Part
+from gc_core.values.items import Form, Item, Part, number_of
 from gc_core.values.references import ByteRange, Reference
 from gc_core.values.results import ColdText
 from gc_core.values.sources import CONVERSATION
@@ -78,7 +78,7 @@ class Archive:
     def cold_item(self, key: str) -> Item | None:
         """An item that left the window, or of which a stub stands there, as it arrived; None for any other."""
         resident = self._runtime.context.find(key)
-        known = None if resident is not None and resident.form is Form.WHOLE else self._logged(int(key[1:]))
+        known = None if resident is not None and resident.form is Form.WHOLE else self._logged(number_of(key))
         if known is None or self._taken_back.holds(known[0]):
             return None
         return next(
@@ -93,7 +93,7 @@ class Archive:
 
     def original(self, item: Item) -> str:
         """The text with which an item arrived, from the log; what stands in the window where that cannot be read."""
-        known = self._logged(int(item.id[1:]))
+        known = self._logged(number_of(item.id))
         return item.text if known is None else text_of(known[1], item.id, self._runtime.format)
 
     def span(self, reference: Reference, behind: int) -> tuple[Item, ...]:

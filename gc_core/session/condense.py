@@ -21,7 +21,7 @@ from gc_core.session.runtime import Runtime
 from gc_core.storage.state import first_difference
 from gc_core.values.escaping import escaped
 from gc_core.values.framing import framed, is_told, unframed
-from gc_core.values.items import Form, Item, ItemKind, Part, Unit
+from gc_core.values.items import Form, Item, ItemKind, Part, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
 from gc_core.values.removals import GCRemovalItem
@@ -217,7 +217,7 @@ class _Notes:
         """The texts, newest first: each keeps what the window would lose, given what stands there besides."""
         shown = {name for item in self.context.items() if item.id not in asked for name in item.scan.names}
         texts = {}
-        for key in sorted(asked, key=lambda key: int(key[1:]), reverse=True):
+        for key in sorted(asked, key=number_of, reverse=True):
             item, text = self.item(key), asked[key]
             new = self._text(item, text, size, shown)
             texts[key] = new

@@ -12,7 +12,7 @@ from gc_core.plugins.redaction import masked_name
 from gc_core.session.runtime import SEAM, Runtime
 from gc_core.storage.facts import FactChange, FactStore, Promotion
 from gc_core.storage.originals import RewoundRanges, items_of
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange
@@ -65,7 +65,7 @@ class SessionFacts:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _line_of(self, item: str) -> ByteRange:
-        found = self._runtime.store.log.find(int(item[1:]))
+        found = self._runtime.store.log.find(number_of(item))
         if found is None:
             raise SourceError(f"no item {item!r} was ever logged; a fact needs one that tells it")
         return found[0]

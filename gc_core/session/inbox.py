@@ -11,7 +11,7 @@ from gc_core.events import MessageRepaired, ProviderCompacted
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
-from gc_core.values.items import Item
+from gc_core.values.items import Item, number_of
 from gc_core.values.messages import Payload, Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
@@ -111,7 +111,7 @@ class Inbox:
         """Whether no request had the item; of what another process may have sent that is not known."""
         if self._sent_items is None:
             return not self._runtime.state.sent
-        return int(item.id[1:]) > self._sent_items
+        return number_of(item.id) > self._sent_items
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -119,8 +119,8 @@ class Inbox:
         """The same, and no reply stands behind it: the host may have sent what no ``pre_send`` gave."""
         messages = self._runtime.context.messages
         newest = next((message for message in reversed(messages) if message.role is Role.ASSISTANT), None)
-        replied = 0 if newest is None else max(int(each.id[1:]) for each in newest.items)
-        return self.is_unsent(item) and int(item.id[1:]) > replied
+        replied = 0 if newest is None else max(number_of(each.id) for each in newest.items)
+        return self.is_unsent(item) and number_of(item.id) > replied
 
     def _arrived(self, taken: Taken) -> Taken:
         """Announce what arrived; it is logged and in the window."""

@@ -16,7 +16,7 @@ from gc_core.session.inbox import Inbox
 from gc_core.session.runtime import CallGate, Runtime
 from gc_core.storage.search import Filters, Hit
 from gc_core.values.agent_tool_schemas import TOOL_NAMES
-from gc_core.values.items import Form, Item, ItemKind, Unit
+from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.sources import ENRICHMENT
 from gc_core.window.view import WindowView
 
@@ -144,13 +144,13 @@ class RecallSuggestions:
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
         repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
         taken = {suggestion.item for suggestion in repeated}
-        found = self._carriers(_missing(items, step), before=_number(step.items[0].id), whole=whole)
+        found = self._carriers(_missing(items, step), before=number_of(step.items[0].id), whole=whole)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
             for key, names in found.items()
             if key not in taken
         ]
-        carried.sort(key=lambda suggestion: (-len(suggestion.names), -_number(suggestion.item)))
+        carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
         return (*repeated, *carried)[:MOST_SUGGESTED]
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
@@ -188,7 +188,7 @@ class RecallSuggestions:
             if any(name in known for known_names in found.values() for known in known_names):
                 continue
             looked_up += 1
-            hits = [hit for hit in self._search(name, limit=_HITS) if _number(hit.item) < before]
+            hits = [hit for hit in self._search(name, limit=_HITS) if number_of(hit.item) < before]
             best = sorted((hit for hit in hits if _may_return(hit, whole)), key=_worth, reverse=True)
             carrier = next((hit.item for hit in best if _carries(self._recall(hit.item), name)), "")
             if carrier:
@@ -200,7 +200,7 @@ class RecallSuggestions:
         answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
         for call in step.items:
             if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
-                same = self._same_call(call, before=_number(step.items[0].id))
+                same = self._same_call(call, before=number_of(step.items[0].id))
                 key = "" if same is None else self._result_of(same)
                 if key and key not in whole:
                     yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
@@ -209,10 +209,10 @@ class RecallSuggestions:
         """The last call before that named the file, if it is the same call, word for word."""
         file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
         hits = self._search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
-        calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and _number(hit.item) < before]
+        calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and number_of(hit.item) < before]
         if not calls or len(hits) == _MOST_CALLS:
             return None
-        last = max(calls, key=lambda hit: _number(hit.item))
+        last = max(calls, key=lambda hit: number_of(hit.item))
         return last if last.tool == call.name and self._recall(last.item) == call.text else None
 
     def _result_of(self, call: Hit) -> str:
@@ -284,7 +284,7 @@ def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
 
 
 def _worth(hit: Hit) -> tuple[int, int]:
-    return _WORTH[hit.kind], _number(hit.item)
+    return _WORTH[hit.kind], number_of(hit.item)
 
 
 def _is_read(call: Item) -> bool:
@@ -299,7 +299,3 @@ def _start(text: str, names: Sequence[str], before: int) -> int:
     near = max(0, place - before)
     line = text.find("\n", near, place)
     return near if near == 0 or line < 0 else line + 1
-
-
-def _number(item: str) -> int:
-    return int(item[1:])

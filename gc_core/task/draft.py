@@ -24,8 +24,8 @@ from gc_core.task.values import (
     TaskState,
     ToolStats,
     WaitingCall,
-    number_of,
 )
+from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 
 _HUNDRED = 100

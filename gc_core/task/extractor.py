@@ -34,9 +34,8 @@ from gc_core.task.values import (
     TaskState,
     ToolStats,
     WaitingCall,
-    number_of,
 )
-from gc_core.values.items import Item, ItemKind
+from gc_core.values.items import Item, ItemKind, number_of
 
 _SHORT = 160
 _FEW_WORDS = 2

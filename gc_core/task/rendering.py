@@ -24,8 +24,8 @@ from gc_core.task.values import (
     Resolution,
     SubGoal,
     TaskState,
-    number_of,
 )
+from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 
 CONSTRAINTS, DECISIONS, QUESTIONS, LESSONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIES, CHANGED = KINDS = (

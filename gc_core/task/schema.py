@@ -19,10 +19,9 @@ from gc_core.task.values import (
     OpenQuestion,
     SubGoal,
     TaskState,
-    number_of,
     references_of,
 )
-from gc_core.values.items import Item
+from gc_core.values.items import Item, number_of
 from gc_core.values.json_values import read_json
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import attrs
 
 from gc_core.errors import StateError
+from gc_core.values.items import number_of
 from gc_core.values.json_values import read_json
 from gc_core.values.patterns import regex
 
@@ -453,11 +454,6 @@ class TaskState:
         except (ValueError, TypeError, KeyError, AttributeError, cattrs.BaseValidationError) as error:
             raise StateError(f"no state of a task: {text[:200]!r}; {type(error).__name__}: {error}") from error
         return state
-
-
-def number_of(item: str) -> int:
-    """The number in an item's id; -1 for what is none."""
-    return int(item[1:]) if item[:1] == "i" and item[1:].isascii() and item[1:].isdigit() else -1
 
 
 def references_of(entry: Entry) -> Iterator[str]:

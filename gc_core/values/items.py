@@ -53,8 +53,12 @@ DIGEST_NAME = "digest"
 
 
 def number_of(key: str) -> int:
-    """The number in an item's id: 12 of ``i12``. Ids count up in the order in which items arrived."""
-    return int(key[1:])
+    """
+    Return the number in an item's id: 12 for ``i12``, -1 for anything that is not an item's id.
+
+    Ids count up in the order in which items arrived.
+    """
+    return int(key[1:]) if key[:1] == "i" and key[1:].isascii() and key[1:].isdigit() else -1
 
 
 @attrs.frozen(kw_only=True)

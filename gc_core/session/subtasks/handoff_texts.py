@@ -13,7 +13,7 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.task.values import REQUEST, StateCursor, TaskState
 from gc_core.values.config import GCConfig
-from gc_core.values.items import Item
+from gc_core.values.items import Item, number_of
 from gc_core.values.json_values import Path, key_of, read_json, rebuilt
 from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Payload
@@ -159,7 +159,7 @@ def account(session: str, where: str, items: Sequence[Item], entries: Sequence[s
 def _rest(session: str, where: str, items: Sequence[Item]) -> list[str]:
     if not items:
         return []
-    numbers, turns = [int(item.id[1:]) for item in items], [item.turn for item in items]
+    numbers, turns = [number_of(item.id) for item in items], [item.turn for item in items]
     tokens = sum(item.original_tokens for item in items)
     told = f"turns {min(turns)}-{max(turns)}, i{min(numbers)}-i{max(numbers)}@{tag_of(session)}"
     place = f"; its log is {where}" if where else ""

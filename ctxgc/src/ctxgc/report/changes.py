@@ -9,7 +9,7 @@ import attrs
 from ctxgc.report.texts import Texts
 from ctxgc.report.values import Change, Removal, Standing
 from gc_core.storage.ledger import Collected, Configured, LedgerRecord, Rewound, Undone
-from gc_core.values.items import Form, Item, ItemKind
+from gc_core.values.items import Form, Item, ItemKind, number_of
 from gc_core.values.messages import Message
 from gc_core.values.removals import Drop, GCRemovalItem, Stub
 from gc_core.window.context import Context
@@ -142,17 +142,12 @@ def _standing(removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item
     for key in removal.items:
         item = there.get(key)
         if item is None:
-            left.add(_number(key))
+            left.add(number_of(key))
         elif item.form is Form.STUB:
             yield Standing(item=key, kind="stub", text=texts.place(item.text))
     for item in own:
         reference = item.reference
         if reference is not None and any(
-            _number(reference.first) <= number <= _number(reference.last) for number in left
+            number_of(reference.first) <= number <= number_of(reference.last) for number in left
         ):
             yield Standing(item=item.id, kind=item.kind.value, text=texts.place(item.text))
-
-
-def _number(key: str) -> int:
-    """The number of an item; -1 for what is not numbered, as a schema."""
-    return int(key[1:]) if key[1:].isdigit() else -1

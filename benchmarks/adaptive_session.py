@@ -84,7 +84,7 @@ class TriedSession(GCSession):
     def use(self, strategy: GCStrategy) -> None:
         """Collect by this strategy from now on, its triggers included."""
         meter = self._core.meter
-        meter.strategies = ((meter.strategies[0][0], strategy),)
+        meter.declared.strategies = ((meter.declared.strategies[0][0], strategy),)
 
 
 def replayed(

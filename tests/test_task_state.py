@@ -395,7 +395,7 @@ def test_the_state_is_found_in_the_log_again_when_a_session_is_opened(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_looking_often_finds_the_same_as_looking_once(monkeypatch, size):
-    monkeypatch.setattr("gc_core.session.task_memory.PIECE_ITEMS", size)
+    monkeypatch.setattr("gc_core.session.task_reader.PIECE_ITEMS", size)
     often, once = (small(6_000, strategy="gc_summarize", preserve_recent_turns=2) for _ in range(2))
     for _ in busy(often, 6):
         assert often.state is not None

@@ -12,7 +12,8 @@ from gc_core.collector.background_summaries import Coming
 from gc_core.collector.summarizing import Answering, Steps, driven_async
 from gc_core.session.facade import SessionFacade
 from gc_core.session.subtasks.handoff_texts import Filter, HandoffOptions
-from gc_core.session.subtasks.leases import Lease, check_seconds
+from gc_core.session.subtasks.lease import Lease
+from gc_core.session.subtasks.leases import check_seconds
 from gc_core.values.config import GCConfig
 from gc_core.values.loggers import bound
 from gc_core.values.messages import Request

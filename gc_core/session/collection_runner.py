@@ -297,7 +297,7 @@ class CollectionRunner:
             self._meter.protection,
             can_summarize=self.answering.name != NONE,
             objective=self._runtime.state.objective.text,
-            questions=self._task.questions,
+            questions=self._task.reader.questions,
             scores=self.scoring,
             search=self._archive.search_cold,
             usable=self._meter.scheduler.fit(self._meter.moment()),
@@ -369,13 +369,13 @@ class CollectionRunner:
         """What carries out collections, with the strategies, texts and questions of the moment."""
         return Collector(
             plugins=self._runtime.plugins,
-            strategies=self._meter.strategies,
+            strategies=self._meter.declared.strategies,
             counter=self._runtime.counter,
             answering=self.answering,
             read=Originals(item=self._archive.original, span=self._archive.span),
             thinking=self._thinking_rule,
             objective=self._runtime.state.objective.text,
-            questions=self._task.questions,
+            questions=self._task.reader.questions,
             scores=self.scoring,
             cold=self._archive.cold,
             profile=self._archive.profile,
@@ -383,7 +383,7 @@ class CollectionRunner:
         )
 
     def _collector_for(self, goal: Goal) -> Collector:
-        return attrs.evolve(self.collector, strategies=self._meter.strategies_for(goal))
+        return attrs.evolve(self.collector, strategies=self._meter.declared.strategies_for(goal))
 
     @property
     def _thinking_rule(self) -> ThinkingRule:

@@ -21,6 +21,7 @@ from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.session.archive import Archive
 from gc_core.session.collection_runner import CollectionRunner
 from gc_core.session.condense import Condenser
+from gc_core.session.declared_triggers import DeclaredTriggers
 from gc_core.session.facts import SessionFacts
 from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
@@ -40,6 +41,7 @@ from gc_core.session.subtasks.handoff_opening import OpeningWriter
 from gc_core.session.subtasks.handoff_texts import ACCOUNT, HANDOFF
 from gc_core.session.subtasks.leases import Leases
 from gc_core.session.task_memory import BLOCK, TaskMemory
+from gc_core.session.task_reader import TaskReader
 from gc_core.session.timeline import Timeline
 from gc_core.session.window_meter import WindowMeter
 from gc_core.storage.ledger import Configured, Observed, Opened
@@ -108,7 +110,7 @@ class SessionCore:
         self.masking = masking = Masking(runtime)
         self.account = LedgerAccount(runtime.store.ledger, settings.format)
         self.rereads = RereadWatch(runtime, guard)
-        self.meter = meter = WindowMeter(runtime, parts.strategies)
+        self.meter = meter = WindowMeter(runtime, DeclaredTriggers(runtime, parts.strategies))
         self.stream = StreamWatch(runtime, meter)
         self.provider = provider = ProviderState(runtime, meter)
         self.renderer = RequestRenderer(runtime, meter, provider, calls)
@@ -123,8 +125,7 @@ class SessionCore:
             meter=meter,
             provider=provider,
             inbox=inbox,
-            extractor=parts.extractor,
-            first=functools.partial(first_state, runtime.store),
+            reader=TaskReader(runtime, extractor=parts.extractor, first=functools.partial(first_state, runtime.store)),
         )
         self.collections = collections = CollectionRunner(
             runtime,
@@ -222,7 +223,7 @@ class SessionCore:
     def close(self) -> None:
         """End the session."""
         self.collections.stop_ahead()
-        self.task.save()
+        self.task.reader.save()
         self.history.close()
         self.runtime.store.close()
         self.leases.wake_all()

@@ -30,7 +30,7 @@ from gc_core.session.opening import (
 )
 from gc_core.session.port import WindowPort
 from gc_core.session.runtime import CallGate, synchronized
-from gc_core.session.subtasks.leases import Lease
+from gc_core.session.subtasks.lease import Lease
 from gc_core.session.window_meter import PendingWork
 from gc_core.storage.checkpoints import Checkpoint
 from gc_core.storage.contents import Passage
@@ -496,7 +496,7 @@ class SessionFacade:
         Found in the log, by the extractor that ``state_extractor`` names; the first time O(history), then O(what is
         new), also when the session is opened again. Raises LogError when the log cannot be read.
         """
-        return self._core.task.look()
+        return self._core.task.reader.look()
 
     @synchronized
     def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:
@@ -675,7 +675,7 @@ class SessionFacade:
         branch = self.open(
             directory,
             core.runtime.config,
-            strategy=[strategy for _, strategy in core.meter.strategies],
+            strategy=[strategy for _, strategy in core.meter.declared.strategies],
             summarizer=core.host.summarizer,
             validator=core.host.validator,
             plugins=self.plugins,

@@ -91,7 +91,7 @@ class Timeline:
 
     def checkpoint(self) -> Checkpoint:
         """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
-        self._task.save()
+        self._task.reader.save()
         return self._runtime.store.checkpoint(self._runtime.state)
 
     def rollback(self, checkpoint: Checkpoint | None = None) -> Checkpoint:

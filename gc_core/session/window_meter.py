@@ -13,13 +13,12 @@ import attrs
 from gc_core.cache.economics import Economics, economics_of
 from gc_core.collector.scheduler import GROWTH, OPPORTUNISTIC_REASONS, Break, Moment, Scheduler
 from gc_core.collector.spend_pacing import UNPACED
-from gc_core.errors import PluginError
-from gc_core.plugins.manager import Named
+from gc_core.session.declared_triggers import DeclaredTriggers
 from gc_core.session.runtime import Runtime
 from gc_core.values.items import Level
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import CONVERSATION
-from gc_core.values.triggers import Hot, Trigger, Young
+from gc_core.values.triggers import Hot
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import ConsumedContent
 from gc_core.window.view import Protection, WindowView
@@ -97,11 +96,11 @@ class WindowMeter:
 
     Args:
         runtime: The session's.
-        strategies: Those that collect, by name.
-        clock: Seconds since 1970.
+        declared: The triggers of the strategies.
+        clock: Returns seconds since 1970.
 
     Attributes:
-        strategies: Those that collect, by name.
+        declared: The triggers of the strategies.
         clock: Seconds since 1970.
         pace: What has been spent of what the session may spend.
         raw_sent: Tokens of the request that was sent last, as they were counted; 0 before the first.
@@ -112,16 +111,14 @@ class WindowMeter:
 
     """
 
-    def __init__(self, runtime: Runtime, strategies: tuple[Named, ...], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, runtime: Runtime, declared: DeclaredTriggers, clock: Callable[[], float] = time.time) -> None:
         self._runtime = runtime
-        self.strategies = strategies
+        self.declared = declared
         self.clock = clock
         self.pace = UNPACED
         self.raw_sent = 0
         self.leased: Counter[str] = Counter()
         self.leased_tokens = 0
-        self._declared_of: tuple[Named, ...] = ()
-        self._declared: tuple[tuple[Named, tuple[Trigger, ...]], ...] = ()
         self._calls_made = 0
         self._calls_at_major = 0
         self._spent_since = 0
@@ -139,28 +136,6 @@ class WindowMeter:
         why = self.weighed if self._deferred_tokens else ""
         return PendingWork(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
-    def _with_triggers(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
-        """The strategies, each with its triggers, read once; none for one whose triggers are rubbish."""
-        if self._declared_of is not self.strategies:
-            declared = []
-            for name, strategy in self.strategies:
-                triggers: tuple[Trigger, ...] = ()
-                with self._runtime.plugins.guarded(name, "triggers"):
-                    triggers = _checked(getattr(strategy, "triggers", ()))
-                declared.append(((name, strategy), triggers))
-            self._declared_of, self._declared = self.strategies, tuple(declared)
-        return self._declared
-
-    def strategies_for(self, goal: Goal) -> tuple[Named, ...]:
-        """The strategies that a goal is for: a young collection asks nobody who knows nothing of young content."""
-        if not goal.is_young:
-            return self.strategies
-        return tuple(
-            strategy
-            for strategy, triggers in self._with_triggers()
-            if any(isinstance(trigger, Young) and self._holds(trigger) for trigger in triggers)
-        )
-
     @property
     def scheduler(self) -> Scheduler:
         """Decides with the economics, the triggers and the pace of the moment."""
@@ -169,17 +144,10 @@ class WindowMeter:
         return Scheduler(
             config=self._runtime.config,
             economics=economics,
-            triggers=self._triggers,
+            triggers=self.declared.active(),
             pace=self.pace,
             growth=self._growth.per_call,
         )
-
-    @property
-    def _triggers(self) -> tuple[Trigger, ...]:
-        return tuple(trigger for _, triggers in self._with_triggers() for trigger in triggers if self._holds(trigger))
-
-    def _holds(self, trigger: Trigger) -> bool:
-        return not (isinstance(trigger, Young) and self._runtime.state.binds_thinking) or trigger.on_bound_thinking
 
     @property
     def protection(self) -> Protection:
@@ -229,7 +197,7 @@ class WindowMeter:
 
     def _hot_tokens(self, conversation: int) -> int:
         """What of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
-        if not any(isinstance(trigger, Hot) for trigger in self._triggers):
+        if not any(isinstance(trigger, Hot) for trigger in self.declared.active()):
             return 0
         if self._warm is None:
             units = self._runtime.context.units()
@@ -331,9 +299,3 @@ class WindowMeter:
 def _economics_at(model: str | None, format_name: str, day: dt.date) -> Economics:
     """Asked for several times a call, and prices change by the day."""
     return economics_of(model, format_name, day)
-
-
-def _checked(triggers: object) -> tuple[Trigger, ...]:
-    if not isinstance(triggers, tuple) or not all(isinstance(each, Trigger) for each in triggers):
-        raise PluginError(f"triggers = {triggers!r:.200}: expected a tuple of gc_core.Trigger values")
-    return triggers

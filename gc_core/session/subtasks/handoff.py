@@ -29,7 +29,8 @@ from gc_core.session.subtasks.handoff_texts import (
     inherited,
     tag_of,
 )
-from gc_core.session.subtasks.leases import Lease, Leases
+from gc_core.session.subtasks.lease import Lease
+from gc_core.session.subtasks.leases import Leases
 from gc_core.session.task_memory import TaskMemory
 from gc_core.storage.contents import Passage
 from gc_core.storage.ledger import Ancestor, Collected, Inherited, Observed, Sent
@@ -174,7 +175,7 @@ class Handoffs:
                 undo.callback(lease.release)
             config = wish.config or attrs.evolve(runtime.config, pinned_turn_indices=())
             opening = self._writer.opening(wish, config)
-            state = inherited(self._task.look(), tag_of(runtime.store.session))
+            state = inherited(self._task.reader.look(), tag_of(runtime.store.session))
             text = yield from self._writer.account_of(opening, wish.summary_tokens)
             text = runtime.plugins.redact(text) if runtime.plugins.redacts else text
             child = open_child(config)

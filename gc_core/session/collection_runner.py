@@ -19,7 +19,6 @@ from gc_core.collector.planned_summaries import Originals
 from gc_core.collector.scheduler import Moment
 from gc_core.collector.scoring import Scoring
 from gc_core.collector.summarizing import NONE, Answering, Steps
-from gc_core.errors import ContextOverflowError
 from gc_core.events import CollectionDeferred, CollectionFailed, CollectionFinished, CollectionStarted
 from gc_core.relevance.needed_again import NeedWatch
 from gc_core.session.archive import Archive
@@ -34,7 +33,6 @@ from gc_core.values.loggers import bound_collection, logger
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.summary import SummaryRequest
 from gc_core.window.collection_outcome import CollectionOutcome
-from gc_core.window.stubs import is_shortened_block
 from gc_core.window.view import WindowView
 
 _log = logger("gc_core.session")
@@ -122,14 +120,14 @@ class CollectionRunner:
             return (yield from self._collecting_now(goal))
 
     def _collecting_now(self, goal: Goal) -> Steps[GCResult]:
-        collected = yield from self._attempting(goal, fit=None)
+        collected = yield from self.attempt(goal, fit=None)
         result, moment = collected.result, self._meter.moment()
         self._meter.tried(goal)
         note = result.note
         if collected.stale:
             note = "the window was changed while a summary was awaited; the next call collects again"
         elif result.changed and self._meter.scheduler.is_worth(moment, self._meter.weigh(collected, moment), goal):
-            self._commit(collected)
+            self.commit(collected)
             self._skipped = frozenset()
             return result
         else:
@@ -162,8 +160,12 @@ class CollectionRunner:
         finally:
             self._passes -= 1
 
-    def _attempting(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[CollectionOutcome]:
-        """A collection, and what waited for it, before anything has changed; an error is told and goes on."""
+    def attempt(self, goal: Goal, *, fit: int | None, blocks_only: bool = False) -> Steps[CollectionOutcome]:
+        """
+        Prepare a collection, with the changes that waited for it, without committing it.
+
+        An error is announced and raised again.
+        """
         with self._under_way(), self.announced(goal):
             ready, held = self.ahead.ready(), self._inbox.held
             collector = self._collector_for(goal)
@@ -187,7 +189,7 @@ class CollectionRunner:
         self._skipped |= {result.reason}
         self._runtime.events.emit(CollectionDeferred(result=result))
 
-    def _commit(self, collected: CollectionOutcome) -> None:
+    def commit(self, collected: CollectionOutcome) -> None:
         """Take the edited window over: the one place where a collection becomes true."""
         self._task.forget_restated()
         before, after = collected.of, collected.context
@@ -211,84 +213,6 @@ class CollectionRunner:
         self._runtime.events.emit(CollectionFinished(result=result))
         self._runtime.plugins.collection_finished(result)
         self._runtime.budget_changed()
-
-    def make_it_fit(self) -> Steps[None]:
-        """
-        Make the request fit. Before the last resort the state of the task is placed; where nothing else helps any more,
-        it gives way. What the last resort took the state tells in this request too, if there is room: with the next one
-        it would be news. Raises ContextOverflowError when nothing helps.
-        """
-        self._task.place()
-        try:
-            yield from self._shrink()
-        except ContextOverflowError:
-            if not self._task.give_way():
-                raise
-            yield from self._shrink()
-        self._task.restate_if_missing()
-        self._task.place()
-
-    def _shrink(self) -> Steps[None]:
-        """
-        The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
-        for a break takes effect with the first, and may be large.
-        """
-        if self._provider.kept_at:
-            return  # the provider reads its own history, and cuts it itself
-        for _ in range(2 * self._runtime.config.auto_trigger):
-            if self._meter.scheduler.fits(self._meter.moment()):
-                return
-            yield from self.last_resort(self._meter.scheduler.fit(self._meter.moment()))
-        if not self._meter.scheduler.fits(self._meter.moment()):
-            raise self.overflow()
-
-    def shorten_blocks(self) -> Steps[None]:
-        """
-        A block that has not been sent, and that would not fit whatever a collection took, is shortened before one: its
-        policy allows that, unless it is LOCKED, and the history need not leave for it.
-        """
-        moment = self._meter.moment()
-        if self._provider.kept_at or not self._runtime.config.auto_trigger or self._meter.scheduler.fits(moment):
-            return
-        if not any(is_shortened_block(message.items[0]) for message in self._runtime.context.messages):
-            return
-        with bound_collection(), self._runtime.plugins.guarded("collection", "shortening blocks"):
-            goal = self._meter.scheduler.overflow(moment)
-            collected = yield from self._attempting(goal, fit=self._meter.scheduler.fit(moment), blocks_only=True)
-            if not collected.stale and collected.context is not self._runtime.context:
-                self._commit(collected)
-
-    def last_resort(self, fit: int) -> Steps[None]:
-        """Take whatever may go until the request has at most so many tokens; nothing where that does not help."""
-        goal = self._meter.scheduler.overflow(self._meter.moment())
-        with bound_collection():
-            _log.info("last resort began", tokens=self._meter.moment().tokens, room_tokens=fit)
-            collected = yield from self._attempting(goal, fit=fit)
-            if (
-                not collected.stale
-                and collected.context is not self._runtime.context
-                and collected.result.tokens_after <= fit
-            ):
-                self._commit(collected)
-
-    def overflow(self) -> ContextOverflowError:
-        """The error that names who holds the tokens."""
-        back = sum(item.tokens for item in self._runtime.context.items() if item.id in self._runtime.state.undone)
-        hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
-        needed = self._meter.moment().taken
-        _log.warning("request does not fit", tokens=needed, usable_tokens=self._runtime.config.usable)
-        return ContextOverflowError(limit=self._runtime.config.usable, needed=needed, owners=self.owners(), hint=hint)
-
-    def owners(self) -> dict[str, int]:
-        """Who holds the tokens: sources, for the conversation its turns, and leases."""
-        owners: dict[str, int] = {"overhead of messages": self._runtime.context.budget.overhead}
-        for source in self._runtime.context.budget.sources:
-            entry = self._runtime.context.budget.entry(source.name)
-            for child in entry.children:
-                owner = f"{source.name} {child.label}"
-                owners[owner] = owners.get(owner, 0) + child.tokens
-        leased = {f"lease {name!r}": tokens for name, tokens in self._meter.leased.items()}
-        return {owner: tokens for owner, tokens in owners.items() if tokens} | leased
 
     def view(self) -> WindowView:
         """The window as a strategy sees it."""

@@ -23,6 +23,7 @@ from gc_core.session.collection_runner import CollectionRunner
 from gc_core.session.condense import Condenser
 from gc_core.session.declared_triggers import DeclaredTriggers
 from gc_core.session.facts import SessionFacts
+from gc_core.session.fitting import RequestFitter
 from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
 from gc_core.session.list_sync import CallersList, ListSync
@@ -140,6 +141,7 @@ class SessionCore:
             scoring=parts.scoring,
             begin=self.asks.begin,
         )
+        self.fitter = RequestFitter(runtime, meter=meter, provider=provider, task=task, collections=collections)
         self.condenser = Condenser(runtime, inbox, collections)
         self.timeline = Timeline(runtime, task=task, meter=meter, archive=archive, collections=collections)
         self.lists = ListSync(runtime, masking=masking, inbox=inbox, head=self.head, timeline=self.timeline)
@@ -239,7 +241,7 @@ class SessionCore:
         if self.renderer.is_asked_again:
             return self._render()
         self._place_waiting()
-        yield from self.collections.shorten_blocks()
+        yield from self.fitter.shorten_blocks()
         if self._may_count and self.meter.scheduler.in_doubt(self.meter.moment()):
             yield from self.renderer.count()
         return (yield from self._fitting())
@@ -299,10 +301,10 @@ class SessionCore:
         before = self.runtime.context
         yield from self.collections.run_if_due(self._overflow_goal)
         if self.runtime.context is before:
-            yield from self.collections.last_resort(self._overflow_goal.target_tokens)
-        yield from self.collections.make_it_fit()
+            yield from self.fitter.last_resort(self._overflow_goal.target_tokens)
+        yield from self.fitter.make_it_fit()
         if self.runtime.context is before:
-            raise self.collections.overflow()
+            raise self.fitter.overflow()
         return self._render()
 
     def compacting(self, target_percent: float) -> Steps[Request]:
@@ -310,7 +312,7 @@ class SessionCore:
         if not self.meter.scheduler.fits(self.meter.moment()):
             goal = attrs.evolve(self.collections.manual_goal(target_percent, ""), fills=True)
             yield from self.collections.run_if_due(goal)
-        yield from self.collections.make_it_fit()
+        yield from self.fitter.make_it_fit()
         return self._render()
 
     def continue_from(self, other: SessionCore, *, with_blocks: bool) -> None:
@@ -402,7 +404,7 @@ class SessionCore:
             elif goal.reason is idle:
                 break
             yield from self.collections.run_if_due(goal)
-            yield from self.collections.make_it_fit()
+            yield from self.fitter.make_it_fit()
             if self.runtime.context is before:
                 if goal is None:
                     break

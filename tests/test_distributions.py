@@ -138,8 +138,8 @@ def test_nothing_comes_from_the_development_install(environment):
 def test_what_is_installed_is_listed_and_nothing_failed_to_load(environment):
     lines = environment.run("ctxgc", "strategies").splitlines()
     rows = dict(line.split()[:2] for line in lines if line[:1].strip())
-    names = ("budget", "hybrid", "progressive", "rolling", "summarize", "tidy", "truncate")
-    brought = {name: f"gc_{name}" for name in names}
+    names = ("gc_budget", "gc_hybrid", "gc_progressive", "gc_rolling", "gc_summarize", "gc_truncate")
+    brought = {"tidy": "gc_tidy"} | {name: name for name in names}
     assert rows.items() >= {**brought, "none": "gc_core"}.items()
     assert "plugin" not in rows  # how the line of one that failed begins
 

@@ -99,7 +99,7 @@ def test_a_broken_plugin_breaks_nothing_else_and_nothing_of_it_is_left(case, ins
     install("gc_aa_broken", BROKEN[case])
     install("gc_zz_good", GOOD)
     plugins = Plugins.discover()
-    assert {"good", "none", "truncate"} <= set(installed(plugins))
+    assert {"good", "none", "gc_truncate"} <= set(installed(plugins))
     (failure,) = plugins.failures
     assert (failure.plugin, failure.doing) == ("gc_aa_broken", "loading")
     assert "gc_aa_broken failed in loading" in str(failure)
@@ -190,7 +190,7 @@ def test_of_two_that_do_not_bear_the_name_one_has_it_and_the_other_is_named(inst
 @pytest.mark.parametrize("name", ["gc_truncate", "truncate"])
 def test_a_strategy_is_chosen_by_name_with_or_without_its_prefix(name):
     with small(strategy=name) as session:
-        assert type(meter_of(session).strategies[0][1]).__name__ == "Truncate"
+        assert type(meter_of(session).declared.strategies[0][1]).__name__ == "Truncate"
 
 
 def test_a_strategy_object_needs_no_registration():

@@ -117,8 +117,8 @@ def test_an_empty_directory_will_do_and_parents_are_made(tmp_path):
         ("tidy\n", r"strategy name 'tidy\n'"),
         ("true", "the class would be True, which means something else already; expected another name"),
         ("iterator", "the class would be Iterator"),
-        ("none", "strategy 'none' is installed already, by 'gc_core'"),
-        ("gc_truncate", "strategy 'truncate' is installed already, by 'gc_truncate'; expected a name besides ['"),
+        ("none", "strategy 'none' is already installed by 'gc_core'"),
+        ("gc_truncate", "strategy 'gc_truncate' is already installed by 'gc_truncate'; expected a name other than ['"),
         ("core", "a module gc_core is installed already"),
     ],
 )

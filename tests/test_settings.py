@@ -212,7 +212,7 @@ def strategy_of(config):
     plugins = Plugins()
     plugins.register(Offer(), name="offer")
     with GCSession(config, plugins=plugins) as session:
-        ((_, strategy),) = meter_of(session).strategies
+        ((_, strategy),) = meter_of(session).declared.strategies
     return strategy
 
 

@@ -19,6 +19,15 @@ _SIMILAR = 0.8
 _PLAIN = (dict, list, tuple, set, frozenset)
 
 
+@attrs.frozen
+class _Offer:
+    """A class on offer: its name as it was offered, and the plugin that offers it."""
+
+    name: str
+    plugin: str
+    cls: type[Any]
+
+
 @attrs.frozen(kw_only=True)
 class StrategyOption:
     """An option of a strategy: its name, type as written, and default as written ("" when it has none)."""
@@ -51,32 +60,34 @@ class Registry:
     def __init__(self, what: str, method: str) -> None:
         self.what = what
         self._method = method
-        self._offers: dict[str, tuple[str, type[Any]]] = {}
+        self._offers: dict[str, _Offer] = {}
 
     def offer(self, plugin: str, name: object, cls: Any) -> None:
         """Take an offer. Raises PluginError for a name that is taken, and for what is no class with a name."""
         if not isinstance(name, str) or not name or not callable(cls):
             raise PluginError(f"offered {name!r}, {cls!r}; expected a name and a {self.what} class")
         if short(name) in self._offers:
-            raise PluginError(f"{self.what} {name!r} is offered already by {self._offers[short(name)][0]!r}")
-        self._offers[short(name)] = (plugin, cls)
+            raise PluginError(f"{self.what} {name!r} is offered already by {self._offers[short(name)].plugin!r}")
+        self._offers[short(name)] = _Offer(name, plugin, cls)
 
     def withdraw(self, plugin: str) -> None:
         """Take back whatever a plugin has offered."""
-        self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
+        self._offers = {name: offer for name, offer in self._offers.items() if offer.plugin != plugin}
 
     @property
     def names(self) -> list[str]:
-        """All names, sorted."""
-        return sorted(self._offers)
+        """All names as they were offered, sorted."""
+        return [offer.name for _, offer in sorted(self._offers.items())]
 
     def holder(self, name: str) -> str:
         """The plugin that offers a name, or ""."""
-        return self._offers.get(short(name), ("", None))[0]
+        offer = self._offers.get(short(name))
+        return "" if offer is None else offer.plugin
 
     def find(self, name: str) -> type[Any] | None:
         """The class of a name, or None."""
-        return self._offers.get(short(name), ("", None))[1]
+        offer = self._offers.get(short(name))
+        return None if offer is None else offer.cls
 
     def meant(self, name: str) -> str:
         """What an error adds of a name that nothing has: the one that was probably meant, spelled alike, or nothing."""
@@ -87,7 +98,7 @@ class Registry:
 
     def infos(self) -> tuple[StrategyInfo, ...]:
         """What is on offer, by name."""
-        return tuple(_info(name, plugin, cls) for name, (plugin, cls) in sorted(self._offers.items()))
+        return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
         """Raises ConfigError, naming the options that there are, for an unknown one."""
@@ -118,9 +129,10 @@ def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str
     return table.get(name, table.get(short(name), table.get(_PREFIX + short(name), {})))
 
 
-def _info(name: str, plugin: str, cls: type[Any]) -> StrategyInfo:
-    lines = (cls.__doc__ or "").strip().splitlines()
-    return StrategyInfo(name=name, summary=lines[0] if lines else "", plugin=plugin, options=_options(cls))
+def _info(offer: _Offer) -> StrategyInfo:
+    lines = (offer.cls.__doc__ or "").strip().splitlines()
+    summary = lines[0] if lines else ""
+    return StrategyInfo(name=offer.name, summary=summary, plugin=offer.plugin, options=_options(offer.cls))
 
 
 def _options(cls: type[Any]) -> tuple[StrategyOption, ...]:

@@ -51,7 +51,7 @@ def percent(session, share):
 def test_it_is_found_by_its_entry_point_under_both_names():
     plugins = Plugins.discover()
     assert plugins.strategy("truncate") == plugins.strategy("gc_truncate") == Truncate()
-    (info,) = [info for info in plugins.strategies() if info.name == "truncate"]
+    (info,) = [info for info in plugins.strategies() if info.name == "gc_truncate"]
     assert info.plugin == "gc_truncate"
     assert info.options == ()
 

@@ -14,7 +14,7 @@ from string import Template
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.plugins.registry import StrategyInfo
+from gc_core.plugins.registry import StrategyInfo, short
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 """What is a strategy's name, the end of a module's, and with hyphens the end of a distribution's."""
@@ -123,11 +123,12 @@ def _strategy(name: str) -> str:
 
 
 def _check_free(strategy: str, installed: Iterable[StrategyInfo]) -> None:
-    brought = {info.name: info.plugin for info in installed}
-    if strategy in brought:
+    infos = {short(info.name): info for info in installed}
+    if strategy in infos:
+        info = infos[strategy]
         raise ConfigError(
-            f"strategy {strategy!r} is installed already, by {brought[strategy]!r}; "
-            f"expected a name besides {sorted(brought)}"
+            f"strategy {info.name!r} is already installed by {info.plugin!r}; "
+            f"expected a name other than {sorted(each.name for each in infos.values())}"
         )
     found = importlib.util.find_spec(_module(strategy))
     if found is not None and found.origin is not None:  # without it, it is a directory that happens to lie here

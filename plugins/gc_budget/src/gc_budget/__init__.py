@@ -104,5 +104,5 @@ def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Budget as ``budget``."""
-    register("budget", Budget)
+    """Offer Budget as ``gc_budget``."""
+    register("gc_budget", Budget)

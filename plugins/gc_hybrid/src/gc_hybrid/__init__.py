@@ -73,5 +73,5 @@ class Hybrid:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Hybrid as ``hybrid``."""
-    register("hybrid", Hybrid)
+    """Offer Hybrid as ``gc_hybrid``."""
+    register("gc_hybrid", Hybrid)

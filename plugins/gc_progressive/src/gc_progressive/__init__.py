@@ -241,8 +241,8 @@ def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Progressive as ``progressive``."""
-    register("progressive", Progressive)
+    """Offer Progressive as ``gc_progressive``."""
+    register("gc_progressive", Progressive)
 
 
 @gc.hookimpl

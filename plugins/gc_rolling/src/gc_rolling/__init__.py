@@ -123,5 +123,5 @@ def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Rolling as ``rolling``."""
-    register("rolling", Rolling)
+    """Offer Rolling as ``gc_rolling``."""
+    register("gc_rolling", Rolling)

@@ -54,5 +54,5 @@ class Summarize:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Summarize as ``summarize``."""
-    register("summarize", Summarize)
+    """Offer Summarize as ``gc_summarize``."""
+    register("gc_summarize", Summarize)

@@ -32,5 +32,5 @@ class Truncate:
 
 @gc.hookimpl
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
-    """Offer Truncate as ``truncate``."""
-    register("truncate", Truncate)
+    """Offer Truncate as ``gc_truncate``."""
+    register("gc_truncate", Truncate)

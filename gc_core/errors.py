@@ -160,7 +160,7 @@ class LeaseError(GCError):
 
     Attributes:
         asked: Tokens that were asked for; 0 where none were.
-        free: Tokens that nobody holds, neither the request as it stands nor another lease.
+        free: Tokens that no one holds, neither the request as it is nor another lease.
         leased: Tokens by the name of who holds them.
 
     """
@@ -178,7 +178,7 @@ class ContextOverflowError(GCError):
 
     Attributes:
         limit: Tokens that a request may have (``context_limit - output_reservation``).
-        needed: Tokens of the request as it stands.
+        needed: Tokens of the request as it is.
         owners: Tokens by owner (source or turn), largest first.
 
     """

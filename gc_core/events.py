@@ -18,7 +18,7 @@ class CollectionStarted:
 
 @attrs.frozen(kw_only=True)
 class CollectionFinished:
-    """A collection is done and its result is in force."""
+    """A collection is done and its result is in effect."""
 
     result: GCResult
 
@@ -71,8 +71,8 @@ class LayerChanged:
         source: Name of its source.
         part: Its name there; of tool schemas the names of those that came, left or changed, joined by commas.
         layer: Stability of the source.
-        waits: It takes effect with the next break that happens anyway; else it is in force.
-        invalidates: What of a request the provider reads anew for it: of tools, system, messages.
+        waits: It takes effect with the next break that happens anyway; else it is in effect.
+        invalidates: What of a request the provider reads again for it: of tools, system, messages.
         tokens: So many of them, uncalibrated: from the change on, as the window stands now.
 
     """
@@ -122,7 +122,7 @@ class RereadNoticed:
 @attrs.frozen(kw_only=True)
 class RateExceeded:
     """
-    The calls of the last minute took more than ``tpm_budget``; told when it is crossed, and refused by nobody.
+    The calls of the last minute took more than ``tpm_budget``; told when it is crossed, and refused by no one.
 
     Attributes:
         tokens: Tokens of the last minute that count for the provider's limit.
@@ -152,7 +152,7 @@ class SpendNotice:
 @attrs.frozen(kw_only=True)
 class StateCut:
     """
-    Demands or decisions in force did not fit into the text of the task's state; told when their number changes.
+    Demands or decisions in effect did not fit into the text of the task's state; told when their number changes.
 
     Attributes:
         left_out: How many of them, by kind: ``constraints``, ``decisions``. ``session.state`` holds them all.

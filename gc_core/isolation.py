@@ -25,7 +25,7 @@ class PluginFailure:
 
     Attributes:
         plugin: Its name.
-        doing: What it was asked for.
+        doing: What it was requested.
         error: What it raised.
         distribution: The installed distribution that it came with; "" where that does not matter, or there is none.
 
@@ -37,7 +37,7 @@ class PluginFailure:
     distribution: str = ""
 
     def __str__(self) -> str:
-        """One line that names plugin, distribution, occasion and error."""
+        """Return one line that names plugin, distribution, occasion and error."""
         of = f" of distribution {self.distribution}" if self.distribution not in {"", self.plugin} else ""
         return f"{self.plugin}{of} failed in {self.doing}: {type(self.error).__name__}: {_told(self.error)}"
 
@@ -72,7 +72,7 @@ def isolated() -> Iterator[Attempt]:
 
 
 def _is_being_cancelled() -> bool:
-    """Whether somebody asked the task that is running to end; a CancelledError is a plugin's own otherwise."""
+    """Return whether somebody asked the task that is running to end; a CancelledError is a plugin's own otherwise."""
     import asyncio
 
     try:
@@ -83,14 +83,14 @@ def _is_being_cancelled() -> bool:
 
 
 def _told(error: BaseException) -> str:
-    """What an error says, or that it cannot say it: that is a plugin's code too."""
+    """Return what an error says, or that it cannot say it: that is a plugin's code too."""
     with isolated() as attempt:
         told = str.__str__(str(error))
     return told if attempt.error is None else "it cannot be told"
 
 
 def _as_error(error: BaseException) -> Exception:
-    """What may be raised in another thread without ending anything there."""
+    """Return what may be raised in another thread without ending anything there."""
     if isinstance(error, Exception):
         return error
     made = PluginError(f"it raised {type(error).__name__}: {_told(error)}")
@@ -100,14 +100,14 @@ def _as_error(error: BaseException) -> Exception:
 
 def run_in_daemon_thread(call: Callable[[], T]) -> Future[T]:
     """
-    Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays nobody's exit.
+    Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays no one's exit.
 
     The future holds the answer, or the error that was raised. Context variables are the caller's, a trace for instance.
     """
     from concurrent.futures import Future
 
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # nobody can take the question back: an answer that comes late is of no use
+    future.set_running_or_notify_cancel()  # no one can take the question back: an answer that comes late is of no use
 
     def run() -> None:
         try:

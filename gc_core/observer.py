@@ -25,7 +25,7 @@ class Watch:
     def asking(
         self, _by: str, _model: str | None, request: SummaryRequest
     ) -> contextlib.AbstractContextManager[SummaryRequest]:
-        """Inside, the summarizer of that name is asked, once; with what it gives. ``_model`` is the one behind it."""
+        """Inside, the summarizer of that name is asked, once; with what it gives. ``_model`` is the one after it."""
         return contextlib.nullcontext(request)
 
     def told(self, event: Event) -> None:

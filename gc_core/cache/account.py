@@ -24,7 +24,7 @@ COMPACTION = "compaction"
 """What the passes are booked as that the provider made by itself (``Usage.iterations``)."""
 
 _KEPT = 20
-"""Misses and contradictions that a report holds word for word; all are counted."""
+"""Misses and contradictions that a report holds verbatim; all are counted."""
 
 _HOUR = 3600.0
 # A count is an estimate, and small requests are mostly framing: only more than this contradicts it.
@@ -78,7 +78,7 @@ class Spend:
         output_tokens: Tokens of the replies.
         cost: USD of the calls whose price is known.
         missing: What is missing for the price of the others, in words; "" when all are known.
-        estimated: Some tokens are own counts, for nobody reported them.
+        estimated: Some tokens are own counts, for no one reported them.
 
     """
 
@@ -183,7 +183,7 @@ class CacheReport:
         return next(filter(None, (self.spend.missing, *(each.spend.missing for each in self.apart))), "")
 
     def words(self) -> Iterator[str]:
-        """The report in sentences, a line each; of the cache none before the first report of a provider."""
+        """Yield the report in sentences, a line each; of the cache none before the first report of a provider."""
         if self.needed_again:
             yield str(self.needed_again)
         if not self.spend.calls and not self.apart:
@@ -300,7 +300,7 @@ class CacheAccount:
         reason: str = "",
     ) -> CallAccount:
         """
-        The provider reported a call of the conversation.
+        Return the provider reported a call of the conversation.
 
         Args:
             usage: What it reported.
@@ -325,7 +325,7 @@ class CacheAccount:
         return CallAccount(number=self._spend.calls, time=time, idle_seconds=idle, usage=usage, cost=cost, miss=miss)
 
     def report(self) -> CacheReport:
-        """The accounts as they stand."""
+        """Return the accounts as they are."""
         return CacheReport(
             model=self.model,
             spend=self._spend,
@@ -374,7 +374,10 @@ class CacheAccount:
         return miss
 
     def _causes_of(self, idle: float, changed: str, reason: str) -> Iterator[tuple[MissCause, str]]:
-        """The main cause first: what lost the whole cache, then what changed its head, then what changed its rest."""
+        """
+        Yield the main cause first: what lost the whole cache, then what changed its head, then what
+        changed its rest.
+        """
         life = _HOUR if self._hours else self.terms.ttl_seconds
         told = False
         if self._switched:

@@ -74,19 +74,22 @@ class _Layout:
         return len(self.request.tools) + len(self.request.system)
 
     def own(self) -> dict[_Place, str]:
-        """The caller's marks at the ends of blocks with their lives, in order."""
+        """Return the caller's marks at the ends of blocks with their lives, in order."""
         return {_Place(number, at): ttl for number in self.marked for at, ttl in self.pieces[number].own}
 
     def inner(self) -> list[tuple[_Place, str]]:
-        """The caller's marks inside of blocks: they take room, and are no position that we could name."""
+        """Return the caller's marks inside of blocks: they take room, and are no position that we could name."""
         return [(_Place(number, at), ttl) for number in self.marked for at, ttl in self.pieces[number].inner]
 
     def tokens(self, place: _Place) -> float:
-        """Tokens up to the end of the place's piece: an estimate, the request's own tokens shared out by letters."""
+        """
+        Return tokens up to the end of the place's piece: an estimate, the request's own tokens
+        shared out by letters.
+        """
         return self.request.tokens * self.letters[place.piece] / max(1, self.letters[-1])
 
     def position(self, place: _Place) -> int:
-        """How many blocks stand up to this place."""
+        """Return how many blocks stand up to this place."""
         before = self.blocks[place.piece] - self.pieces[place.piece].blocks
         return before + max(place.block, 0) + 1
 
@@ -96,7 +99,7 @@ class Marks:
     The breakpoints of one session, and what its earlier requests wrote.
 
     It sets at most the provider's number of marks, the caller's own counted: one on the last markable block, one where
-    an earlier request wrote and a look-back would not reach, one at the end of what the last change wrote, behind which
+    an earlier request wrote and a look-back would not reach, one at the end of what the last change wrote, after which
     the next one may begin, one at the end of the system text and one at the end of the tool schemas; when there is less
     room, the first of these go first. A prefix below the model's minimum gets none, as it would not be cached; its
     length is an estimate, shared out by letters.
@@ -128,12 +131,12 @@ class Marks:
         self._settled: Payload | None = None
 
     def optioned(self, request: Request) -> Request:
-        """The request with its options alone: what goes with every one."""
+        """Return the request with its options alone: what goes with every one."""
         return attrs.evolve(request, options={**request.options, **self._options}) if self._options else request
 
     def placed(self, request: Request) -> Request:
         """
-        The request with breakpoints, on shallow copies of the payloads that carry them, and with its options.
+        Return the request with breakpoints, on shallow copies of the payloads that carry them, and with its options.
 
         The same request again gets the same marks: what it writes counts once another one follows. O(messages).
         """
@@ -168,7 +171,7 @@ class Marks:
         del self._written[bisect.bisect_left(self._written, change) :]
 
     def _chosen(self, layout: _Layout, own: Mapping[_Place, str], shape: MarkShape) -> list[_Place]:
-        """The places of our own marks, the most useful first."""
+        """Return the places of our own marks, the most useful first."""
         newest = _newest(layout, shape)
         bridge = None if newest is None else self._bridge(layout, newest, own)
         settled = self._settled_end(layout, shape)
@@ -177,7 +180,7 @@ class Marks:
         return [place for place in fit if self._is_cached(layout, place)]
 
     def _bridge(self, layout: _Layout, newest: _Place, own: Iterable[_Place]) -> _Place | None:
-        """The last position that an earlier request wrote and that still holds, unless a mark reaches it."""
+        """Return the last position that an earlier request wrote and that still holds, unless a mark reaches it."""
         before = bisect.bisect_left(self._written, newest)
         if not before:
             return None
@@ -188,8 +191,8 @@ class Marks:
 
     def _settled_end(self, layout: _Layout, shape: MarkShape) -> _Place | None:
         """
-        The last block that can carry a mark of what the last change wrote, or before it, while that stands: the next
-        change may begin right behind it.
+        Return the last block that can carry a mark of what the last change wrote, or before it, while that stands: the
+        next change may begin right after it.
         """
         if self._settled is None:
             return None
@@ -205,8 +208,8 @@ class Marks:
         self, layout: _Layout, chosen: Iterable[_Place], theirs: Sequence[tuple[_Place, str]]
     ) -> dict[_Place, str]:
         """
-        How long each of our marks is to live. A longer life stands before a shorter one, the caller's own counted: ours
-        is at most what a mark before it has, and at least what one behind it has.
+        Return how long each of our marks is to live. A longer life stands before a shorter one, the caller's own
+        counted: ours is at most what a mark before it has, and at least what one after it has.
         """
         lives = {}
         for place in chosen:
@@ -219,10 +222,10 @@ class Marks:
 
 
 def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: Mapping[str, int]) -> _Layout:
-    """A request as its pieces: those of the request before it are not read again."""
+    """Return a request as its pieces: those of the request before it are not read again."""
     old = before.pieces if before is not None else ()
     if before is not None and request.system == before.request.system:
-        request = attrs.evolve(request, system=before.request.system)  # its blocks are made anew for every request
+        request = attrs.evolve(request, system=before.request.system)  # its blocks are made again for every request
     payloads = (*request.tools, *request.system, *request.messages)
     there = [piece.payload for piece in old]
     shorter = min(len(there), len(payloads))
@@ -245,7 +248,7 @@ def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: M
 
 
 def _sums(before: _Layout | None, number: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Blocks, letters and marked pieces of so many pieces at the head of a request."""
+    """Blocks, letters and marked pieces of this many pieces at the head of a request."""
     if before is None:
         return (), (), ()
     marked = before.marked[: bisect.bisect_left(before.marked, number)]
@@ -253,7 +256,7 @@ def _sums(before: _Layout | None, number: int) -> tuple[tuple[int, ...], tuple[i
 
 
 def _running(sums: Sequence[int], more: Sequence[int]) -> Iterator[int]:
-    """The sums go on."""
+    """Return the sums go on."""
     return itertools.islice(itertools.accumulate(more, initial=sums[-1] if sums else 0), 1, None)
 
 
@@ -262,13 +265,13 @@ def _rank(ttl: str) -> int:
 
 
 def _may_carry(layout: _Layout, place: _Place, shape: MarkShape) -> bool:
-    """Whether the block at this place may carry a mark: a caller may have marked what may not."""
+    """Return whether the block at this place may carry a mark: a caller may have marked what may not."""
     payload = layout.pieces[place.piece].payload
     return place.block == _SELF or shape.may_carry(payload, shape.blocks(payload)[place.block])
 
 
 def _newest(layout: _Layout, shape: MarkShape) -> _Place | None:
-    """The last block that may carry a mark."""
+    """Return the last block that may carry a mark."""
     for number in range(len(layout.pieces) - 1, layout.head - 1, -1):
         payload = layout.pieces[number].payload
         blocks = shape.blocks(payload)
@@ -279,7 +282,10 @@ def _newest(layout: _Layout, shape: MarkShape) -> _Place | None:
 
 
 def _stable_ends(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
-    """Where the stable layers end: all that stands before the conversation, what many sessions share of it, tools."""
+    """
+    Yield where the stable layers end: all that stands before the conversation, what many sessions
+    share of it, tools.
+    """
     request, tools, head = layout.request, len(layout.request.tools), layout.head
     if not shape.on_head:
         yield from _leading_system(layout, shape)
@@ -294,7 +300,7 @@ def _stable_ends(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
 
 
 def _leading_system(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
-    """The last block of the system message that opens the conversation, and of what many sessions share of it."""
+    """Yield the last block of the system message that opens the conversation, and of what many sessions share of it."""
     payload = layout.pieces[layout.head].payload if layout.request.messages else {}
     if payload.get("role") in _SYSTEM:
         blocks = shape.blocks(payload)
@@ -303,7 +309,7 @@ def _leading_system(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
 
 
 def _first_change(before: _Layout, after: _Layout, shape: MarkShape) -> _Place | None:
-    """The first place that is not what it was; None when the whole request is."""
+    """Return the first place that is not what it was; None when the whole request is."""
     start = after.as_before
     for number, (old, new) in enumerate(zip(before.pieces[start:], after.pieces[start:], strict=False), start=start):
         if old is not new and not same(old.payload, new.payload):
@@ -321,7 +327,7 @@ def _markable_up_to(layout: _Layout, number: int, shape: MarkShape) -> Iterator[
 
 
 def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:
-    """What changed last, where something of the request before stands behind it: that was not touched."""
+    """Return what changed last, where something of the request before stands after it: that was not touched."""
     known = {id(piece.payload) for piece in before.pieces[start:]}
     there = [id(piece.payload) in known for piece in after.pieces[start:]]
     if True not in there:
@@ -332,7 +338,7 @@ def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:
 
 
 def _common(old: Payload, new: Payload, shape: MarkShape) -> int:
-    """How many blocks at the head of a message are as they were: results join those that came before."""
+    """Return how many blocks at the head of a message are as they were: results join those that came before."""
     field = field_of(old)
     if field != field_of(new) or {**old, field: ""} != {**new, field: ""}:
         return _SELF
@@ -384,12 +390,12 @@ def _letters(value: object, lengths: Mapping[str, int]) -> int:
 
 
 def _is_listed(model: str | None, format_name: str) -> bool:
-    """Whether it is known whose model it is: servers that copy an API need not take what they do not know."""
+    """Return whether it is known whose model it is: servers that copy an API need not take what they do not know."""
     return family(model, format_name).name != "unknown"
 
 
 def _options(config: GCConfig, terms: CacheTerms, provider: Provider, key: str) -> dict[str, Any]:
-    """What goes with every request of the session."""
+    """Return what goes with every request of the session."""
     options: dict[str, Any] = {}
     key = config.prompt_cache_key or (key if config.cache_marks else "")
     if key and terms.has_cache_key and provider.takes_cache_key:

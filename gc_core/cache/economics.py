@@ -32,7 +32,7 @@ class Economics:
 
 
 def economics_of(model: str | None, format: str = "", at: dt.date | None = None) -> Economics:  # noqa: A002
-    """The prices of a model where they are known, else the multipliers of its provider's terms. Never fails."""
+    """Return the prices of a model where they are known, else the multipliers of its provider's terms. Never fails."""
     terms = terms_of(model, format)
     prices = prices_of(model, format, at)
     if prices is None:

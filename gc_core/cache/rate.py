@@ -25,7 +25,7 @@ class Minute:
         self._at: float | None = None
 
     def add(self, time: float, usage: Usage) -> int:
-        """One more call, at this second; returns the tokens of the minute that it ends."""
+        """Return one more call, at this second; returns the tokens of the minute that it ends."""
         # Steps of the clock, not its time: after one back it would stand still until it is as late again.
         self._now += 0.0 if self._at is None else max(0.0, time - self._at)
         self._at = time

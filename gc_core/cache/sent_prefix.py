@@ -24,7 +24,7 @@ class SentPrefix:
         self._last = request
 
     def changed(self) -> str:
-        """Where what was sent before is no longer sent since this was last asked: a level, or nothing."""
+        """Return where what was sent before is no longer sent since this was last asked: a level, or nothing."""
         changed, self._changed = self._changed, ""
         return changed
 

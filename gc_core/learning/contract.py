@@ -20,7 +20,7 @@ class Stated:
 
     Attributes:
         item: Id of the item that says so.
-        text: The clause, word for word.
+        text: The clause, verbatim.
         subject: What it is about, or "" where it only ends something.
         relation: How the object belongs to the subject, or "".
         object: The value, or "" where it only ends something.
@@ -62,9 +62,9 @@ class FactExtractor(Protocol):
 
     def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
         """
-        What these items state, in their order; each names one of them.
+        Return what these items state, in their order; each names one of them.
 
         Args:
-            items: The texts of users in a session, as they stand in its log.
+            items: The texts of users in a session, as they are in its log.
 
         """

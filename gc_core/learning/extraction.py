@@ -47,7 +47,7 @@ class WordedExtractor:
     """
 
     def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
-        """What these items state, in their order. O(their text)."""
+        """Return what these items state, in their order. O(their text)."""
         return [stated for item in items if item.kind is ItemKind.USER_TEXT for stated in _in_text(item)]
 
 
@@ -163,7 +163,7 @@ def _without_lead(text: str) -> str:
 
 
 def _found_in(sentence: str) -> Iterator[_Found]:
-    """The clauses that a shape fits, each with the first one that does."""
+    """Yield the clauses that a shape fits, each with the first one that does."""
     greeted = wording.GREETED.match(sentence)
     for clause in _clauses(sentence):
         if greeted and clause.endswith(greeted["o"]):

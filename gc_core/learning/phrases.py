@@ -132,7 +132,7 @@ PRIVATE: Final = _any(
     "passwords?", "passphrase", "secrets?", "api[ _-]?keys?", "(?:access )?tokens?", "pin", "credit card", "passwort",
     "kennwort", "mot de passe", "contraseñas?", "clave",
 )  # fmt: skip
-"""What nobody wants in a file of facts."""
+"""What no one wants in a file of facts."""
 PRIVATE_ZH: Final = _words("密码|密钥|口令")
 
 # -- what ends or changes something ----------------------------------------------------------------------------------
@@ -204,14 +204,14 @@ OF_THINGS: Final = _words(
     r"(?![\w])(?!.*(?<!\w)(?:please|must|should|shall|bitte|muss|müssen|soll|sollen|doit|doivent|s'il te|s'il vous|por favor"
     r"|deben?|always be|never be)(?!\w))(?!.*, (?:toujours|immer|siempre|always|never|jamais|nie|nunca))"
 )
-"""Behind which "always" tells how something is, where nobody is asked for it."""
+"""Behind which "always" tells how something is, where no one is requested it."""
 
 OF_MYSELF: Final = _words(
     r"^(?:and |but |so |well |actually )?(?:i(?!'d (?:like|prefer|rather)| (?:want|prefer|would|expect))"
     r"|he|she|they|it|this|that|there|ich(?! (?:möchte|will|bevorzuge|hätte))|er|es|das|je(?! (?:veux|préfère|voudrais))"
     r"|j'(?!aimerais)|il|elle|ça|c'est|yo|él|ella|he|ha|my|mein\w*|mon|ma|mi)(?![\w’])"
 )
-"""Behind which "always" and "never" tell of somebody and bind nobody."""
+"""Behind which "always" and "never" tell of somebody and bind no one."""
 
 LEAD: Final = _words(
     r"^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"

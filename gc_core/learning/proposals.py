@@ -17,7 +17,7 @@ _STEM: Final = 5
 """Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
 
 _ENOUGH: Final = 0.3
-"""Share of the words of an object that have to be named where it ends."""
+"""Share of the words of an object that must be named where it ends."""
 
 _LOOSE: Final = frozenset({"uses", "is", "runs on", "is on", "does"})
 """Relations between which people change: "our warehouse is Snowflake" is "we use Snowflake"."""
@@ -66,7 +66,7 @@ def proposals_for(
     stated: Iterable[Stated], facts: FactStore, said: Mapping[str, Said], session: str
 ) -> tuple[Proposal, ...]:
     """
-    What to do about each statement, in their order: added, in place of a fact, its end, or nothing.
+    Return what to do about each statement, in their order: added, in place of a fact, its end, or nothing.
 
     What a session says twice is proposed once, as it was said last. Nothing that was said before a fact changes it.
 
@@ -179,7 +179,7 @@ class _Draft:
         self.proposals[key] = Proposal(op=FactOp.LEAVE, reason=reason, stated=stated, fact=old)
 
     def _just_ended(self, stated: Stated) -> Fact | None:
-        """A fact about the same that this very item has ended: "Ann left. My boss is Bea now."."""
+        """Return a fact about the same that this very item has ended: "Ann left. My boss is Bea now."."""
         return next(
             (
                 each.fact
@@ -194,14 +194,14 @@ class _Draft:
 
     def _fact(self, stated: Stated, states: Statement) -> Fact:
         self._made += 1
-        # No fact of a file has so many digits.
+        # No fact of a file has this many digits.
         number = f"f9{self._made:017}"
         return Fact(
             id=number, kind=stated.kind, text=stated.text, session=self.session, item=stated.item, states=states
         )
 
     def _meant(self, stated: Stated) -> tuple[Fact | None, str]:
-        """The living fact that a statement is about, the newest of several, with how that is known."""
+        """Return the living fact that a statement is about, the newest of several, with how that is known."""
         newest = sorted(self.living.values(), key=lambda fact: fact.since, reverse=True)
         for fact in newest:
             if _says(fact, stated):
@@ -263,14 +263,17 @@ def _is_same_slot(fact: Fact, stated: Stated) -> bool:
 
 
 def _are_alike(fact: Fact, stated: Stated) -> bool:
-    """What ends with what begins in one message: of one subject, or of relations between which people change."""
+    """Return what ends with what begins in one message: of one subject, or of relations between which people change."""
     if fact.states is None or _is_rule(stated):
         return False
     return _is_same_slot(fact, stated) or {fact.states.relation, stated.relation} <= _LOOSE
 
 
 def _other_value(old: Fact, sentence: str) -> str | None:
-    """The one name, number or address in a sentence that the fact does not have; None where there is none or more."""
+    """
+    Return the one name, number or address in a sentence that the fact does not have; None where
+    there is none or more.
+    """
     known = _words(old.text)
     found = [value for value in VALUES.findall(sentence) if not _words(value) <= known]
     return found[0].strip("`.,") if len(found) == 1 else None
@@ -281,7 +284,10 @@ def _is_rule(stated: Stated) -> bool:
 
 
 def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
-    """How much of what a fact is known by is named, from 0 to 1; what is named most besides decides among equals."""
+    """
+    Return how much of what a fact is known by is named, from 0 to 1; what is named most besides
+    decides among equals.
+    """
     value, text = _words(_value(fact)), _words(fact.text)
     if not value:
         return 0.0
@@ -300,7 +306,7 @@ def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
 
 
 def _is_compatible(states: Statement, stated: Stated) -> bool:
-    """What ends and what begins are of one sort: where somebody works does not end where they live."""
+    """Return what ends and what begins are of one sort: where somebody works does not end where they live."""
     places = {"lives in", "is from"}
     if states.relation in places or stated.relation in places:
         return states.relation in places and stated.relation in places
@@ -312,7 +318,10 @@ def _value(fact: Fact) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text that say something, each by its first letters; of Chinese, each two letters in a row."""
+    """
+    Return the words of a text that say something, each by its first letters; of Chinese, each two
+    letters in a row.
+    """
     plain = unicodedata.normalize("NFKD", text)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     words = set[str]()

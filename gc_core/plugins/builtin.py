@@ -57,12 +57,12 @@ def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
 
 
 def _files(directory: Path) -> FileBackend:
-    """A file for each checkpoint, in a folder of their own."""
+    """Return a file for each checkpoint, in a folder of their own."""
     return FileBackend(directory / FOLDER)
 
 
 def _sqlite(directory: Path) -> SQLiteBackend:
-    """All checkpoints in one SQLite file."""
+    """Return all checkpoints in one SQLite file."""
     return SQLiteBackend(directory / DATABASE)
 
 

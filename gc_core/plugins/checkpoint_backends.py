@@ -33,7 +33,10 @@ _BUSY_SECONDS = 5.0
 
 
 def check_key(key: str) -> str:
-    """A key that every backend takes. Raises LogError for another one: it could name what is not the backend's."""
+    """
+    Return a key that every backend takes. Raises LogError for another one: it could name what is
+    not the backend's.
+    """
     if not isinstance(key, str) or _KEY.fullmatch(key) is None or key.endswith(_UNFINISHED):
         said = "up to 200 letters, digits, '.', '_' and '-', no '.' first"
         raise LogError(f"key = {key!r:.300}: expected {said}, and no {_UNFINISHED} at the end")
@@ -58,7 +61,7 @@ class InMemoryBackend:
         self._kept[check_key(key)] = bytes(data)
 
     def read(self, key: str) -> bytes | None:
-        """The bytes of a key, or None."""
+        """Return the bytes of a key, or None."""
         return self._kept.get(check_key(key))
 
     def delete(self, key: str) -> None:
@@ -66,7 +69,7 @@ class InMemoryBackend:
         self._kept.pop(check_key(key), None)
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """The keys that begin so, sorted."""
+        """Return the keys that begin so, sorted."""
         return tuple(sorted(key for key in list(self._kept) if key.startswith(prefix)))
 
 
@@ -103,7 +106,7 @@ class FileBackend:
                 raise LogError(f"{path} cannot be written: {error}") from error
 
     def read(self, key: str) -> bytes | None:
-        """The bytes of a key, or None."""
+        """Return the bytes of a key, or None."""
         path = self.directory / check_key(key)
         try:
             return path.read_bytes()
@@ -121,7 +124,7 @@ class FileBackend:
             raise LogError(f"{path} cannot be deleted: {error}") from error
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """The keys that begin so, sorted."""
+        """Return the keys that begin so, sorted."""
         try:
             names = [entry.name for entry in os.scandir(self.directory) if entry.is_file()]
         except FileNotFoundError:
@@ -136,10 +139,10 @@ class SQLiteBackend:
     """
     Keeps all keys in one SQLite file, mode 0600; several processes may read while one writes.
 
-    Each call opens the file anew and leaves nothing open, so it may be used from any thread. SQLite's rollback journal,
-    not its WAL: between two writes there is one file, which can be read where nothing may be written. What a writer
-    left that was killed in the middle of a write is taken back by the next one that may write; a file that is no
-    database any more is made anew with the next key. Raises LogError, naming the file, when it cannot be written or
+    Each call opens the file again and leaves nothing open, so it may be used from any thread. SQLite's rollback
+    journal, not its WAL: between two writes there is one file, which can be read where nothing may be written. What a
+    writer left that was killed in the middle of a write is taken back by the next one that may write; a file that is no
+    database any more is made again with the next key. Raises LogError, naming the file, when it cannot be written or
     read, and when another process has held it for five seconds.
 
     Args:
@@ -175,7 +178,7 @@ class SQLiteBackend:
                 db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, bytes(data)))
 
     def read(self, key: str) -> bytes | None:
-        """The bytes of a key, or None."""
+        """Return the bytes of a key, or None."""
         check_key(key)
         found = self._rows("SELECT data FROM kept WHERE key = ?", (key,))
         return bytes(found[0][0]) if found else None
@@ -188,7 +191,7 @@ class SQLiteBackend:
                 db.execute("DELETE FROM kept WHERE key = ?", (key,))
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """The keys that begin so, sorted."""
+        """Return the keys that begin so, sorted."""
         rows = self._rows("SELECT key FROM kept WHERE substr(key, 1, ?) = ? ORDER BY key", (len(prefix), prefix))
         return tuple(str(key) for (key,) in rows)
 
@@ -206,7 +209,7 @@ class SQLiteBackend:
 
     @property
     def _journal(self) -> Path:
-        """What a transaction has beside the file; left behind, it has to be rolled back before anybody reads."""
+        """What a transaction has beside the file; left after, it must be rolled back before anybody reads."""
         return self.path.with_name(f"{self.path.name}-journal")
 
     @contextlib.contextmanager

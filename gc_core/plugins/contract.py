@@ -20,13 +20,13 @@ class MemoryBackend(Protocol):
         """Keep the bytes under a key, wholly or not at all: whoever reads finds the old ones or these."""
 
     def read(self, key: str) -> bytes | None:
-        """The bytes of a key, or None."""
+        """Return the bytes of a key, or None."""
 
     def delete(self, key: str) -> None:
         """Forget a key; one that is not there is no error."""
 
     def keys(self, prefix: str = "") -> Iterable[str]:
-        """The keys that begin so, sorted."""
+        """Return the keys that begin so, sorted."""
 
 
 class RegisterMemoryBackend(Protocol):
@@ -45,4 +45,4 @@ class ContextMiddleware(Protocol):
     """
 
     def process(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The message, in the provider's shape, as it is to be logged and sent; None leaves it as it is."""
+        """Return the message, in the provider's shape, as it is to be logged and sent; None leaves it as it is."""

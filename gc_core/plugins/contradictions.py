@@ -59,7 +59,7 @@ class ContradictionCheck:
 
 
 def _believed(summary: Item, said: str, shown: list[Item], recall: Callable[[str], str]) -> Iterator[str]:
-    """What the reply has from the summary alone."""
+    """Yield what the reply has from the summary alone."""
     elsewhere = "\n".join(item.text for item in shown if item is not summary)
     new = [name for name in invented(summary.text, [elsewhere]) if name in said]
     if new and summary.reference is not None:
@@ -93,7 +93,7 @@ def _contradicting(
 
 
 def _originals(reference: Reference, recall: Callable[[str], str]) -> Iterator[tuple[str, list[frozenset[str]]]]:
-    """What a summary stands for, item by item: the words of each line."""
+    """Yield what a summary stands for, item by item: the words of each line."""
     for number in range(number_of(reference.first), number_of(reference.last) + 1):
         with contextlib.suppress(SourceError):  # not every number between is one of an item
             yield f"i{number}", [_words(line) for line in recall(f"i{number}").splitlines()]

@@ -19,7 +19,7 @@ Stamp = tuple[str, int]
 
 def installed_entries() -> tuple[importlib.metadata.EntryPoint, ...]:
     """
-    The entry points of the group ``gc_core``, by name.
+    Return the entry points of the group ``gc_core``, by name.
 
     Looking through every distribution takes as long as all else that a session does when it begins, so they are kept
     until the path, or a directory on it, changes: by the same sign importlib.metadata knows that a distribution came
@@ -36,12 +36,12 @@ def _read(_: tuple[Stamp, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
 
 
 def distribution_of(entry: importlib.metadata.EntryPoint) -> str:
-    """The distribution that an entry point came with, or ""."""
+    """Return the distribution that an entry point came with, or ""."""
     return "" if entry.dist is None else entry.dist.name
 
 
 def _rank(entry: importlib.metadata.EntryPoint) -> tuple[str, bool, str]:
-    """By name; of several with one name, that of the distribution which bears it stands last."""
+    """By name; of several with one name, that of the distribution which carries it stands last."""
     distribution = distribution_of(entry)
     return entry.name, bears(distribution, entry.name), distribution
 

@@ -55,12 +55,12 @@ class Faults:
         self._in_a_row.pop((plugin, doing), None)
 
     def forget(self, plugin: str) -> None:
-        """A plugin left: whoever comes under its name begins anew."""
+        """A plugin left: whoever comes under its name begins again."""
         for key in [key for key in self._in_a_row if key[0] == plugin]:
             del self._in_a_row[key]
 
     def is_quarantined(self, plugin: str, doing: str) -> bool:
-        """Whether it failed so often in a row that it is no longer asked."""
+        """Return whether it failed so often in a row that it is no longer asked."""
         return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
 
     def _keep(self, plugin: str, doing: str, error: BaseException, distribution: str) -> PluginFailure:

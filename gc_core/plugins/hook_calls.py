@@ -114,7 +114,7 @@ class Chain:
             _CURRENT.reset(token)
 
     def copied(self, _given: Any = None) -> Any:
-        """What the implementations so far have left, for the next one to do with as it likes."""
+        """Return what the implementations so far have left, for the next one to do with as it likes."""
         return copy.deepcopy(self.value)
 
 
@@ -122,7 +122,7 @@ _CURRENT: Final[ContextVar[Chain | None]] = ContextVar("gc_core_chain", default=
 
 
 def read_text(_plugin: str, _before: str, answer: Any) -> str:
-    """What a plugin made of a text. Raises PluginError for what is none."""
+    """Return what a plugin made of a text. Raises PluginError for what is none."""
     return _text(answer)
 
 
@@ -185,20 +185,20 @@ class _Isolated(abc.ABC):
 
     @abc.abstractmethod
     def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What it answers, once that is read."""
+        """Return what it answers, once that is read."""
 
     @abc.abstractmethod
     def _all_read(self, answers: Any) -> Any:
-        """What a wrapper leaves of the answers, each read as an implementation's own would be."""
+        """Return what a wrapper leaves of the answers, each read as an implementation's own would be."""
 
     def _after_failure(self) -> Any:
-        """What stands for the answer of one that failed."""
+        """Return what stands for the answer of one that failed."""
         return None
 
     # -- the two halves of a wrapper
 
     def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running | None:
-        """A wrapper that has come to its yield; None where it fails before that, or is no longer asked."""
+        """Return a wrapper that has come to its yield; None where it fails before that, or is no longer asked."""
         if self.faults.is_quarantined(self.plugin, self.hook):
             return None
         running: Any = self._attempted(self._first_half, args, kwargs)
@@ -214,7 +214,7 @@ class _Isolated(abc.ABC):
         return running
 
     def _ended(self, running: Running, second_half: Callable[[], Any]) -> Any:
-        """What a wrapper leaves of the answers, or FAILED."""
+        """Return what a wrapper leaves of the answers, or FAILED."""
         found = self._attempted(second_half)
         if found is FAILED:
             self._attempted(running.close)
@@ -238,7 +238,7 @@ class _Isolated(abc.ABC):
         raise PluginError("yielded twice; expected a wrapper to yield once")
 
     def _own(self, answers: Any) -> Any:
-        """A list of the wrapper's own, so that what others answered is still there when it fails."""
+        """Return a list of the wrapper's own, so that what others answered is still there when it fails."""
         return list(answers)
 
 
@@ -291,7 +291,7 @@ class _Link(_Isolated):
         return found
 
     def _chain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Chain:
-        """The chain that this is a link of: one of its own where somebody calls the hook without ``chained``."""
+        """Return the chain that this is a link of: one of its own where somebody calls the hook without ``chained``."""
         chain = _CURRENT.get()
         if chain is not None and chain.hook == self.hook:
             return chain
@@ -332,7 +332,10 @@ class HookManager(pluggy.PluginManager):
         self._left = left
 
     def get_canonical_name(self, plugin: object) -> str:
-        """The name of a plugin that is registered without one: a module's or class's own, else what ``repr`` gives."""
+        """
+        Return the name of a plugin that is registered without one: a module's or class's own, else
+        what ``repr`` gives.
+        """
         return getattr(plugin, "__name__", None) or repr(plugin)
 
     def register(self, plugin: object, name: str | None = None) -> str | None:

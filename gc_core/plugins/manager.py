@@ -84,9 +84,9 @@ class Plugins:
         """
         Load every entry point of the group, each on its own: one that fails is kept in ``failures``.
 
-        A name belongs to the distribution that bears it, ``gc-x`` or ``x`` for the strategy ``x``; else to whoever has
-        it first. The names of gc-core's own strategies belong to no other distribution. Whoever takes another's name
-        is not registered, and stands in ``failures`` with its distribution.
+        A name belongs to the distribution that carries it, ``gc-x`` or ``x`` for the strategy ``x``; else to whoever
+        has it first. The names of gc-core's own strategies belong to no other distribution. Whoever takes another's
+        name is not registered, and stands in ``failures`` with its distribution.
 
         What is blocked is neither imported nor registered, as with pluggy's ``set_blocked``; a name is that of the
         entry point. Hooks are asked in the order of these names.
@@ -135,7 +135,7 @@ class Plugins:
 
     def strategy(self, name: str, options: Mapping[str, Any] | None = None) -> GCStrategy:
         """
-        A strategy by name (``"gc_truncate"`` or ``"truncate"``) with its own options.
+        Return a strategy by name (``"gc_truncate"`` or ``"truncate"``) with its own options.
 
         Raises UnknownStrategyError, naming what is installed and what failed to load, and ConfigError for an unknown or
         bad option.
@@ -157,12 +157,12 @@ class Plugins:
                 raise ConfigError(f"strategies.{name}: no such strategy; {known}")
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
-        """What is installed, by name."""
+        """Return what is installed, by name."""
         return self._strategies.infos()
 
     def summarizer(self, name: str, options: Mapping[str, Any] | None = None) -> Summarizer | AsyncSummarizer:
         """
-        A summarizer by name with its own options.
+        Return a summarizer by name with its own options.
 
         Raises ConfigError for a name that nothing offers, naming what is installed, and for an unknown or bad option.
         """
@@ -174,7 +174,7 @@ class Plugins:
         return built
 
     def scorer(self, name: str) -> ImportanceScorer:
-        """A scorer by name. Raises ConfigError for a name that nothing offers, naming what is installed."""
+        """Return a scorer by name. Raises ConfigError for a name that nothing offers, naming what is installed."""
         cls = self._scorers.find(name)
         if cls is None:
             raise ConfigError(
@@ -184,7 +184,10 @@ class Plugins:
         return built
 
     def extractor(self, name: str) -> StateExtractor:
-        """An extractor of states by name. Raises ConfigError for a name that nothing offers, naming what is there."""
+        """
+        Return an extractor of states by name. Raises ConfigError for a name that nothing offers,
+        naming what is there.
+        """
         cls = self._extractors.find(name)
         if cls is None:
             known = self._extractors.names
@@ -193,7 +196,10 @@ class Plugins:
         return built
 
     def profile(self, name: str) -> CompressionProfile:
-        """A compression profile by name. Raises ConfigError for a name that nothing offers, naming what is known."""
+        """
+        Return a compression profile by name. Raises ConfigError for a name that nothing offers,
+        naming what is known.
+        """
         found = self._profiles.find(name)
         if found is None:
             known = [*self._profiles.names, AUTO]
@@ -202,7 +208,7 @@ class Plugins:
 
     def memory_backend(self, name: str, directory: Path) -> MemoryBackend:
         """
-        A memory backend by name, for the session in this directory.
+        Return a memory backend by name, for the session in this directory.
 
         Raises ConfigError for a name that nothing offers, naming what is installed, and where it cannot be made.
         """
@@ -221,7 +227,10 @@ class Plugins:
     # -- the border ----------------------------------------------------------------------------------------------
 
     def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
-        """Whether a strategy, a summarizer, a scorer or a plugin in a hook failed so often that it is not asked now."""
+        """
+        Return whether a strategy, a summarizer, a scorer or a plugin in a hook failed so often that it is not asked
+        now.
+        """
         return self._faults.is_quarantined(name, doing)
 
     def forgive(self, name: str, doing: str) -> None:
@@ -240,7 +249,7 @@ class Plugins:
         return bool(self.manager.hook.gc_classify.get_hookimpls())
 
     def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
-        """The strongest answer of all plugins, or None."""
+        """Return the strongest answer of all plugins, or None."""
         answers = self.manager.hook.gc_classify(item=item, age=age, reuse=reuse)
         return max(answers, key=lambda policy: policy.strength, default=None)
 
@@ -271,7 +280,10 @@ class Plugins:
     def validate(
         self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] | None = None
     ) -> tuple[Inconsistency, ...]:
-        """What plugins find wrong with a reply; ``recall`` gives them originals, and raises SourceError where None."""
+        """
+        Return what plugins find wrong with a reply; ``recall`` gives them originals, and raises
+        SourceError where None.
+        """
         recall = recall or _nothing_to_recall
         return tuple(self.manager.hook.gc_validate_reply(reply=reply, context=context, recall=recall))
 
@@ -282,8 +294,8 @@ class Plugins:
 
     def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
         """
-        The message as all plugins leave it, each with a copy of what the one before left. ``accepted`` reads what one
-        of them answered, and raises what is kept of it where that cannot be taken.
+        Return the message as all plugins leave it, each with a copy of what the one before left. ``accepted`` reads
+        what one of them answered, and raises what is kept of it where that cannot be taken.
         """
         middleware = Chain("gc_process_message", message, accepted)
         answers: list[Payload] = middleware.called(self.manager.hook.gc_process_message, message=message)
@@ -296,8 +308,8 @@ class Plugins:
 
     def redact(self, text: str) -> str:
         """
-        The text as all plugins leave it, each with what the one before left. Where one of them fails, the whole text is
-        masked, whatever others make of it: what might be a secret is not written.
+        Return the text as all plugins leave it, each with what the one before left. Where one of them fails, the whole
+        text is masked, whatever others make of it: what might be a secret is not written.
         """
         redaction = Chain("gc_redact", text, read_text)
         answers: list[str] = redaction.called(self.manager.hook.gc_redact, text=text)
@@ -346,7 +358,7 @@ class Plugins:
         registry.offer(plugin, *offer, **named)
 
     def _check_name(self, registry: Registry, plugin: str, name: str) -> None:
-        """Raise PluginError for a name of gc-core's own; who has one that this distribution bears has to leave."""
+        """Raise PluginError for a name of gc-core's own; who has one that this distribution carries has to leave."""
         distribution = self._came_with[plugin]
         if not bears(distribution, name):
             if registry is self._strategies and short(name) in OWN:

@@ -25,7 +25,7 @@ _BOUND = {
 
 def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  # noqa: A002 - the session's own word
     """
-    The message as the plugins leave it; a change that cannot be taken is kept in ``plugins.failures``.
+    Return the message as the plugins leave it; a change that cannot be taken is kept in ``plugins.failures``.
 
     A message that is malformed as it came is left to the session, which says so.
     """
@@ -37,7 +37,10 @@ def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  #
 
 
 def accepted(plugin: str, before: Payload, answer: object, format: Format) -> Payload:  # noqa: A002 - see above
-    """What a plugin made of a message, in plain JSON values. Raises MessageError, naming it, for what is refused."""
+    """
+    Return what a plugin made of a message, in plain JSON values. Raises MessageError, naming it,
+    for what is refused.
+    """
     try:
         after = _plain(answer)
         _check_bound(before, after, format)
@@ -71,7 +74,7 @@ def _check_bound(before: Payload, after: Payload, format: Format) -> None:  # no
 
 
 def _bound(parts: Iterable[Part], kind: ItemKind) -> list[tuple[str, ...]]:
-    """What ties the parts of a kind to other messages, and of thinking its text too."""
+    """Return what ties the parts of a kind to other messages, and of thinking its text too."""
     found = [part for part in parts if part.kind is kind]
     if kind is ItemKind.THINKING:
         return [(part.text,) for part in found]
@@ -85,12 +88,15 @@ def _fixed(parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
 
 
 def _sealed(value: Any, seals: Container[str]) -> Iterator[tuple[str, str]]:
-    """What the provider signed or encrypted, wherever it stands."""
+    """Yield what the provider signed or encrypted, wherever it stands."""
     for each in objects(value):
         yield from ((key, json.dumps(each[key], sort_keys=True)) for key in each if key in seals)
 
 
 def _breaches(message: Payload, format: Format) -> list[tuple[str, str]]:  # noqa: A002 - see above
-    """What a request of this message alone breaks; that it stands alone breaks something too, before and after."""
+    """
+    Return what a request of this message alone breaks; that it is by itself breaks something too,
+    before and after.
+    """
     request = format.request(system=(), tools=(), messages=(format.normalise(message),), tokens=0)
     return [(breach.rule, breach.text) for breach in check_request(request, pending=True)]

@@ -35,6 +35,6 @@ class ProfileOffers:
         return sorted(self._offers)
 
     def find(self, name: str) -> CompressionProfile | None:
-        """The profile of a name, or None."""
+        """Return the profile of a name, or None."""
         found: CompressionProfile | None = self._offers.get(name, ("", None))[1]
         return found

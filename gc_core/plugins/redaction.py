@@ -19,8 +19,8 @@ _NAMES = frozenset({"name", "server_label"})
 
 def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
     """
-    A message or tool schema in which every text went through ``mask``: names too, and in what a call is given the keys.
-    Ids and sealed bytes are left alone, as the provider's ``keys`` say.
+    Return a message or tool schema in which every text went through ``mask``: names too, and in what a call is given
+    the keys. Ids and sealed bytes are left alone, as the provider's ``keys`` say.
     """
     given = {id(each) for owner in objects(payload) for key in keys.free & owner.keys() for each in objects(owner[key])}
 
@@ -34,17 +34,17 @@ def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
 
 
 def without_secret_names(texts: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
-    """Named texts without secrets, in the names too; what is no text stays, for somebody else refuses it."""
+    """Named texts without secrets, in the names too; what is not a text stays, for somebody else refuses it."""
     return _keyed(((name, mask(text) if isinstance(text, str) else text) for name, text in texts.items()), mask)
 
 
 def masked_name(name: str, mask: Mask) -> str:
-    """A name without a secret: another one, which every provider takes, and the same for the same name."""
+    """Return a name without a secret: another one, which every provider takes, and the same for the same name."""
     return name if mask(name) == name else f"redacted_{check_of(name)}"
 
 
 def _masked(payload: Payload, path: Path, text: str, mask: Mask, keys: PayloadKeys) -> str:
-    """A text of the payload without secrets; what is structure stays, and a name becomes another name."""
+    """Return a text of the payload without secrets; what is structure stays, and a name becomes another name."""
     value: Any = payload
     for key in path:
         if isinstance(value, Mapping):

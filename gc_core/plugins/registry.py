@@ -11,7 +11,7 @@ from gc_core.errors import ConfigError, PluginError
 
 _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
-"""Names of gc-core's own strategies, each in a distribution that bears it; whether that is installed or not."""
+"""Names of gc-core's own strategies, each in a distribution that carries it; whether that is installed or not."""
 
 _SIMILAR = 0.8
 """How alike two names must be for one to be meant by the other."""
@@ -80,24 +80,27 @@ class Registry:
         return [offer.name for _, offer in sorted(self._offers.items())]
 
     def holder(self, name: str) -> str:
-        """The plugin that offers a name, or ""."""
+        """Return the plugin that offers a name, or ""."""
         offer = self._offers.get(short(name))
         return "" if offer is None else offer.plugin
 
     def find(self, name: str) -> type[Any] | None:
-        """The class of a name, or None."""
+        """Return the class of a name, or None."""
         offer = self._offers.get(short(name))
         return None if offer is None else offer.cls
 
     def meant(self, name: str) -> str:
-        """What an error adds of a name that nothing has: the one that was probably meant, spelled alike, or nothing."""
+        """
+        Return what an error adds of a name that nothing has: the one that was probably meant, spelled alike, or
+        nothing.
+        """
         import difflib
 
         near = difflib.get_close_matches(short(name), self._offers, n=1, cutoff=_SIMILAR)
         return f"; did you mean {name.removesuffix(short(name))}{near[0]}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
-        """What is on offer, by name."""
+        """Return what is on offer, by name."""
         return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
@@ -108,24 +111,24 @@ class Registry:
             raise ConfigError(f"{self.what} {name!r} has no option {unknown[0]!r}; it has {allowed}")
 
     def checked(self, built: Any) -> Any:
-        """What was built. Raises PluginError when it is none of its kind."""
+        """Return what was built. Raises PluginError when it is not of its kind."""
         if not callable(getattr(built, self._method, None)):
             raise PluginError(f"{built!r:.200} is no {self.what}: it has no method {self._method}")
         return built
 
 
 def short(name: str) -> str:
-    """The name without the prefix that distributions bear."""
+    """Return the name without the prefix that distributions carries."""
     return name.removeprefix(_PREFIX)
 
 
 def bears(distribution: str, name: str) -> bool:
-    """Whether a distribution is called like a name: ``gc-x``, ``gc_x`` or ``x`` for ``x``."""
+    """Return whether a distribution is called like a name: ``gc-x``, ``gc_x`` or ``x`` for ``x``."""
     return short(distribution.lower().replace("-", "_")) == short(name)
 
 
 def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The options that a configuration has for a name, with or without its prefix."""
+    """Return the options that a configuration has for a name, with or without its prefix."""
     return table.get(name, table.get(short(name), table.get(_PREFIX + short(name), {})))
 
 
@@ -146,7 +149,7 @@ def _option(field: attrs.Attribute[Any]) -> StrategyOption:
 
 
 def _default(default: Any) -> str:
-    """A default as a user would write it; no plugin's own code runs for it."""
+    """Return a default as a user would write it; no plugin's own code runs for it."""
     if default is attrs.NOTHING:
         return ""
     factory = getattr(default, "factory", None)  # attrs.Factory is a function to type checkers

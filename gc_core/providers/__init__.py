@@ -16,5 +16,5 @@ PROVIDERS.update({each.name: each for each in (OPENAI, ANTHROPIC, RESPONSES, GEM
 
 
 def format_named(name: str) -> Format:
-    """The format of that name; raises ConfigError naming the formats there are."""
+    """Return the format of that name; raises ConfigError naming the formats there are."""
     return provider_named(name).format

@@ -34,26 +34,29 @@ class MarkShape:
     ours: int
 
     def value(self, ttl: str) -> dict[str, str]:
-        """What the field holds; ``ttl`` is said where it is not the default."""
+        """Return what the field holds; ``ttl`` is said where it is not the default."""
         if self.field != "cache_control":
             return {"mode": "explicit"}
         return {"type": "ephemeral"} if ttl == FIVE_MINUTES else {"type": "ephemeral", "ttl": ttl}
 
     def life(self, marked: Payload) -> str:
-        """The life that a mark asks for."""
+        """Return the life that a mark asks for."""
         mark = marked[self.field]
         ttl = mark.get("ttl") if isinstance(mark, Mapping) else None
         return ttl if isinstance(ttl, str) else FIVE_MINUTES
 
     def may_carry(self, payload: Payload, block: Payload) -> bool:
-        """Whether a block of a message may carry a mark: none on thinking, on empty text, on what is not known."""
+        """
+        Return whether a block of a message may carry a mark: none on thinking, on empty text, on
+        what is not known.
+        """
         if payload.get("role") == "assistant" and not self.on_replies:
             return False
         kind = block.get("type")
         return kind in self.kinds and (kind != self.text or bool(block.get("text")))
 
     def marked(self, payload: Payload, at: int, ttl: str) -> Payload:
-        """A copy with a mark at this block of a message; -1 marks the payload itself."""
+        """Return a copy with a mark at this block of a message; -1 marks the payload itself."""
         if at < 0:
             return {**payload, self.field: self.value(ttl)}
         field = field_of(payload)
@@ -62,7 +65,7 @@ class MarkShape:
         return {**payload, field: blocks}
 
     def blocks(self, payload: Payload) -> Sequence[Any]:
-        """The blocks of a message; a string is one text block, an item without content none."""
+        """Return the blocks of a message; a string is one text block, an item without content none."""
         content = payload.get(field_of(payload))
         if isinstance(content, str):
             # A result that is a string, in an item without a role, has no block to be marked, and is not made one.
@@ -71,5 +74,5 @@ class MarkShape:
 
 
 def field_of(payload: Payload) -> str:
-    """Where a message holds its blocks."""
+    """Return where a message holds its blocks."""
     return next((field for field in NESTED if field in payload), NESTED[0])

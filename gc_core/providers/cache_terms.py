@@ -68,7 +68,7 @@ _UNKNOWN = CacheTerms(name="unknown", least_tokens=1024, step_tokens=128, dated=
 @functools.lru_cache(maxsize=256)
 def terms_of(model: str | None, format: str = "") -> CacheTerms:  # noqa: A002 - the session's own word
     """
-    The terms for a model, however a gateway spells it (``us.anthropic.claude-sonnet-4-5-20250929-v1:0``).
+    Return the terms for a model, however a gateway spells it (``us.anthropic.claude-sonnet-4-5-20250929-v1:0``).
 
     Without a model, or for one that is not listed, the default of the format's provider; for a format without a
     provider a prefix that is cached without being asked. Never raises.

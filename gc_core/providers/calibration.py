@@ -27,7 +27,7 @@ LARGE = 5_000
 """Tokens of difference between two reports from which its ratio counts in full; framing weighs more in less."""
 
 DOUBT = 0.3
-"""By how much an estimate of what nobody reported may be too small: 1.43 tokens for the 1.10 that are taken for one of
+"""By how much an estimate of what no one reported may be too small: 1.43 tokens for the 1.10 that are taken for one of
 an unknown model (``gc_core.providers.model_families``)."""
 
 
@@ -37,7 +37,7 @@ class Calibration:
     A line through the last report: what was reported, plus own counts of what is new times a learned ratio.
 
     Hidden overhead (the provider's own system text, schemas as it writes them) is in the anchor. Before the first
-    report the own counts stand alone. All figures are tokens; both directions are monotone and never negative.
+    report the own counts are by themselves. All figures are tokens; both directions are monotone and never negative.
 
     Attributes:
         exact: The counter is the model's own tokenizer: no margin, and the ratio stays 1.
@@ -59,7 +59,7 @@ class Calibration:
 
     def estimate(self, raw: int) -> int:
         """
-        Tokens that the provider will count for a request of ``raw`` own tokens; above 0 for every raw above 0.
+        Return tokens that the provider will count for a request of ``raw`` own tokens; above 0 for every raw above 0.
 
         Far below the anchor the line could pass 0; there the estimate shrinks in proportion instead.
         """
@@ -71,7 +71,7 @@ class Calibration:
         return math.ceil(max(line, raw * self.anchor_reported / self.anchor_raw) if raw < self.anchor_raw else line)
 
     def to_raw(self, estimated: int) -> int:
-        """The most own tokens that a request may have for its estimate not to pass ``estimated``, or 0."""
+        """Return the most own tokens that a request may have for its estimate not to pass ``estimated``, or 0."""
         raw = max(0, math.floor(self._solve(estimated)) + 1)
         while raw > 0 and self.estimate(raw) > estimated:
             raw -= 1  # the float solution is at most a token or two beyond the rounded one
@@ -79,7 +79,7 @@ class Calibration:
 
     def doubt(self, raw: int) -> int:
         """
-        Tokens by which the estimate may be too small: a share of what is new since the last report, or gone.
+        Return tokens by which the estimate may be too small: a share of what is new since the last report, or gone.
 
         0 of an exact count.
         """
@@ -87,7 +87,7 @@ class Calibration:
 
     def observed(self, raw_sent: int, reported: int, *, counted: bool = False) -> Calibration:
         """
-        The calibration after the provider reported its input tokens, cache reads and writes included.
+        Return the calibration after the provider reported its input tokens, cache reads and writes included.
 
         A report of nothing, or far below or above the own count, is ignored: the same calibration comes back. With
         ``counted`` an endpoint counted just this request: it hides no overhead, so the first one of some length has the
@@ -112,7 +112,7 @@ class Calibration:
         )
 
     def _learned(self, raw_sent: int, reported: int, *, counted: bool) -> float:
-        """The ratio, moved towards that of the difference since the last report."""
+        """Return the ratio, moved towards that of the difference since the last report."""
         if counted and not (self.exact or self.anchored) and raw_sent >= LARGE:
             return min(MOST_RATIO, max(LEAST_RATIO, reported / raw_sent))
         grown, answered = raw_sent - self.anchor_raw, reported - self.anchor_reported

@@ -23,11 +23,11 @@ def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def edit_kind(edit: Mapping[str, Any]) -> str:
-    """The type of an edit without its date."""
+    """Return the type of an edit without its date."""
     return str(edit.get("type")).rstrip("0123456789").rstrip("_")
 
 
 def not_told(edits: Iterable[Mapping[str, Any]], told: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The edits of whose kind the host told none: each kind is asked for once."""
+    """Return the edits of whose kind the host told none: each kind is requested once."""
     kinds = {edit_kind(edit) for edit in told}
     return (edit for edit in edits if edit_kind(edit) not in kinds)

@@ -36,7 +36,7 @@ _TEXT_TYPES = frozenset(
 @attrs.frozen
 class Binary:
     """
-    Where a provider's block holds what is no text: an image block, base64, or what only the provider can decrypt.
+    Where a provider's block holds what is not a text: an image block, base64, or what only the provider can decrypt.
 
     Attributes:
         path: Keys from the block on; ``EACH`` stands for all elements of a list.
@@ -52,7 +52,7 @@ class Binary:
 
 Binaries = Mapping[str, Sequence[Binary]]
 """
-Where the blocks of a format hold what is no text, by their types, and under ``OTHERS`` of types that are not known.
+Where the blocks of a format hold what is not a text, by their types, and under ``OTHERS`` of types that are not known.
 
 All else is text, whatever its keys are called.
 """
@@ -66,7 +66,7 @@ class Readable:
     Attributes:
         text: The text that is counted.
         images: The images, which are counted by their size.
-        sealed_bytes: Characters left out of the text: signatures, encrypted content, base64 that is no image.
+        sealed_bytes: Characters left out of the text: signatures, encrypted content, base64 that is not an image.
 
     """
 
@@ -94,7 +94,10 @@ def json_text(value: object) -> str:
 
 
 def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
-    """What is read of a block that is not understood, or of an attachment: its JSON, without binary data and marks."""
+    """
+    Return what is read of a block that is not understood, or of an attachment: its JSON, without
+    binary data and marks.
+    """
     kind = block.get("type")
     if kind in IMAGE_TYPES:
         return Readable(images=(image_of(block),))
@@ -108,7 +111,7 @@ def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
 
 
 def readable_bytes(data: str, media_type: str) -> Readable:
-    """What is read of base64: an image by its size, a file of text by its text, all else by its length."""
+    """Return what is read of base64: an image by its size, a file of text by its text, all else by its length."""
     if media_type.startswith("text/") or media_type in _TEXT_TYPES:
         text = _decoded(data)
         return Readable(sealed_bytes=len(data)) if text is None else Readable(text=text)
@@ -118,7 +121,7 @@ def readable_bytes(data: str, media_type: str) -> Readable:
 
 def readable_result(content: object, field: str, binaries: Binaries) -> Readable:
     """
-    What is read of a tool result: a string, blocks, or nothing.
+    Return what is read of a tool result: a string, blocks, or nothing.
 
     Raises FieldError when the content is none of these.
     """
@@ -131,8 +134,8 @@ def readable_result(content: object, field: str, binaries: Binaries) -> Readable
 
 def sendable_result(content: object, texts: Collection[str] = ("text",)) -> object:
     """
-    The content of a tool result itself, or where a provider would refuse it a copy without its empty texts, "" when
-    nothing is left; ``texts`` are the types of blocks that are text.
+    Return the content of a tool result itself, or where a provider would refuse it a copy without its empty texts, ""
+    when nothing is left; ``texts`` are the types of blocks that are text.
     """
     if content is None:
         return ""
@@ -147,7 +150,7 @@ def _is_empty_text(block: object, texts: Collection[str]) -> bool:
 
 
 def joined(parts: Iterable[Readable]) -> Readable:
-    """Several as one."""
+    """Return several as one."""
     parts = tuple(parts)
     return Readable(
         text="\n".join(part.text for part in parts if part.text),
@@ -164,14 +167,14 @@ def _readable_inner(block: Mapping[str, Any], field: str, binaries: Binaries) ->
 
 @attrs.define
 class _Found:
-    """Takes what is no text out of a block, and keeps it apart."""
+    """Takes what is not a text out of a block, and keeps it apart."""
 
     texts: list[str] = attrs.Factory(list)
     images: list[Image] = attrs.Factory(list)
     sealed: int = 0
 
     def take(self, binary: Binary, owner: Any, key: Any) -> Any:
-        """What stays in the block's JSON."""
+        """Return what stays in the block's JSON."""
         value = owner[key]
         if isinstance(value, Mapping) and value.get("type") in IMAGE_TYPES:
             self.images.append(image_of(value))
@@ -189,7 +192,7 @@ class _Found:
 
 
 def _data_of(value: str, owner: Any) -> tuple[str, str]:
-    """The media type and the base64 of a ``data:`` URL, or of base64 beside which the type stands."""
+    """Return the media type and the base64 of a ``data:`` URL, or of base64 beside which the type stands."""
     head, mark, data = value.partition(";base64,") if value.startswith("data:") else ("", "", value)
     if mark and "," not in head:
         return head.removeprefix("data:").partition(";")[0].strip().lower(), data
@@ -198,7 +201,7 @@ def _data_of(value: str, owner: Any) -> tuple[str, str]:
 
 
 def _decoded(data: str) -> str | None:
-    """The text of a file in UTF-8; None when it is none."""
+    """Return the text of a file in UTF-8; None when it is none."""
     try:
         return base64.b64decode(data.translate(_URL_SAFE), validate=True).decode()
     except (binascii.Error, ValueError):
@@ -210,7 +213,7 @@ _URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
 
 
 def _replaced(value: Any, path: Sequence[str], take: Callable[[Any, Any], Any]) -> Any:
-    """A copy with what stands at a path replaced; as deep as the path is long, whatever the content is."""
+    """Return a copy with what stands at a path replaced; as deep as the path is long, whatever the content is."""
     key, *rest = path
     if key == EACH:
         if not isinstance(value, list | tuple):

@@ -30,13 +30,13 @@ class TokenCounter(Protocol):
         """Tokens that every request costs once."""
 
     def count(self, text: str) -> int:
-        """Tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
+        """Return tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
 
     def count_image(self, image: Image) -> int:
-        """Tokens of an image."""
+        """Return tokens of an image."""
 
     def count_thinking(self, part: Part) -> int:
-        """Tokens of a thinking part of the newest turn."""
+        """Return tokens of a thinking part of the newest turn."""
 
 
 class Format(Protocol):
@@ -48,7 +48,7 @@ class Format(Protocol):
     Attributes:
         name: What a session's ``format=`` argument names.
         most_marks: Cache marks that a request may carry, 0 when the provider has none.
-        alternates: Results stand alone in their message, and a reply follows no reply (Gemini: G1, G2).
+        alternates: Results are by themselves in their message, and a reply follows no reply (Gemini: G1, G2).
         replies_in_pieces: A reply may come item by item: payloads of the model side by side are one message
             (Responses).
         takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format of pieces, of one of
@@ -69,14 +69,14 @@ class Format(Protocol):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        The parts of one message, in its order; every block is in exactly one part.
+        Return the parts of one message, in its order; every block is in exactly one part.
 
         Raises MessageError naming the field and what was expected.
         """
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        A copy in which the parts at these places have another text, or (None) are gone.
+        Return a copy in which the parts at these places have another text, or (None) are gone.
 
         ``read`` of the copy yields the remaining parts in the same order. Blocks not named are the same objects.
         None when nothing is left. The text of a tool call is its arguments as one JSON object.
@@ -84,30 +84,30 @@ class Format(Protocol):
 
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
         """
-        A copy in which the calls and results at these places have other ids; the payload itself where the provider
-        takes ids that repeat.
+        Return a copy in which the calls and results at these places have other ids; the payload itself where the
+        provider takes ids that repeat.
         """
 
     def normalise(self, payload: Payload) -> Payload:
-        """The payload itself, or a copy in the order that the provider demands (tool results first)."""
+        """Return the payload itself, or a copy in the order that the provider demands (tool results first)."""
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
         """
-        One message for two, where the provider wants all results of a batch in one message, or takes a reply in pieces;
-        else None.
+        Return one message for two, where the provider wants all results of a batch in one message, or takes a reply in
+        pieces; else None.
         """
 
     def replaces(self, payload: Payload) -> bool:
-        """Whether the provider's own compaction stands for everything before this message (R4)."""
+        """Return whether the provider's own compaction stands for everything before this message (R4)."""
 
     def marks(self, payload: Payload) -> int:
-        """How many cache marks a message or tool schema carries."""
+        """Return how many cache marks a message or tool schema carries."""
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
 
     def user(self, text: str) -> Payload:
-        """A user message that the framework writes."""
+        """Return a user message that the framework writes."""
 
     def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
         """
@@ -116,36 +116,39 @@ class Format(Protocol):
         """
 
     def reply(self, reply: object) -> Payload:
-        """The assistant message inside what the provider's client returned: an SDK object, a dict or a message."""
+        """
+        Return the assistant message inside what the provider's client returned: an SDK object, a
+        dict or a message.
+        """
 
     def pieces(self, reply: Payload) -> tuple[Payload, ...]:
         """A reply as a caller's next list holds it: item by item where the provider sends it so, else as it is."""
 
     def history_elsewhere(self, reply: object) -> str | None:
         """
-        Where the provider keeps the history that this reply belongs to (R5), "" where the host sends it all; None when
-        the reply does not tell.
+        Return where the provider keeps the history that this reply belongs to (R5), "" where the host sends it all;
+        None when the reply does not tell.
         """
 
     def usage(self, usage: object) -> Usage:
-        """The provider's usage report, an SDK object or a dict, in our words."""
+        """Return the provider's usage report, an SDK object or a dict, in our words."""
 
     def server_edits(self, reply: object) -> ServerEdits | None:
         """
-        What the provider itself left out of the request that this reply answers; None when the reply does not tell: the
-        last report stands then. Raises MessageError for a report that cannot be read.
+        Return what the provider itself left out of the request that this reply answers; None when the reply does not
+        tell: the last report stands then. Raises MessageError for a report that cannot be read.
         """
 
     def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
         """Tool schemas one by one, where a tool may hold several (Gemini)."""
 
     def schema_name(self, schema: Payload) -> str:
-        """The tool name in a schema of this format; raises MessageError when there is none."""
+        """Return the tool name in a schema of this format; raises MessageError when there is none."""
 
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request of these system texts, schemas and messages."""
+        """Return the request of these system texts, schemas and messages."""
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """

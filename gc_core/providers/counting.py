@@ -11,7 +11,7 @@ from gc_core.values.messages import Request
 
 
 def whole_request(client: Any, request: Request, model: str | None) -> dict[str, Any]:  # noqa: ARG001 - of any client
-    """The arguments of a call to the model, which the endpoint takes too."""
+    """Return the arguments of a call to the model, which the endpoint takes too."""
     return {"model": model, **request.kwargs()}
 
 
@@ -38,11 +38,11 @@ class CountingEndpoint:
     count: str = "input_tokens"
 
     def is_at(self, client: object) -> bool:
-        """Whether this client has it."""
+        """Return whether this client has it."""
         return callable(_reached(client, self.path))
 
     def method(self, client: object, *, beside: bool) -> Callable[..., Any]:
-        """Its method; ``beside`` an event loop the one that can be awaited, where the client has both."""
+        """Return its method; ``beside`` an event loop the one that can be awaited, where the client has both."""
         owner = _reached(client, self.beside) if beside and self.beside else client
         return _reached(owner, self.path)  # type: ignore[no-any-return]  # the vendor's own
 

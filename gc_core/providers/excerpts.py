@@ -6,7 +6,10 @@ from gc_core.providers.contract import TokenCounter
 
 
 def excerpt_end(text: str, start: int, tokens: int, counter: TokenCounter) -> int:
-    """Where an excerpt from ``start`` ends that has at most so many tokens: behind a line where one ends near."""
+    """
+    Return where an excerpt from ``start`` ends that has at most this many tokens: after a line
+    where one ends near.
+    """
     chars = min(len(text) - start, 8 * tokens)
     while chars > 1 and (counted := counter.count(text[start : start + chars])) > tokens:
         chars = max(1, int(chars * min(0.95, tokens / counted)))

@@ -32,14 +32,14 @@ class FieldError(MessageError):
 
 
 def mapping(value: object, field: str) -> Mapping[str, Any]:
-    """The value, when it is an object; raises FieldError else."""
+    """Return the value, when it is an object; raises FieldError else."""
     if isinstance(value, Mapping):
         return value
     raise FieldError(field, value, "an object")
 
 
 def text(owner: Mapping[str, Any], key: str, field: str = "") -> str:
-    """The string under a key of the object at ``field``; raises FieldError when it is none."""
+    """Return the string under a key of the object at ``field``; raises FieldError when it is none."""
     value = owner.get(key, MISSING)
     if isinstance(value, str):
         return value
@@ -47,7 +47,7 @@ def text(owner: Mapping[str, Any], key: str, field: str = "") -> str:
 
 
 def name(owner: Mapping[str, Any], key: str, field: str = "") -> str:
-    """The string under a key, which may not be empty; raises FieldError else."""
+    """Return the string under a key, which may not be empty; raises FieldError else."""
     value = owner.get(key, MISSING)
     if isinstance(value, str) and value:
         return value
@@ -55,7 +55,7 @@ def name(owner: Mapping[str, Any], key: str, field: str = "") -> str:
 
 
 def object_in(text: str, field: str) -> Mapping[str, Any]:
-    """The JSON object that a text is; raises FieldError when it is none."""
+    """Return the JSON object that a text is; raises FieldError when it is none."""
     try:
         return mapping(read_json(text), field)
     except ValueError as error:
@@ -63,7 +63,7 @@ def object_in(text: str, field: str) -> Mapping[str, Any]:
 
 
 def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int | None = None) -> int:
-    """The count under a key, or the default where it is absent or null; raises FieldError else."""
+    """Return the count under a key, or the default where it is absent or null; raises FieldError else."""
     value = owner.get(key, MISSING)
     if default is not None and (value is MISSING or value is None):
         return default
@@ -73,7 +73,7 @@ def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int 
 
 
 def blocks(values: Iterable[object], field: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The content blocks with their positions; raises FieldError for one that is no object with a type."""
+    """Yield the content blocks with their positions; raises FieldError for one that is not an object with a type."""
     for position, value in enumerate(values):
         at = f"{field}[{position}]"
         name(mapping(value, at), "type", at)
@@ -109,7 +109,7 @@ def edited(
 
 
 def below(field: str, key: str) -> str:
-    """The path of a key of the object at a path."""
+    """Return the path of a key of the object at a path."""
     return f"{field}.{key}" if field else key
 
 

@@ -15,7 +15,7 @@ IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 
 _Size = tuple[int, int]
 _UNKNOWN: _Size = (0, 0)
-# A JPEG names its size behind its metadata; embedded previews and colour profiles rarely reach this far.
+# A JPEG names its size after its metadata; embedded previews and colour profiles rarely reach this far.
 _HEADER_CHARACTERS = 1 << 20
 # SOF markers of the JPEG standard (T.81, table B.1); C4, C8 and CC are tables, not frames.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -23,7 +23,7 @@ _JPEG_BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def image_of(block: Mapping[str, Any]) -> Image:
-    """The image of an image block of any format; its size is 0 x 0 when it is not in the block. Never raises."""
+    """Return the image of an image block of any format; its size is 0 x 0 when it is not in the block. Never raises."""
     linked = block.get("image_url")
     shown = linked if isinstance(linked, Mapping) else {"url": linked}
     source = block.get("source")
@@ -34,7 +34,7 @@ def image_of(block: Mapping[str, Any]) -> Image:
 
 
 def data_of_url(url: object) -> str | None:
-    """The base64 data inside a ``data:`` URL, or None when it is no such URL."""
+    """Return the base64 data inside a ``data:`` URL, or None when it is no such URL."""
     if not isinstance(url, str) or not url.startswith("data:"):
         return None
     head, mark, data = url.partition(";base64,")

@@ -72,7 +72,7 @@ _UNKNOWN = ModelFamily(name="unknown", prefixes=(), factor=1.10)
 
 
 def check_model(model: object) -> None:
-    """Raise ConfigError for what is no name of a model, nor None."""
+    """Raise ConfigError for what is not a name of a model, nor None."""
     if not isinstance(model, str | None):
         raise ConfigError(f"model = {model!r:.200}: expected the name of a model, or None")
 
@@ -80,7 +80,7 @@ def check_model(model: object) -> None:
 @functools.lru_cache(maxsize=256)
 def family(model: str | None, format: str = "") -> ModelFamily:  # noqa: A002 - the session's own word
     """
-    The family of a model, however a gateway spells it (``us.anthropic.claude-sonnet-4-5-20250929-v1:0``).
+    Return the family of a model, however a gateway spells it (``us.anthropic.claude-sonnet-4-5-20250929-v1:0``).
 
     Without a model, the default of the format's provider. A model that no provider lists, and a format without a
     provider, is ``"unknown"``: an estimate of 1.1 tokens for one of o200k_base. Never raises.
@@ -99,5 +99,5 @@ def fit_of(model: str, prefixes: Iterable[str]) -> int:
 
 
 def _names(spelled: str, prefix: str) -> bool:
-    """Whether the prefix stands in the name as whole words: gpt-4-1106 is no gpt-4-1."""
+    """Return whether the prefix stands in the name as whole words: gpt-4-1106 is no gpt-4-1."""
     return re.search(rf"(?<![a-z0-9]){prefix}(?![a-z0-9])", spelled) is not None

@@ -74,7 +74,7 @@ class Prices(Rates):
     source: PriceSource
 
     def at(self, tokens: int) -> Prices:
-        """The prices of a request of so many input tokens; they have no further cliff."""
+        """Return the prices of a request of this many input tokens; they have no further cliff."""
         over = [cliff for cliff in self.cliffs if tokens > cliff.tokens]
         if not over:
             return attrs.evolve(self, cliffs=())
@@ -135,8 +135,8 @@ class Offer:
 
 def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
     """
-    What the provider of a model offers, as far as window and prices are known, that model among it; on a day (UTC;
-    today by default). Empty where nothing is known of the model: ``missing_price`` says what is missing.
+    Return what the provider of a model offers, as far as window and prices are known, that model among it; on a day
+    (UTC; today by default). Empty where nothing is known of the model: ``missing_price`` says what is missing.
     """
     day = at or _today()
     if prices_of(model, at=day) is None:
@@ -153,7 +153,7 @@ def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
 
 def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002
     """
-    What a model costs on a day (UTC; today by default), however a gateway spells it.
+    Return what a model costs on a day (UTC; today by default), however a gateway spells it.
 
     Prices that change with the hour are those of noon. None when it is unknown: ``missing_price`` says what is.
     """
@@ -162,7 +162,7 @@ def prices_of(model: str | None, format: str = "", at: dt.date | None = None) ->
 
 
 def missing_price(model: str | None, format: str = "", at: dt.date | None = None) -> str:  # noqa: A002
-    """What is missing for a price, in words; "" when there is one."""
+    """Return what is missing for a price, in words; "" when there is one."""
     found = _asked(model, format, at or _today())
     return found if isinstance(found, str) else ""
 
@@ -173,7 +173,7 @@ def _today() -> dt.date:
 
 @functools.lru_cache(maxsize=256)
 def _asked(model: str | None, format: str, day: dt.date) -> Prices | str:  # noqa: A002 - the session's own word
-    """The prices, or what is missing, which is logged once."""
+    """Return the prices, or what is missing, which is logged once."""
     found = _found(model, format, day)
     if isinstance(found, str):
         _log.info("price unknown", why=found)
@@ -204,7 +204,7 @@ def _source(day: dt.date) -> PriceSource:
 
 
 def _listed(model: str) -> tuple[Any, Any]:
-    """The package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
+    """Return the package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
     # Half a second, for pydantic and the table: only who asks for a price waits for it.
     import importlib
     import importlib.metadata
@@ -220,7 +220,7 @@ def _listed(model: str) -> tuple[Any, Any]:
 
 
 def _spellings(model: str) -> list[str]:
-    """A name as it is, then without a gateway's additions: path, region and vendor, version, date."""
+    """Return a name as it is, then without a gateway's additions: path, region and vendor, version, date."""
     last = model.lower().rpartition("/")[2]
     bare = re.sub(r"^(?:[a-z-]+\.)*(?=[a-z]+[0-9]*-)", "", last)
     bare = re.sub(r"(?:-v\d+)?(?::\d+)?$", "", bare.partition("@")[0])
@@ -229,7 +229,7 @@ def _spellings(model: str) -> list[str]:
 
 
 def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
-    """The package's prices as ours; None when it has none of input tokens."""
+    """Return the package's prices as ours; None when it has none of input tokens."""
     if _base(listed.input_mtok) is None:
         return None
     starts = {tier.start for price in vars(listed).values() for tier in getattr(price, "tiers", ())}
@@ -238,7 +238,7 @@ def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
 
 
 def _rates(listed: Any, tokens: int) -> Rates:
-    """The prices of a request of this size. What has no price of its own costs what plain input costs."""
+    """Return the prices of a request of this size. What has no price of its own costs what plain input costs."""
     plain = _price(listed.input_mtok, tokens, 0.0)
     write = _price(listed.cache_write_mtok, tokens, plain)
     return Rates(

@@ -127,12 +127,12 @@ class Provider:
         return self.format.name
 
     def breakpoint_shape(self, field: str) -> MarkShape | None:
-        """How a breakpoint of this field is written; None where there is none to set."""
+        """Return how a breakpoint of this field is written; None where there is none to set."""
         return next((shape for shape in self.breakpoints if shape.field == field), None)
 
     def invalidated_by(self, level: str) -> tuple[str, ...]:
         """
-        What of a request has to be read anew when tools or system text change, in the provider's order.
+        Return what of a request must be read again when tools or system text change, in the provider's order.
 
         Where it is not known in which order tools and system text are read, both are taken for lost with either.
         """

@@ -14,7 +14,7 @@ PROVIDERS: Final[dict[str, Provider]] = {}
 
 
 def provider_named(name: str) -> Provider:
-    """The provider whose format has that name; raises ConfigError naming the formats there are."""
+    """Return the provider whose format has that name; raises ConfigError naming the formats there are."""
     if name in PROVIDERS:
         return PROVIDERS[name]
     raise ConfigError(f"no format {name!r}; there are {sorted(PROVIDERS)}")

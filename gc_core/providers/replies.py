@@ -15,7 +15,7 @@ from gc_core.values.messages import Usage
 
 def plain(value: object) -> Any:
     """
-    The JSON value behind a client's object: an SDK model, a mapping of them, or JSON already.
+    Return the JSON value behind a client's object: an SDK model, a mapping of them, or JSON already.
 
     An SDK model gives what the provider sent, without the defaults that only the SDK knows. Raises MessageError for
     one that is nested too deeply, or holds itself.
@@ -27,7 +27,7 @@ def plain(value: object) -> Any:
 
 
 def _opened(_: Path, value: Any) -> Any:
-    """The value behind an object of a client, which may hold others."""
+    """Return the value behind an object of a client, which may hold others."""
     if hasattr(value, "model_dump"):
         # As the SDKs themselves do when a reply is passed back. Their models hold values that pydantic never
         # validated, so its warnings about them say nothing.
@@ -54,7 +54,7 @@ def usage_with_details(usage: object, sent: str, answered: str) -> Usage:
 
 def miss_reason(reply: object) -> str:
     """
-    Why a reply's request missed the prompt cache, in the provider's own word, or "".
+    Return why a reply's request missed the prompt cache, in the provider's own word, or "".
 
     Providers tell it only when the request asked to compare it with an earlier one.
     """

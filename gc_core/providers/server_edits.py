@@ -1,7 +1,7 @@
 """
 What a provider leaves out of a request by itself, when it is asked to, and what its replies tell of it.
 
-It does so for each request anew, with the whole history sent again: a report stands for one request, and the next one
+It does so for each request again, with the whole history sent again: a report stands for one request, and the next one
 takes its place.
 """
 
@@ -60,7 +60,7 @@ class ServerConfig:
     inputs: bool | frozenset[str] = False
 
     def clears_input(self, name: str) -> bool:
-        """Whether the arguments of a call of this tool go with its result."""
+        """Return whether the arguments of a call of this tool go with its result."""
         return self.inputs if isinstance(self.inputs, bool) else name in self.inputs
 
 
@@ -109,7 +109,7 @@ NO_SERVER_EDITS: Final = ServerSide()
 
 
 def left_out(edits: ServerEdits, messages: Sequence[Message], config: ServerConfig) -> frozenset[str]:
-    """Ids of the items that the provider left out of the request that these messages were."""
+    """Return ids of the items that the provider left out of the request that these messages were."""
     found = {item.id for item in _cleared(edits, messages, config)}
     found.update(item.id for item in _thinking(messages, edits.thinking_turns))
     for index, place in edits.dropped:
@@ -119,7 +119,7 @@ def left_out(edits: ServerEdits, messages: Sequence[Message], config: ServerConf
 
 
 def _cleared(edits: ServerEdits, messages: Iterable[Message], config: ServerConfig) -> Iterator[Item]:
-    """The oldest results, and the calls that they answer where arguments are cleared too."""
+    """Yield the oldest results, and the calls that they answer where arguments are cleared too."""
     left = edits.tool_uses
     calls: dict[str, Item] = {}
     for message in messages:
@@ -136,7 +136,7 @@ def _cleared(edits: ServerEdits, messages: Iterable[Message], config: ServerConf
 
 
 def _thinking(messages: Iterable[Message], turns: int) -> Iterator[Item]:
-    """The thinking of the oldest replies that have some."""
+    """Yield the thinking of the oldest replies that have some."""
     for message in messages if turns > 0 else ():
         thinking = [item for item in message.items if item.kind is ItemKind.THINKING]
         if thinking:

@@ -23,10 +23,10 @@ class GrowingCall:
 
 
 class CallStream(Protocol):
-    """Reads the events of a provider's streams; a stream that begins anew forgets the one before."""
+    """Reads the events of a provider's streams; a stream that begins again forgets the one before."""
 
     def finished(self, event: Mapping[str, Any]) -> Iterator[GrowingCall]:
-        """The calls to which nothing more comes after this event; what it does not know says nothing to it."""
+        """Return the calls to which nothing more comes after this event; what it does not know says nothing to it."""
 
 
 class NoCalls:

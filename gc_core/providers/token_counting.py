@@ -70,7 +70,7 @@ _CL100K_PATTERN: Final = (
 # (but "it's" is one match).
 _SEAM: Final = re.compile(r"(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[ \n!-&(-/:-@\[-`{-~])")
 
-# Hardly a token reaches from two line ends to the blank behind them. Cut there, ten million random blanks and line ends
+# Hardly a token reaches from two line ends to the blank after them. Cut there, ten million random blanks and line ends
 # become some ten thousand different pieces: a second instead of 9, for a count up to 3 % too high.
 _BLANK_SEAM: Final = ("\n\n ", "\n\n\0 ")
 
@@ -165,16 +165,16 @@ class TiktokenCounter:
         _source(name)
 
     def count(self, text: str) -> int:
-        """Tokens of a text. Never raises for any string, lone surrogates included."""
+        """Return tokens of a text. Never raises for any string, lone surrogates included."""
         return _vocabulary(self.name).count(text)
 
     def count_image(self, image: Image) -> int:
-        """Tokens of an image by the family's rule; see ``image_tokens``."""
+        """Return tokens of an image by the family's rule; see ``image_tokens``."""
         return image_tokens(image, self.image_rule, self.image_cap)
 
     def count_thinking(self, part: Part) -> int:
         """
-        Tokens of the visible reasoning text.
+        Return tokens of the visible reasoning text.
 
         What is sealed counts a token for 5 bytes, which is what Claude's signatures were measured at: OpenAI
         publishes no figure for its own.
@@ -225,16 +225,16 @@ class EstimatedCounter:
         return self.family.per_result
 
     def count(self, text: str) -> int:
-        """Tokens of a text, estimated, rounded up. Never raises for any string."""
+        """Return tokens of a text, estimated, rounded up. Never raises for any string."""
         return math.ceil(_vocabulary(self.family.encoding).count(text) * self.family.factor)
 
     def count_image(self, image: Image) -> int:
-        """Tokens of an image by the family's rule; see ``image_tokens``."""
+        """Return tokens of an image by the family's rule; see ``image_tokens``."""
         return image_tokens(image, self.family.image_rule, self.family.image_cap)
 
     def count_thinking(self, part: Part) -> int:
         """
-        Tokens of the whole thinking, of which the visible text may be a summary, or empty.
+        Return tokens of the whole thinking, of which the visible text may be a summary, or empty.
 
         The signature is the encrypted whole, so its length tells; without one the visible text counts.
         """
@@ -255,7 +255,10 @@ class FramesCalls(Protocol):
 
 
 def counter_for(model: str | None, format: str) -> TokenCounter:  # noqa: A002 - the session's own word
-    """The counter of a model, or of the model that the format is mostly used with: see ``model_families.family``."""
+    """
+    Return the counter of a model, or of the model that the format is mostly used with: see
+    ``model_families.family``.
+    """
     known = family(model, format)
     if not known.exact:
         return EstimatedCounter(family=known)
@@ -272,7 +275,7 @@ def counter_for(model: str | None, format: str) -> TokenCounter:  # noqa: A002 -
 
 def part_tokens(part: Part, counter: TokenCounter) -> int:
     """
-    Tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
+    Return tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
 
     Thinking is counted as of the newest turn, and other sealed text (the compaction items of Responses) like it, by an
     estimate. What else is sealed (a document, a signature on a call) counts a token for each ``SEALED_BYTES`` bytes.
@@ -288,7 +291,7 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
 
 def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
     """
-    Tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own.
+    Return tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own.
 
     A cache mark costs none.
     """
@@ -298,7 +301,7 @@ def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
 
 def image_tokens(image: Image, rule: ImageRule, cap: int = 0) -> int:
     """
-    Tokens of an image by one provider's rule, at most ``cap`` unless that is 0. Sizes in pixels.
+    Return tokens of an image by one provider's rule, at most ``cap`` unless that is 0. Sizes in pixels.
 
     - 512 px tiles (OpenAI's guide to vision, GPT-4o): 85, and unless the detail is "low" 170 for each tile after
       fitting it into 2048 x 2048 and its short side into 768. Unknown size: 6 tiles, as a screenshot of 16:9.
@@ -348,7 +351,7 @@ def _framing(kind: ItemKind, counter: TokenCounter) -> int:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces, cut at the last seam in the last quarter of each, or blindly where it has none."""
+    """Yield the text in pieces, cut at the last seam in the last quarter of each, or blindly where it has none."""
     start = 0
     while start < len(text):
         end = _cut(text, start) if len(text) - start > PIECE else len(text)

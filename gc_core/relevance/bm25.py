@@ -33,7 +33,7 @@ class Bag:
 
 def bag_of(text: str) -> Bag:
     """
-    Words are runs of letters and digits, whatever their case; ``test_login`` is two. O(length).
+    Return words are runs of letters and digits, whatever their case; ``test_login`` is two. O(length).
 
     As bytes, because plain text is cut into them three times as fast as a regular expression does it.
     """
@@ -58,7 +58,7 @@ class BM25:
         self._weights = {word: rarity(count, len(bags)) for word, count in holding.items()}
 
     def score(self, bag: Bag) -> float:
-        """The score of one text."""
+        """Return the score of one text."""
         room = _K1 * (1 - _B + _B * bag.length / self._mean) if self._mean else _K1
         score = 0.0
         for word in sorted(self._weights.keys() & bag.counts.keys()):  # so that sums are the same in every process
@@ -68,5 +68,5 @@ class BM25:
 
 
 def rarity(holding: int, number: int) -> float:
-    """What it says that a text holds a word or a name which so many of so many texts hold: above 0."""
+    """Return what it says that a text holds a word or a name which this many of this many texts hold: above 0."""
     return math.log(1 + (number - holding + 0.5) / (holding + 0.5))

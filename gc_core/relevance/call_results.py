@@ -33,7 +33,7 @@ _VERDICT = regex(
 
 
 def failure_in(item: Item, kind: CallKind) -> str:
-    """The line by which a result says that its call failed, or "" when it does not say so."""
+    """Return the line by which a result says that its call failed, or "" when it does not say so."""
     text = item.text
     if item.is_error or _FAILED_HEAD.match(text[:_HEAD]):
         return _telling(text) or "no message"
@@ -47,14 +47,14 @@ def failure_in(item: Item, kind: CallKind) -> str:
 
 
 def verdicts_in(text: str) -> list[str]:
-    """The last lines of a result that say how a run ended: passed, failed, exit codes, commits."""
+    """Return the last lines of a result that say how a run ended: passed, failed, exit codes, commits."""
     tail = text[-_TAIL:]
     lines = dict.fromkeys(_line_at(tail, found.start()) for found in _VERDICT.finditer(tail))
     return [line for line in lines if line][-_MOST_VERDICTS:]
 
 
 def _telling(text: str) -> str:
-    """The first line of an error, of a traceback the last, which names it."""
+    """Return the first line of an error, of a traceback the last, which names it."""
     if "Traceback (most recent call last)" in text[:_HEAD] or "Traceback (most recent call last)" in text[-_TAIL:]:
         lines = [line for line in text[-_TAIL:].split("\n") if line.strip()]
         return cut_line(one_line(lines[-1]), _LINE) if lines else ""
@@ -67,13 +67,13 @@ def _telling(text: str) -> str:
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     found = None
-    for found in pattern.finditer(text):  # noqa: B007 - the last one is what is asked for
+    for found in pattern.finditer(text):  # noqa: B007 - the last one is what is requested
         pass
     return found
 
 
 def _line_at(text: str, place: int) -> str:
-    """The line around a place, of a very long one what stands behind it."""
+    """Return the line around a place, of a very long one what stands after it."""
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
@@ -115,8 +115,8 @@ _SAID_CHARS = 400
 
 def text_was_not_found(result: Item) -> bool:
     """
-    Whether the result of an edit says that the text which it wanted to replace is not in the file: by the words that
-    tools use for that, in the beginning of the result, where no success is told.
+    Return whether the result of an edit says that the text which it wanted to replace is not in the file: by the words
+    that tools use for that, in the beginning of the result, where no success is told.
     """
     said = result.text[:_SAID_CHARS]
     if not result.is_error and _DONE.match(said):

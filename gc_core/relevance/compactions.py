@@ -23,7 +23,7 @@ _OPENINGS = regex(
 
 def is_compaction(text: str) -> bool:
     """
-    Whether a message is the account with which an agent goes on after compacting its history: Claude Code, Codex,
-    Gemini CLI, aider, LangChain and others begin theirs with fixed words, at the very beginning of the message.
+    Return whether a message is the account with which an agent goes on after compacting its history: Claude Code,
+    Codex, Gemini CLI, aider, LangChain and others begin theirs with fixed words, at the very beginning of the message.
     """
     return _OPENINGS.match(text[:600]) is not None

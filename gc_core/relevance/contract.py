@@ -15,11 +15,11 @@ class ImportanceScorer(Protocol):
     Says how much an item of the window matters.
 
     Asked for every resident item, once a collection, when a strategy first asks for an importance. Where it raises, or
-    one score is no number from 0 to 1, the composite scores in its place; after three such collections for good.
+    one score is not a number from 0 to 1, the composite scores in its place; after three such collections for good.
     """
 
     def score(self, item: Item, window: ScoringWindow) -> float:
-        """How much the item matters, from 0 to 1."""
+        """Return how much the item matters, from 0 to 1."""
 
 
 class RegisterScorer(Protocol):

@@ -83,12 +83,12 @@ class Demand:
 
 
 def is_demand(text: str) -> bool:
-    """Whether a user's message holds a sentence that may bind."""
+    """Return whether a user's message holds a sentence that may bind."""
     return any(True for _ in demands_in(text))
 
 
 def demands_in(text: str) -> Iterator[Demand]:
-    """The sentences of a user's message that may bind, in their order. O(length)."""
+    """Yield the sentences of a user's message that may bind, in their order. O(length)."""
     if len(text) > MOST_TEXT:
         return
     for match in _SENTENCE.finditer(text):
@@ -99,13 +99,13 @@ def demands_in(text: str) -> Iterator[Demand]:
 
 
 def strongest(sentences: Sequence[str], most: int) -> tuple[str, ...]:
-    """At most so many of the sentences, in their order: those that bind with the most words, of equals the newest."""
+    """At most this many of the sentences, in their order: those that bind with the most words, of equals the newest."""
     ranked = sorted(range(len(sentences)), key=lambda place: (-_force(sentences[place]), -place))
     return tuple(sentences[place] for place in sorted(ranked[:most]))
 
 
 def strength_of(sentence: str) -> Strength:
-    """How surely one sentence binds."""
+    """Return how surely one sentence binds."""
     words, dense = len(sentence.split()), len(_DENSE.findall(sentence))
     if len(sentence) > MOST_CHARS or _asks(sentence):
         return Strength.NONE
@@ -118,7 +118,7 @@ def strength_of(sentence: str) -> Strength:
 
 
 def _force(sentence: str) -> int:
-    """How many different words of it bind."""
+    """Return how many different words of it bind."""
     return len({match.group().lower() for match in _BINDING.finditer(sentence)})
 
 

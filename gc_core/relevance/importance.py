@@ -28,11 +28,11 @@ _ACTIONS = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 class ScoringWindow:
     """
-    What a scorer may know of the window, read-only; made once for a collection, and each answer when it is asked for.
+    What a scorer may know of the window, read-only; made once for a collection, and each answer when it is requested.
 
     Args:
         units: The resident units, oldest first.
-        objective: What the agent is about, "" where nobody said.
+        objective: What the agent is about, "" where no one said.
         words: The words of texts, where they are kept from one collection to the next.
 
     """
@@ -56,7 +56,7 @@ class ScoringWindow:
 
     @property
     def objective(self) -> str:
-        """What the agent is about, "" where nobody said."""
+        """What the agent is about, "" where no one said."""
         return self._objective
 
     def age(self, item: Item) -> int:
@@ -69,7 +69,7 @@ class ScoringWindow:
 
     def relevance(self, item: Item) -> float | None:
         """
-        How well the item fits the objective, from 0 to 1; None without an objective.
+        Return how well the item fits the objective, from 0 to 1; None without an objective.
 
         The mean of the words (BM25, as a share of the best score in the window) and, where the objective names
         something that the window shows, of its names that the item shows, rare ones counting for more.
@@ -83,7 +83,7 @@ class ScoringWindow:
         return found
 
     def reference_frequency(self, item: Item) -> float:
-        """How many later steps use one of its names, in texts or calls: 0 for none, one half for 5 of them."""
+        """Return how many later steps use one of its names, in texts or calls: 0 for none, one half for 5 of them."""
         steps = self._later_uses(item)
         return steps / (steps + _REFERENCES_HALF)
 
@@ -136,7 +136,7 @@ class ScoringWindow:
         return {unit.number: place for place, unit in enumerate(self._units)}
 
     def _later_uses(self, item: Item) -> int:
-        """Steps behind the item's own unit that use one of its names."""
+        """Steps after the item's own unit that use one of its names."""
         place = self._places.get(item.unit)
         if place is None:
             return 0
@@ -156,7 +156,7 @@ class CompositeScorer:
     """
 
     def score(self, item: Item, window: ScoringWindow) -> float:
-        """How much the item matters, from 0 to 1."""
+        """Return how much the item matters, from 0 to 1."""
         return (window.recency(item) + window.reference_frequency(item)) / 2
 
 
@@ -165,6 +165,6 @@ Scores = Callable[[Sequence[Unit], str], Callable[[Item], float]]
 
 
 def composite(units: Sequence[Unit], objective: str) -> Callable[[Item], float]:
-    """The composite where nothing is known but the window."""
+    """Return the composite where nothing is known but the window."""
     window = ScoringWindow(units, objective=objective)
     return lambda item: CompositeScorer().score(item, window)

@@ -29,19 +29,19 @@ class Liveness:
         self._roots = roots
 
     def last_carried(self, item: Item) -> frozenset[str]:
-        """Names that no later resident item shows: with this item, the window would lose them."""
+        """Return names that no later resident item shows: with this item, the window would lose them."""
         place = self._places[item.id]
         return frozenset(name for name in item.scan.names if self._last[name] == place)
 
     def reuse(self, item: Item) -> int:
-        """How many of its names the agent has used since, in texts and calls."""
+        """Return how many of its names the agent has used since, in texts and calls."""
         place = self._places[item.id]
         return sum(1 for name in item.scan.names if self._last_used.get(name, -1) > place)
 
     def superseded(self, item: Item) -> bool:
         """
-        Whether a later item makes this result stale: the same call again, the same file read or written again, or the
-        same call succeeded after this one failed.
+        Return whether a later item makes this result stale: the same call again, the same file read or written again,
+        or the same call succeeded after this one failed.
         """
         return item.id in self._superseded
 

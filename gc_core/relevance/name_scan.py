@@ -22,7 +22,7 @@ _EDGE = ".+-~"
 
 def scan(text: str) -> Scan:
     """
-    The names of a text by line: O(length), a line once.
+    Return the names of a text by line: O(length), a line once.
 
     A name is 5 to 200 characters of letters, digits and ``_ # @ ~ . / + -`` that are a path, mix letters with two or
     more digits, are a number of five or more digits, a file name, or a snake_case or camelCase symbol; of a path also
@@ -55,7 +55,7 @@ def spans_of(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """A long line cut behind brackets, commas or blanks, and nowhere else: half a token would be another name."""
+    """Yield a long line cut after brackets, commas or blanks, and nowhere else: half a token would be another name."""
     while stop - start > 2 * _PIECE:
         cut = _PIECE_END.search(text, start + _PIECE, stop)
         if cut is None:
@@ -70,7 +70,7 @@ class _Known(dict[str, tuple[str, ...]]):
     The names in each token seen so far: most tokens of a session come again and again.
 
     A dict and no lru_cache, because a hit costs half as much here and scanning is on the path of every message
-    (``python -m benchmarks.liveness``). Bounded: it starts anew when it is full.
+    (``python -m benchmarks.liveness``). Bounded: it starts again when it is full.
     """
 
     most = 65_536

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from gc_core.values.names import Scan
 
 LINES_AROUND = 8
-"""Lines before and behind a named one that belong to its block: an edit quotes its surroundings."""
+"""Lines before and after a named one that belong to its block: an edit quotes its surroundings."""
 
 MOST_COMMON = 6
 """Lines of a view that may share a name, so that it still tells them from the others."""
@@ -16,7 +16,7 @@ MOST_COMMON = 6
 
 def named_blocks(text: str, scanned: Scan, named: AbstractSet[str], chars: int) -> list[tuple[int, int]]:
     """
-    Blocks of whole lines around the lines that carry these names, in at most so many characters, as character ranges.
+    Blocks of whole lines around the lines that carry these names, in at most this many characters, as character ranges.
 
     A line is worth more the rarer its names are in the text; of equal ones the first counts.
     """

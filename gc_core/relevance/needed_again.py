@@ -38,7 +38,7 @@ class NeededAgain:
     edits: int = 0
 
     def __bool__(self) -> bool:
-        """Whether anything was."""
+        """Return whether anything was."""
         return bool(self.reads or self.edits)
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from gc_core.relevance.tasking import asks, sets_task
 from gc_core.values.items import Item, ItemKind
 
 CHARS: Final = 2_000
-"""Characters that are taken of a message: what is behind them is a paste."""
+"""Characters that are taken of a message: what is after them is a paste."""
 
 MOST_LATER: Final = 4_000
 """Characters of all later messages together; of more the oldest are left out."""

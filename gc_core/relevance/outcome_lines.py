@@ -88,8 +88,8 @@ class Told:
 
 def told_lines(text: str) -> tuple[Told, ...]:
     """
-    The lines that tell failures, then those that tell outcomes, each in their order and none twice; of a line that is
-    too long the row of JSON, else what stands around the word.
+    Return the lines that tell failures, then those that tell outcomes, each in their order and none twice; of a line
+    that is too long the row of JSON, else what stands around the word.
     """
     lower = text.lower()
     if len(lower) != len(text):  # a few letters have a longer lower case: then only what is written small is found
@@ -110,13 +110,16 @@ def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows) -> Iterat
 
 
 def _chosen(found: dict[tuple[int, int], None]) -> list[tuple[int, int]]:
-    """The first ones and the last ones, in their order."""
+    """Return the first ones and the last ones, in their order."""
     spans = sorted(found)
     return spans if len(spans) <= MOST else [*spans[:_FIRST], *spans[_FIRST - MOST :]]
 
 
 def _fails(line: str) -> bool:
-    """Whether a line tells a failure once its harmless words are left out: "0 errors", a passed test of that name."""
+    """
+    Return whether a line tells a failure once its harmless words are left out: "0 errors", a passed
+    test of that name.
+    """
     bare = _TEST_NAME.sub("", _HARMLESS.sub("", line)).lower()
     return any(word in bare for word in _FAILS)
 
@@ -127,7 +130,7 @@ def _ends(text: str, told: Told) -> bool:
 
 
 def _places(text: str, word: str) -> Iterator[int]:
-    """The first and the last places of a word that begins there."""
+    """Yield the first and the last places of a word that begins there."""
     place, count = -1, 0
     while count < MOST:
         place = text.find(word, place + 1)
@@ -162,7 +165,7 @@ class _Rows:
         self._rows = _rows_of(text) if _is_one_line_json(text) else []
 
     def around(self, place: int) -> tuple[int, int] | None:
-        """The row in which a place is; None outside of any, or where it is too long."""
+        """Return the row in which a place is; None outside of any, or where it is too long."""
         for start, end in self._rows:
             if start <= place < end:
                 return (start, end) if end - start <= _LONGEST_ROW else None

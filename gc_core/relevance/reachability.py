@@ -40,7 +40,8 @@ NO_ROOTS = Roots()
 
 def distances(items: Sequence[Item], roots: Roots) -> Mapping[str, int]:
     """
-    How many shared names lie between each item and the nearest root, by item id: 0 is a root, 1 shows a name of a root.
+    Return how many shared names lie between each item and the nearest root, by item id: 0 is a root, 1 shows a name of
+    a root.
 
     What is not in it cannot be reached. Names that more than 20 % of the items or more than 40 items show connect
     nothing. O(names of the items).
@@ -59,7 +60,7 @@ def distances(items: Sequence[Item], roots: Roots) -> Mapping[str, int]:
 
 
 def _showing(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """The items that show each name, without the names that too many show."""
+    """Return the items that show each name, without the names that too many show."""
     showing: dict[str, list[Item]] = {}
     for item in items:
         for name in item.scan.names:

@@ -7,10 +7,10 @@ what can be recalled; where the circle goes on, the host may want the loop to en
 
 A circle is fast and alone: a user who says anything, equal words included, a result that differs, and time that passes
 between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it is about what
-was collected: a call whose result still stands as it came repeats for other reasons.
+was collected: a call whose result still holds as it came repeats for other reasons.
 
 It looks at what is new alone, O(new) a turn, is deterministic, and calls nothing. What it has seen lives in memory:
-a session that is opened again begins anew, with nothing noticed.
+a session that is opened again begins again, with nothing noticed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ sends one SQL query up to ten times without a change.
 LAP: Final = 6
 """
 Steps in a row that brought nothing new from which several calls that take turns are a circle, as soon as one of them
-has come round again. Five files that are read once more, one after another, are none; a sixth step that goes back to
+has come round again. Five files that are read once more, in turn, are none; a sixth step that goes back to
 one of them begins a second lap.
 """
 
@@ -117,7 +117,7 @@ class _Circle:
     _pauses: int = 0
 
     def again(self, item: Item, step: tuple[int, int], pauses: int, *, known: bool = True) -> None:
-        """Once more; twice in one step counts once, and behind a pause it begins anew."""
+        """Once more; twice in one step counts once, and after a pause it begins again."""
         if pauses != self._pauses:
             self.times = self.returns = self.told_at = 0
         if self.times == 0 or step != self._step:
@@ -126,7 +126,7 @@ class _Circle:
         self._step, self.item, self._pauses = step, item.id, pauses
 
     def is_due(self, lap: _Circle | None) -> bool:
-        """Whether the agent is to be told; ``lap`` counts the steps of all calls that gave the same again."""
+        """Return whether the agent is to be told; ``lap`` counts the steps of all calls that gave the same again."""
         if self.told_at:
             return self.goes_on
         if self.kind == ASKED:
@@ -197,9 +197,10 @@ class RereadGuard:
 
     def look(self, stands: Callable[[str], bool] = lambda _item: False, *, ends: bool = False) -> Notice | None:
         """
-        What is to be told before the next model call; ``goes_on`` says that it was told and went on all the same.
+        Return what is to be told before the next model call; ``goes_on`` says that it was told and went on all the
+        same.
 
-        ``stands`` says of an item whether it is in the window as it came: a call that gave such a one is in no circle.
+        ``stands`` says of an item whether it is in the window as it came: a call that gave one is in no circle.
         With ``ends`` a circle that goes on is told by every call, until something new has come; else it is told again
         now and then. Asked where something was collected alone.
         """
@@ -220,7 +221,7 @@ class RereadGuard:
         return (one for one in self._circles.values() if one is not lap and one.is_due(lap))
 
     def _pass_time(self, *, counts: bool) -> None:
-        """Time that passes while the model answers is nobody's waiting; a clock that goes back shows none."""
+        """Time that passes while the model answers is no one's waiting; a clock that goes back shows none."""
         now = self._clock()
         if not counts:
             self._waited = 0.0
@@ -303,7 +304,7 @@ class RereadGuard:
 
 def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
     """
-    What the agent is told: to go on from what stands for the rest, and how an original comes back.
+    Return what the agent is told: to go on from what stands for the rest, and how an original comes back.
 
     ``recalls``: it has the tool ``recall``; ``cites``: references name bytes of a log that it was told of;
     ``reference``: something that was left out, or "".

@@ -60,7 +60,7 @@ FORBIDDEN: Final = regex(
 
 def asks_to_reread(text: str) -> str:
     """
-    The words that ask to go through the conversation again, or "".
+    Return the words that ask to go through the conversation again, or "".
 
     Words in quotation marks, backticks and fences ask for nothing, nor do words that are denied ("never re-read ...").
     Looked for in the first and last 4,000 characters.

@@ -73,7 +73,7 @@ _HEREDOC = regex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1")
 
 @functools.lru_cache(maxsize=2_048)
 def read_command(command: str) -> ShellReading:
-    """What a command does. Never fails: what cannot be read runs something."""
+    """Return what a command does. Never fails: what cannot be read runs something."""
     bare, patched = _without_heredocs(command[: 4 * MOST_CHARS])
     readings = [_reading(part) for part in _parts(bare[:MOST_CHARS])]
     if patched:
@@ -95,7 +95,10 @@ class _Part:
 
 
 def _together(readings: Sequence[ShellReading]) -> ShellReading:
-    """The strongest effect, with the files of the parts that have it; a listing beside a view tells of the view."""
+    """
+    Return the strongest effect, with the files of the parts that have it; a listing beside a view
+    tells of the view.
+    """
     effect = max((reading.effect for reading in readings), default=Effect.RUNS)
     if effect is Effect.NOTHING:
         effect = Effect.RUNS
@@ -106,7 +109,7 @@ def _together(readings: Sequence[ShellReading]) -> ShellReading:
 
 
 def _without_heredocs(command: str) -> tuple[str, tuple[str, ...]]:
-    """The command without the texts of its here-documents, and the files that patches among them change."""
+    """Return the command without the texts of its here-documents, and the files that patches among them change."""
     patched: list[str] = []
     while (found := _HEREDOC.search(command)) is not None:
         line = command.find("\n", found.end())
@@ -132,7 +135,7 @@ def _patched(body: str) -> Iterator[str]:
 
 
 def _parts(command: str) -> Iterator[_Part]:
-    """The programs of a command, in their order."""
+    """Yield the programs of a command, in their order."""
     words: list[str] = []
     fed = False
     for word in (*_words(command), ";"):
@@ -146,7 +149,7 @@ def _parts(command: str) -> Iterator[_Part]:
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command as a shell splits them; where quotes do not match, at blanks."""
+    """Return the words of a command as a shell splits them; where quotes do not match, at blanks."""
     text = command.replace("\\\n", " ").replace("\n", " ; ")
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|<>()")
     lexer.whitespace_split = True
@@ -158,7 +161,7 @@ def _words(command: str) -> list[str]:
 
 
 def _part(words: Sequence[str], *, is_fed: bool) -> _Part:
-    """A program without its redirections; those of errors are no target."""
+    """Return a program without its redirections; those of errors are no target."""
     plain: list[str] = []
     target, appends, skips = "", False, False
     for place, word in enumerate(words):
@@ -192,7 +195,7 @@ def _reading(part: _Part) -> ShellReading:
 
 
 def _writing(program: str, rest: list[str], part: _Part) -> ShellReading | None:
-    """What changes files, or None."""
+    """Return what changes files, or None."""
     if part.target and program in _TEXTS:
         return ShellReading(Effect.EDITS if part.appends else Effect.WRITES, (part.target,))
     if program in _WRITERS and (not part.is_fed or "__heredoc__" in rest):
@@ -208,7 +211,7 @@ def _writing(program: str, rest: list[str], part: _Part) -> ShellReading | None:
 
 
 def _looking(program: str, rest: list[str], part: _Part) -> ShellReading:
-    """What changes no file."""
+    """Return what changes no file."""
     if program in _SEARCHERS or (program == "git" and _subcommand(rest) in _SUBCOMMAND_SEARCHES):
         return ShellReading(Effect.SEARCHES)
     if part.is_fed or program in _QUIET:
@@ -229,7 +232,7 @@ def _subcommand(rest: Sequence[str]) -> str:
 
 
 def _plain(rest: Sequence[str]) -> list[str]:
-    """Words that are neither options nor their values."""
+    """Return words that are neither options nor their values."""
     found, skips = [], False
     for word in rest:
         if skips:
@@ -242,7 +245,7 @@ def _plain(rest: Sequence[str]) -> list[str]:
 
 
 def _behind_script(rest: Sequence[str], program: str) -> list[str]:
-    """The files of sed or perl: what stands behind the script, which may be an option's value."""
+    """Return the files of sed or perl: what stands after the script, which may be an option's value."""
     has_option = any(word.startswith("-") and word.endswith("e") and word != "-n" for word in rest)
     found, skips = [], False
     for word in rest:

@@ -111,7 +111,7 @@ _ACKNOWLEDGED_DENSE: Final = regex(
 
 def sets_task(text: str, *, asked: bool = False) -> bool:
     """
-    Whether a user's message says what the agent is to be about; ``asked``: the agent had ended with a question.
+    Return whether a user's message says what the agent is to be about; ``asked``: the agent had ended with a question.
 
     Looks at the beginning alone. O(1).
     """
@@ -127,18 +127,21 @@ def sets_task(text: str, *, asked: bool = False) -> bool:
 
 
 def asks(text: str) -> bool:
-    """Whether an agent's text ends with a question, or asks to be given something; what else it may do asks nothing."""
+    """
+    Return whether an agent's text ends with a question, or asks to be given something; what else it may do asks
+    nothing.
+    """
     end = text[-_END:]
     return _ASKS.search(end) is not None and _OFFERS.search(end) is None
 
 
 def _drives_on(sentence: str) -> bool:
-    """Whether a sentence is an acknowledgement or thanks, and no mere "ok," before something else."""
+    """Return whether a sentence is an acknowledgement or thanks, and no mere "ok," before something else."""
     return _acknowledges(sentence) or _THANKS.match(sentence) is not None
 
 
 def _is_more(sentences: list[str]) -> bool:
-    """Whether one of the sentences beside acknowledgements orders or asks for something."""
+    """Return whether one of the sentences beside acknowledgements orders or asks for something."""
     others = [each for each in sentences if not _drives_on(each)]
     return any(_ORDERS.search(each) or each[-1] in _QUESTION_ENDS or scan(each).names for each in others)
 

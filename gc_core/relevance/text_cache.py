@@ -21,7 +21,7 @@ class PerText(Generic[T]):
         self._known: dict[str, T] = {}
 
     def __getitem__(self, text: str) -> T:
-        """The value of a text."""
+        """Return the value of a text."""
         try:
             return self._known[text]
         except KeyError:
@@ -29,7 +29,7 @@ class PerText(Generic[T]):
             return value
 
     def __len__(self) -> int:
-        """Texts of which the value is known."""
+        """Return texts of which the value is known."""
         return len(self._known)
 
     def keep(self, texts: Iterable[str]) -> None:

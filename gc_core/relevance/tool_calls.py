@@ -134,12 +134,12 @@ class ToolCall:
 
     @classmethod
     def of(cls, item: Item) -> ToolCall:
-        """The call that an item is."""
+        """Return the call that an item is."""
         return _read(item.name, item.text)
 
     @classmethod
     def unknown(cls, name: str) -> ToolCall:
-        """The call of a result whose call is not among the originals."""
+        """Return the call of a result whose call is not among the originals."""
         return cls(name=name)
 
     @property
@@ -148,19 +148,19 @@ class ToolCall:
         return self.kind in CHANGES
 
     def overlaps(self, other: ToolCall) -> bool:
-        """Whether the arguments have a name in common and, where they have words, a word."""
+        """Return whether the arguments have a name in common and, where they have words, a word."""
         if self.keys and other.keys and self.keys.isdisjoint(other.keys):
             return False
         return not self.words or not other.words or not self.words.isdisjoint(other.words)
 
 
 def arguments_of(item: Item) -> Mapping[str, Any] | None:
-    """The arguments of a call; None when they are free text."""
+    """Return the arguments of a call; None when they are free text."""
     return read_object(item.text)
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Texts and numbers among the arguments, and texts in lists and objects one level below, with their keys."""
+    """Yield texts and numbers among the arguments, and texts in lists and objects one level below, with their keys."""
     for key, value in arguments.items():
         if isinstance(value, str):
             yield key, value
@@ -174,7 +174,10 @@ def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def first_line(text: str, most: int) -> str:
-    """The first line with a letter or digit, no heading, rule or fence if there is another; cut at a blank, or ""."""
+    """
+    Return the first line with a letter or digit, no heading, rule or fence if there is another; cut
+    at a blank, or "".
+    """
     head = text[: 4 * most]
     for line in head.split("\n"):
         stripped = line.strip()
@@ -184,7 +187,7 @@ def first_line(text: str, most: int) -> str:
 
 
 def cut_line(line: str, most: int) -> str:
-    """The line itself, or its beginning up to a blank."""
+    """Return the line itself, or its beginning up to a blank."""
     if len(line) <= most:
         return line
     blank = line.rfind(" ", most // 2, most)
@@ -192,7 +195,7 @@ def cut_line(line: str, most: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with single blanks."""
+    """Return the text with single blanks."""
     return " ".join(text.split())
 
 
@@ -210,7 +213,7 @@ class _Did:
 
 @functools.lru_cache(maxsize=2_048)
 def _read(name: str, text: str) -> ToolCall:
-    """Calls are asked for in every collection while they are resident."""
+    """Calls are requested in every collection while they are resident."""
     arguments = read_object(text)
     if arguments is None:
         return _free(name, text)
@@ -233,7 +236,7 @@ def _read(name: str, text: str) -> ToolCall:
 
 
 def _free(name: str, text: str) -> ToolCall:
-    """A call whose arguments are no JSON object: a patch, a command, or what was cut off."""
+    """Return a call whose arguments are not a JSON object: a patch, a command, or what was cut off."""
     did = _patch(text) or _free_did(name, text)
     return ToolCall(
         name=name,
@@ -255,7 +258,10 @@ def _is_path(key: str, value: str) -> bool:
 
 
 def _named_files(strings: list[tuple[str, str]]) -> tuple[str, ...]:
-    """The files that arguments name under the usual keys: one has a dot or a slash in it, or is called like one."""
+    """
+    Return the files that arguments name under the usual keys: one has a dot or a slash in it, or is
+    called like one.
+    """
     named = (value.strip() for key, value in strings if key in _PATHS and len(value) <= _PATH_CHARS)
     return tuple(dict.fromkeys(value for value in named if "\n" not in value))
 
@@ -278,7 +284,7 @@ def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Di
 
 
 def _command(arguments: Mapping[str, Any]) -> str:
-    """The command among a call's arguments, or ""."""
+    """Return the command among a call's arguments, or ""."""
     for key in _COMMANDS:
         value = arguments.get(key)
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
@@ -306,7 +312,7 @@ def _of_shell(command: str) -> _Did:
 
 
 def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
-    """An editor does several things, and its command says which."""
+    """Return an editor does several things, and its command says which."""
     words = _words_of(command[:_ASKED_CHARS])
     if not words.isdisjoint(_VIEWS):
         return _Did(CallKind.READ, files, _lines(arguments))
@@ -314,7 +320,7 @@ def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...
 
 
 def _of_tool(words: frozenset[str], arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
-    """What a tool did that is no shell: first by what its arguments hold, then by its name."""
+    """Return what a tool did that is no shell: first by what its arguments hold, then by its name."""
     if files and _replaces(arguments):
         return _Did(CallKind.EDIT, files)
     if files and not words.isdisjoint(_WRITE_WORDS | {"file"}) and not _CONTENT.isdisjoint(arguments):
@@ -326,7 +332,7 @@ def _of_tool(words: frozenset[str], arguments: Mapping[str, Any], files: tuple[s
 
 
 def _kind_by_name(words: frozenset[str], *, has_files: bool) -> CallKind:
-    """The first kind that the words of a name speak for."""
+    """Return the first kind that the words of a name speak for."""
     speaks = (
         (CallKind.NOTE, not has_files and not words.isdisjoint(_NOTE_WORDS)),
         (CallKind.SEARCH, not words.isdisjoint(_SEARCH_WORDS) and words.isdisjoint(_READ_WORDS - {"get"})),
@@ -345,7 +351,7 @@ def _replaces(arguments: Mapping[str, Any]) -> bool:
 
 
 def _free_did(name: str, text: str) -> _Did:
-    """What free text did: a shell's command, or an edit of nobody knows what."""
+    """Return what free text did: a shell's command, or an edit of no one knows what."""
     words = _words_of(name)
     if not words.isdisjoint(_SHELL_WORDS):
         return _of_shell(text)
@@ -353,7 +359,7 @@ def _free_did(name: str, text: str) -> _Did:
 
 
 def _patch(text: str) -> _Did | None:
-    """What a patch did, as Codex and diff write them; None for other texts."""
+    """Return what a patch did, as Codex and diff write them; None for other texts."""
     found = _PATCHED.findall(text) if "*** " in text or "+++ " in text else []
     if not found:
         return None
@@ -365,7 +371,7 @@ def _patch(text: str) -> _Did | None:
 
 
 def _lines(arguments: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The lines that a call asks for, where it tells both ends."""
+    """Return the lines that a call asks for, where it tells both ends."""
     view = arguments.get("view_range")
     if isinstance(view, list) and len(view) == 2 and all(type(end) is int for end in view):  # noqa: PLR2004 - both ends
         return (view[0], view[1]) if view[1] >= view[0] else None

@@ -74,7 +74,7 @@ class Volatile:
 
 
 def volatile_in(text: str) -> Iterator[Volatile]:
-    """What a text holds of each kind, the first of it, in the order of the kinds; of one line only one."""
+    """Yield what a text holds of each kind, the first of it, in the order of the kinds; of one line only one."""
     kinds: set[str] = set()
     lines: set[int] = set()
     for why, pattern in _PATTERNS:
@@ -88,7 +88,7 @@ def volatile_in(text: str) -> Iterator[Volatile]:
 
 
 def _is_meant(text: str, match: re.Match[str], why: str) -> bool:
-    """Whether it is said of now: no example, no code, no nothing (zeros, one letter again and again)."""
+    """Return whether it is said of now: no example, no code, no nothing (zeros, one letter again and again)."""
     unlike = {letter for letter in match.group().lower() if letter.isalnum()}
     if len(unlike) < _FEWEST_LETTERS and why != _NOW:
         return False

@@ -46,7 +46,10 @@ _NUMBER = regex(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
 
 
 def shows_file(item: Item, call: Item | None) -> bool:
-    """Whether an item shows a file's own text: what reading or changing it gave back, or a call that wrote into it."""
+    """
+    Return whether an item shows a file's own text: what reading or changing it gave back, or a call
+    that wrote into it.
+    """
     if item.kind is ItemKind.TOOL_CALL:
         did = ToolCall.of(item)
         return did.changes and bool(did.files)
@@ -57,7 +60,7 @@ def shows_file(item: Item, call: Item | None) -> bool:
 
 
 def code_lines(text: str) -> Iterator[str]:
-    """The lines that say something, without a line number in front and white space at their ends."""
+    """Yield the lines that say something, without a line number in front and white space at their ends."""
     for line in text.split("\n"):
         plain = bare_line(line)
         if len(plain) >= LEAST_LINE:
@@ -65,7 +68,7 @@ def code_lines(text: str) -> Iterator[str]:
 
 
 def bare_line(line: str) -> str:
-    """The line without a line number in front and white space at its ends."""
+    """Return the line without a line number in front and white space at its ends."""
     number = _NUMBER.match(line)
     return line[number.end() :].strip() if number else line.strip()
 
@@ -106,8 +109,8 @@ class WorkingSet:
 
     def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
         """
-        The files to shorten, each as a whole, the least in use first, so that the views of the others take at most so
-        many tokens.
+        Return the files to shorten, each as a whole, the least in use first, so that the views of the others take at
+        most this many tokens.
         """
         files = [file for file in self.files if file.items]
         left = sum(file.open_tokens for file in files)
@@ -120,7 +123,7 @@ class WorkingSet:
         return tuple(found)
 
     def keeps(self, unit: Unit, tokens: int) -> bool:
-        """Whether the unit shows a file that is in use, whole: one that is not ``beyond`` so many tokens."""
+        """Return whether the unit shows a file that is in use, whole: one that is not ``beyond`` this many tokens."""
         gone = self._gone_beyond(tokens)
         return any(self.holds(item) and stands(item) and item.id not in gone for item in unit.items)
 
@@ -130,7 +133,10 @@ class WorkingSet:
         return min((self._disuse[name] for name in names), default=0.0)
 
     def holds(self, item: Item) -> bool:
-        """Whether the item shows a file in work, how a run failed that has not passed since, or the newest plan."""
+        """
+        Return whether the item shows a file in work, how a run failed that has not passed since, or
+        the newest plan.
+        """
         return item.id in self._file_of or item.id in self._open
 
     @cached_property
@@ -139,7 +145,7 @@ class WorkingSet:
         return tuple(item for item in self._items if item.id in self._repeated and item.id in self._open_items)
 
     def repeated(self, item: Item) -> AbstractSet[str]:
-        """The lines of a view that a later view of the same file repeats; of a call that edits none."""
+        """Return the lines of a view that a later view of the same file repeats; of a call that edits none."""
         return self._repeated.get(item.id, frozenset())
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -227,7 +233,7 @@ class WorkingSet:
 
 
 def stands(item: Item) -> bool:
-    """Whether the item is whole, or all of it that was not superseded; of a view that shrank little is left."""
+    """Return whether the item is whole, or all of it that was not superseded; of a view that shrank little is left."""
     return item.form is Form.WHOLE or item.tokens >= STANDS * item.original_tokens
 
 
@@ -264,12 +270,12 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _command(call: Item) -> str:
-    """What was run, as far as it tells one run from another."""
+    """Return what was run, as far as it tells one run from another."""
     return f"{call.name} {ToolCall.of(call).asked}"
 
 
 def _shown_lines(item: Item) -> Iterator[str]:
-    """The lines that an item shows of a file: of a call those that it wrote, not those that it replaced."""
+    """Yield the lines that an item shows of a file: of a call those that it wrote, not those that it replaced."""
     if item.kind is not ItemKind.TOOL_CALL:
         yield from code_lines(item.text)
         return
@@ -279,13 +285,13 @@ def _shown_lines(item: Item) -> Iterator[str]:
 
 
 def replaced_texts(call: Item) -> Iterator[str]:
-    """The long texts that an edit replaced: what stands in their place is told beside them."""
+    """Yield the long texts that an edit replaced: what stands in their place is told beside them."""
     given = strings(value_or_none(call.text))
     yield from (text for key, text in given if key in REPLACED and len(text) >= LEAST_REPLACED)
 
 
 def without_replaced(value: Any, gap: str) -> Any:
-    """The arguments of an edit with a gap in the place of each long text that it replaced."""
+    """Return the arguments of an edit with a gap in the place of each long text that it replaced."""
 
     def shown(path: Path, text: Any) -> Any:
         is_replaced = isinstance(text, str) and len(text) >= LEAST_REPLACED and key_of(path) in REPLACED
@@ -296,7 +302,7 @@ def without_replaced(value: Any, gap: str) -> Any:
 
 def kept_stretches(text: str, repeated: AbstractSet[str]) -> Iterable[tuple[int, int]]:
     """
-    Where the lines stand that are not repeated elsewhere, as character ranges of whole lines.
+    Return where the lines stand that are not repeated elsewhere, as character ranges of whole lines.
 
     What says nothing, as a bracket alone, stays with the line before it.
     """

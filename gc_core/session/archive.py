@@ -54,7 +54,7 @@ class Archive:
         return GENERAL_PROFILE
 
     def _parts(self) -> Iterator[Part]:
-        """What was said, called and answered, from the beginning."""
+        """Yield what was said, called and answered, from the beginning."""
         for _, record in self._runtime.store.log.records():
             if record.source == CONVERSATION.name:
                 yield from self._runtime.format.read(self._runtime.format.normalise(record.payload))
@@ -68,7 +68,7 @@ class Archive:
         return ColdTier(search=self.search_cold, read=self.cold_item, threshold=threshold)
 
     def search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
-        """What left the window and matches, as it arrived, best first."""
+        """Return what left the window and matches, as it arrived, best first."""
         whole = {item.id for item in self._runtime.context.items() if item.form is Form.WHOLE}
         hits = (hit for hit in self._history.search(query, limit=limit + len(whole) // 8) if hit.item not in whole)
         found = ((hit.item, self.cold_item(hit.item)) for hit in hits if hit.source == CONVERSATION.name)
@@ -76,7 +76,7 @@ class Archive:
         return tuple(itertools.islice(texts, limit))
 
     def cold_item(self, key: str) -> Item | None:
-        """An item that left the window, or of which a stub stands there, as it arrived; None for any other."""
+        """Return an item that left the window, or of which a stub stands there, as it arrived; None for any other."""
         resident = self._runtime.context.find(key)
         known = None if resident is not None and resident.form is Form.WHOLE else self._logged(number_of(key))
         if known is None or self._taken_back.holds(known[0]):
@@ -86,18 +86,24 @@ class Archive:
         )
 
     def _logged(self, number: int) -> tuple[ByteRange, LogRecord] | None:
-        """The line of an item; None, and told, where it cannot be read: a collection goes on without it."""
+        """Return the line of an item; None, and told, where it cannot be read: a collection goes on without it."""
         with self._runtime.plugins.guarded("log", "reading an original"):
             return self._runtime.store.log.find(number)
         return None
 
     def original(self, item: Item) -> str:
-        """The text with which an item arrived, from the log; what stands in the window where that cannot be read."""
+        """
+        Return the text with which an item arrived, from the log; what stands in the window where
+        that cannot be read.
+        """
         known = self._logged(number_of(item.id))
         return item.text if known is None else text_of(known[1], item.id, self._runtime.format)
 
     def span(self, reference: Reference, behind: int) -> tuple[Item, ...]:
-        """What a summary stands for, as it arrived, as far as it can be read, behind the item with this number."""
+        """
+        Return what a summary stands for, as it arrived, as far as it can be read, after the item
+        with this number.
+        """
         resident = frozenset(item.id for item in self._runtime.context.items())
         damaged: list[LogError] = []
         reading = Reading(

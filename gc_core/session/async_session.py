@@ -44,7 +44,7 @@ class AsyncGCSession(SessionFacade):
     ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
     ``recover``; all other calls are the same and wait for nothing.
 
-    While a summary is awaited other tasks go on, and may call the session: what they append stays behind the
+    While a summary is awaited other tasks go on, and may call the session: what they append stays after the
     collection, and when they pin, set a policy or undo, it is given up and the next call collects again. Calls
     that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
     """
@@ -53,7 +53,7 @@ class AsyncGCSession(SessionFacade):
     _turn: asyncio.Lock | None = None
 
     async def __aenter__(self) -> Self:
-        """The session itself."""
+        """Return the session itself."""
         return self
 
     async def __aexit__(self, *exception: object) -> None:
@@ -61,7 +61,7 @@ class AsyncGCSession(SessionFacade):
         self.__exit__(*exception)
 
     async def pre_send(self) -> Request:
-        """The request for the next model call; see ``GCSession.pre_send``."""
+        """Return the request for the next model call; see ``GCSession.pre_send``."""
         return await self._driven("pre_send", self._core.sending)
 
     async def sync(
@@ -85,7 +85,7 @@ class AsyncGCSession(SessionFacade):
         return await self._driven("collect_now", lambda: self._core.collecting(target_percent, focus))
 
     async def count_now(self) -> int:
-        """Tokens of the request as it stands, as ``request_counter`` counts them; see ``GCSession.count_now``."""
+        """Return tokens of the request as it is, as ``request_counter`` counts them; see ``GCSession.count_now``."""
         return await self._driven("count_now", self._core.counting)
 
     async def recover(self, error: BaseException) -> Request:
@@ -121,7 +121,7 @@ class AsyncGCSession(SessionFacade):
 
     async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:
         """
-        ``lease``, awaited for so many seconds until there is room, or for as long as it takes (None).
+        ``lease``, awaited for this many seconds until there is room, or for as long as it takes (None).
 
         Those who wait are served in the order in which they asked. Raises LeaseError when there is none in time, and at
         once for more tokens than the window has; SessionClosedError.
@@ -133,7 +133,7 @@ class AsyncGCSession(SessionFacade):
         loop, came = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits there any more
+            with contextlib.suppress(RuntimeError):  # the loop has ended: no one waits there any more
                 loop.call_soon_threadsafe(came.set)
 
         with self._core.leases.queued(tokens, name, wake) as waiting:

@@ -34,7 +34,7 @@ def compact(
     summarizer: Summarizer | None = None,
 ) -> list[Any]:
     """
-    The messages in at most ``budget`` tokens, valid for the provider; the very same ones when they fit.
+    Return the messages in at most ``budget`` tokens, valid for the provider; the very same ones when they fit.
 
     ``system`` text and ``tools`` that are sent beside the messages count. Everything but room and percentages is as
     ``config`` says; without one the strategy is ``gc_truncate``. Call it once a turn with what it returned and what
@@ -46,7 +46,7 @@ def compact(
     told without ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
-    message, ConfigError for a strategy or format that there is none of.
+    message, ConfigError for a strategy or format that there is no.
     """
     given = list(messages)
     settled = attrs.evolve(
@@ -75,7 +75,7 @@ class _Fleeting(GCSession):
     _recalls = False
 
     def compacted(self, target_percent: float) -> list[Any]:
-        """The messages, once what does not fit has been collected down to the target."""
+        """Return the messages, once what does not fit has been collected down to the target."""
         request = self._run(self._core.compacting(target_percent))
         # The system text may stand among the messages of a request, but it is none of the caller's.
         return list(request.messages[len(request.messages) - len(self._core.runtime.context.messages) :])

@@ -93,7 +93,7 @@ class Condenser:
         *,
         unsent: bool,
     ) -> CollectionOutcome:
-        """What no review refuses a part of."""
+        """Return what no review refuses a part of."""
         refused: tuple[Refusal, ...] = ()
         while collected.plan.removals:
             answers = self._runtime.plugins.review(collected.plan)
@@ -114,7 +114,7 @@ class Condenser:
         unsent: bool,
         refused: Sequence[Refusal] = (),
     ) -> CollectionOutcome:
-        """The window with the notes; nothing has changed yet."""
+        """Return the window with the notes; nothing has changed yet."""
         before = self._runtime.context
         written, refusals = notes.written(texts, cap)
         edits = Edits(texts=written, dropped=self._bound_behind(written))
@@ -136,7 +136,7 @@ class Condenser:
         return CollectionOutcome(context=after, plan=plan, result=result, of=before, keeps_head=unsent)
 
     def _bound_behind(self, texts: Collection[str]) -> frozenset[str]:
-        """Thinking behind the first change, where the model binds it to what stands before (N3b)."""
+        """Thinking after the first change, where the model binds it to what stands before (N3b)."""
         if not texts or not self._runtime.state.binds_thinking:
             return frozenset()
         messages = self._runtime.context.messages
@@ -154,7 +154,7 @@ class _Notes:
     counter: TokenCounter
 
     def item(self, key: str) -> Item:
-        """A resident item."""
+        """Return a resident item."""
         found = self.context.find(key)
         assert found is not None  # noqa: S101 - the session has looked
         return found
@@ -162,7 +162,7 @@ class _Notes:
     def written(
         self, texts: Mapping[str, str | int], cap: int | None
     ) -> tuple[dict[str, NewText], tuple[Refusal, ...]]:
-        """The texts that are smaller than what they stand for, and why the others are not there."""
+        """Return the texts that are smaller than what they stand for, and why the others are not there."""
         refusals = []
         asked: dict[str, str | int] = {}
         held = 0
@@ -193,7 +193,10 @@ class _Notes:
         return ""
 
     def _size(self, asked: Mapping[str, str | int], cap: int) -> int:
-        """The tokens to which the longer ones are cut so that all fill the cap; what is shorter than that stays."""
+        """
+        Return the tokens to which the longer ones are cut so that all fill the cap; what is shorter
+        than that stays.
+        """
         least = {key: self._smallest(self.item(key)) for key in asked}
         wanted = {key: self._wanted(self.item(key), text) for key, text in asked.items()}
         free = set(asked)
@@ -214,7 +217,7 @@ class _Notes:
         return min(item.tokens, self._tokens(item, self._noted(item)))
 
     def _in(self, asked: Mapping[str, str | int], size: int | None) -> dict[str, NewText]:
-        """The texts, newest first: each keeps what the window would lose, given what stands there besides."""
+        """Return the texts, newest first: each keeps what the window would lose, given what stands there besides."""
         shown = {name for item in self.context.items() if item.id not in asked for name in item.scan.names}
         texts = {}
         for key in sorted(asked, key=number_of, reverse=True):
@@ -236,7 +239,7 @@ class _Notes:
         return self._cut(item, escaped(text), size, shown)
 
     def _cut(self, item: Item, text: str, limit: int, shown: set[str]) -> NewText:
-        """What is alive in a text, with head and tail, for nobody has read it yet."""
+        """Return what is alive in a text, with head and tail, for no one has read it yet."""
         whole = framed(item, text)
         cut = attrs.evolve(item, text=whole, tokens=max(1, self.counter.count(whole)), scan=scan(whole))
         stub = write_stub(cut, limit, self.counter, shown, ends=True, reference=self._reference(item))

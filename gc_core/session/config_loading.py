@@ -22,8 +22,8 @@ _MEANT = frozenset({"gc", "gc_core", "gccore", "ctxgc", "gc_config"})
 
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
     """
-    The configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and these
-    values; what comes later here wins.
+    Return the configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and
+    these values; what comes later here wins.
 
     Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file
     cannot be read.
@@ -55,7 +55,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _instead(document: Mapping[str, Any]) -> str:
-    """What stands there instead of the table."""
+    """Return what stands there instead of the table."""
     tools = document.get("tool")
     names = [*document, *(f"tool.{name}" for name in tools if isinstance(tools, Mapping))] if tools else [*document]
     outside = sorted(set(document) & set(_KEYS))

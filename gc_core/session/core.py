@@ -79,7 +79,7 @@ class SessionCore:
     """
     The collaborators of a session, and the order in which they act. Both kinds of session drive this one logic.
 
-    A collaborator knows those that were made before it, and none knows the core: a session that nobody has any more
+    A collaborator knows those that were made before it, and none knows the core: a session that no one has any more
     goes at once.
     """
 
@@ -284,7 +284,7 @@ class SessionCore:
         return self.collections.run(self.collections.manual_goal(target_percent, focus))
 
     def counting(self) -> Steps[int]:
-        """Tokens of the request as it stands, counted from outside whatever the doubt."""
+        """Tokens of the request as it is, counted from outside whatever the doubt."""
         if self.collections.answering.counter is None:
             raise ConfigError("count_now: nobody counts whole requests here; pass request_counter= to the session")
         if self._may_count and self.runtime.context.messages:
@@ -353,7 +353,7 @@ class SessionCore:
         self.collections.answering = attrs.evolve(self.collections.answering, watch=observer)
 
     def cache_report(self) -> CacheReport:
-        """The accounts with the provider's prompt cache. Raises LogError when the ledger cannot be read."""
+        """Return the accounts with the provider's prompt cache. Raises LogError when the ledger cannot be read."""
         needed = self.rereads.needs.needed
         return attrs.evolve(self.account.report(), tpm_budget=self.runtime.config.tpm_budget, needed_again=needed)
 
@@ -476,6 +476,6 @@ class SessionCore:
 
 
 def _recall(gate: CallGate, handoffs: Handoffs, item: str) -> str:
-    """What the host's own call of ``recall`` would give, counted as one."""
+    """Return what the host's own call of ``recall`` would give, counted as one."""
     with gate.call("recall"):
         return handoffs.recall(item)

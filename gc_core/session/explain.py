@@ -8,7 +8,7 @@ from gc_core.values.results import GCTriggerReason
 
 
 def explain(core: SessionCore) -> str:
-    """A line for each thing that is to be known."""
+    """Return a line for each thing that is to be known."""
     lines = [*_usage_lines(core), *core.head.lines(), *core.provider.cleared_lines(), *core.leases.lines()]
     if debt := core.meter.debt:
         lines.append(str(debt))
@@ -41,7 +41,7 @@ def _usage_lines(core: SessionCore) -> list[str]:
 
 
 def _last_lines(core: SessionCore) -> list[str]:
-    """The last collection, and what its break of the prefix was weighed at."""
+    """Return the last collection, and what its break of the prefix was weighed at."""
     last, meter = core.collections.last_result, core.meter
     if last is None:
         return []

@@ -117,10 +117,11 @@ class SessionFacade:
 
         What was acknowledged is there; a line torn by a crash is moved aside and told in the log. Takes as long as the
         window is large. Without ``config`` it is configured as it was; strategies and a summarizer that were given as
-        objects, a validator and the counters have to be given again.
+        objects, a validator and the counters must be given again.
 
-        Raises LogError when there is no session, when another one writes to it, and when its files do not fit together;
-        ConfigError when it was run with strategies or a summarizer that were given as objects, and none is given now.
+        Raises LogError when there is not a session, when another one writes to it, and when its files do not fit
+        together; ConfigError when it was run with strategies or a summarizer that were given as objects, and none is
+        given now.
         """
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
@@ -170,7 +171,7 @@ class SessionFacade:
         self._core.close()
 
     def __enter__(self) -> Self:
-        """The session itself."""
+        """Return the session itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -178,7 +179,7 @@ class SessionFacade:
         if not self._gate.is_over:
             self.close()
 
-    # -- the loop, as far as nobody waits ------------------------------------------------------------------------------
+    # -- the loop, as far as no one waits ------------------------------------------------------------------------------
 
     @synchronized
     def append(self, message: object, *, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -219,7 +220,7 @@ class SessionFacade:
         """
         Go on with another model or window; the next ``pre_send`` makes the request fit.
 
-        Raises ConfigError, with nothing changed, for a window that cannot be, and for a model that is no name.
+        Raises ConfigError, with nothing changed, for a window that cannot be, and for a model that is not a name.
         """
         check_model(model)
         config = self._core.runtime.config
@@ -233,7 +234,7 @@ class SessionFacade:
         """
         Go on with another limit of the input and output tokens that the session may spend in all; None: without one.
 
-        It stays in force when the session is opened again. What was spent stays spent: a limit below that ends the
+        It stays in effect when the session is opened again. What was spent stays spent: a limit below that ends the
         session with the next ``pre_send``. Raises ConfigError, with nothing changed, for what is no such number.
         """
         self._core.configure(attrs.evolve(self._core.runtime.config, max_total_tokens=max_total_tokens))
@@ -249,7 +250,7 @@ class SessionFacade:
         Put a note with its reference in the place of tool results, by item id, as one collection.
 
         A text is the note, as the host or a model wrote it; it is escaped. A number says to how many tokens the result
-        is cut, to what is alive in it. With ``cap`` all of them together have at most so many tokens, or as few as
+        is cut, to what is alive in it. With ``cap`` all of them together have at most this many tokens, or as few as
         references take: the longest ones are cut to a common length. The original stays in the log: ``recall``,
         ``undo`` and ``restore`` bring it back.
 
@@ -307,8 +308,8 @@ class SessionFacade:
         next collection, unless ``refresh="now"``; a ``LayerChanged`` event says what it invalidates. A text that looks
         as if it were another one with every request is told as a ``VolatileLayer`` event.
 
-        Raises SourceError, with nothing changed, for what is no text or no policy, for an unknown source, for more than
-        its cap, and for a shared layer that holds what is ``private``.
+        Raises SourceError, with nothing changed, for what is not a text or no policy, for an unknown source, for more
+        than its cap, and for a shared layer that holds what is ``private``.
         """
         self._core.head.system(source, policy, refresh, parts)
 
@@ -340,12 +341,12 @@ class SessionFacade:
     @synchronized
     def enrich(self, /, **texts: str) -> None:
         """
-        Give named enrichment: text that is made anew every turn. It stands at the end of the next request and stays
+        Give named enrichment: text that is made again every turn. It stands at the end of the next request and stays
         there as sent; the next version of the same name goes to the new end, and the old one may be collected.
 
         A version that has not been sent yet, because ``pre_send`` raised for instance, is replaced by the next one; an
         empty text takes it back. What would not fit whatever left is shortened, or left out, as every collection is
-        reported. Raises SourceError for what is no text, and for more than a cap.
+        reported. Raises SourceError for what is not a text, and for more than a cap.
         """
         self._core.inbox.give(ENRICHMENT.name, texts)
 
@@ -389,7 +390,7 @@ class SessionFacade:
         What the agent is after: what you set, else the original request with every later message that changes the task.
 
         Strategies weigh what is in the window by it. It has become another one when you set it, and when a user message
-        shares few names with it. "" gives it back to the user's words. Raises SourceError for what is no text.
+        shares few names with it. "" gives it back to the user's words. Raises SourceError for what is not a text.
         """
         return self._core.runtime.state.objective.text
 
@@ -417,13 +418,13 @@ class SessionFacade:
 
     @property
     def budget(self) -> InstructionBudget:
-        """The budget as it stands; read-only."""
+        """The budget as it is; read-only."""
         return self._core.runtime.context.budget
 
     @synchronized
     def snapshot(self) -> dict[str, Any]:
         """
-        The budget at one moment as plain JSON: limits, roll-ups and the whole tree.
+        Return the budget at one moment as plain JSON: limits, roll-ups and the whole tree.
 
         For another thread, a panel's for instance: ``budget`` may change while that one reads it.
         """
@@ -436,20 +437,20 @@ class SessionFacade:
 
     @synchronized
     def items(self) -> tuple[Item, ...]:
-        """The resident items."""
+        """Return the resident items."""
         return tuple(self._core.runtime.context.items())
 
     @synchronized
     def view(self) -> WindowView:
-        """The window as a strategy sees it."""
+        """Return the window as a strategy sees it."""
         return self._core.collections.view()
 
     @synchronized
     def plan(self, *, target_percent: float | None = None, goal: Goal | None = None) -> CollectionOutcome:
         """
-        A dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes, and no model is
-        asked: summaries in it are extracts. Raises ConfigError for a target that is no percentage, and for what is no
-        goal.
+        Return a dry run of ``collect_now``, or of a goal: the plan and what would come of it; nothing changes, and no
+        model is asked: summaries in it are extracts. Raises ConfigError for a target that is not a percentage, and for
+        what is no goal.
         """
         if not isinstance(goal, Goal | None):
             raise ConfigError(f"goal = {goal!r:.200}: expected a Goal")
@@ -467,7 +468,7 @@ class SessionFacade:
         """
         The accounts with the provider's prompt cache since the session began: hit rate, cost, misses with their causes.
 
-        Read from the ledger as far as nobody has asked yet. Raises LogError when it cannot be read.
+        Read from the ledger as far as no one has asked yet. Raises LogError when it cannot be read.
         """
         return self._core.cache_report()
 
@@ -514,7 +515,7 @@ class SessionFacade:
     @synchronized
     def recall(self, item: str) -> str:
         """
-        The original text of an item, as it arrived: resident or not, also of an earlier life of the session.
+        Return the original text of an item, as it arrived: resident or not, also of an earlier life of the session.
 
         Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the whole text
         of a stub or trace that names one. What a range names is told item by item. In a session that was handed off,
@@ -526,15 +527,16 @@ class SessionFacade:
     @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
-        What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
-        to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it raises.
+        Return what a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its
+        own, to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it
+        raises.
         """
         return self._core.handoffs.contents(reference)
 
     @synchronized
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """
-        What was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
+        Return what was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
 
         Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. Over finished sessions
         see ``gc_core.search_sessions``.
@@ -543,7 +545,7 @@ class SessionFacade:
 
     @synchronized
     def history(self) -> tuple[HistoryEntry, ...]:
-        """What was done to the window, oldest first; reads the whole ledger."""
+        """Return what was done to the window, oldest first; reads the whole ledger."""
         return self._core.history.entries()
 
     # -- memory across sessions ----------------------------------------------------------------------------------------
@@ -560,15 +562,15 @@ class SessionFacade:
     @synchronized
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
         """
-        What this session's users said that is worth knowing later, compared with what is known: additions, updates,
-        deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
+        Return what this session's users said that is worth knowing later, compared with what is known: additions,
+        updates, deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
 
         Reads the whole log. What was accepted before, or said before a fact was, is not proposed again; what you
         passed over is. Raises LogError when the log cannot be read, SourceError when the extractor names an item that
         no user said.
 
         Args:
-            facts: What is known; read anew with ``FactStore(path)`` where another session may have promoted.
+            facts: What is known; read again with ``FactStore(path)`` where another session may have promoted.
             extractor: Finds the statements, for instance by a model; by default ``WordedExtractor``.
 
         """
@@ -579,7 +581,7 @@ class SessionFacade:
         """
         Carry out what ``propose`` proposed, as ``promote`` does: all or none, and in their order.
 
-        Raises LogError, with nothing written, when another session has changed one of the facts since; propose anew.
+        Raises LogError, with nothing written, when another session has changed one of the facts since; propose again.
         """
         return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
@@ -617,7 +619,7 @@ class SessionFacade:
     def restore(self, item: str) -> None:
         """
         Bring one collected item back where it stood, with the whole unit that lives and dies with it; pinned until
-        ``release``. Raises SourceError when no collection in force took it, and RuleError when the request would not
+        ``release``. Raises SourceError when no collection in effect took it, and RuleError when the request would not
         be valid with it.
         """
         self._core.timeline.restore(item)
@@ -655,7 +657,7 @@ class SessionFacade:
         Go back to the newest checkpoint and take again every message that came since; or (``undo_only``) undo the last
         collection. Then bring these items back, as far as they fit.
 
-        An item that no collection in force took is passed over: it stands there already. Where the undone collection
+        An item that no collection in effect took is passed over: it stands there already. Where the undone collection
         would not fit, these items alone come back. Raises LogError, with nothing changed, when there is no checkpoint,
         nothing to undo, or no room.
         """
@@ -695,13 +697,13 @@ class SessionFacade:
 
     def lease(self, tokens: int, *, name: str, wait: float = 0.0) -> Lease:
         """
-        Keep so many tokens of the window free for what a sub-task will bring back.
+        Keep this many tokens of the window free for what a sub-task will bring back.
 
         The request and all leases together never have more tokens than a request may have: what is leased counts as
-        taken, so collections begin earlier. With ``wait`` it waits so many seconds for room, in the order of those who
-        asked; ``AsyncGCSession.awaited_lease`` does so in an event loop.
+        taken, so collections begin earlier. With ``wait`` it waits this many seconds for room, in the order of those
+        who asked; ``AsyncGCSession.awaited_lease`` does so in an event loop.
 
-        Raises LeaseError, naming what was asked for, what is leased by whom, and what is free, when there is no room;
+        Raises LeaseError, naming what was requested, what is leased by whom, and what is free, when there is no room;
         and for a name or number that cannot be. Raises SessionClosedError.
         """
         return self._core.leases.lease(tokens, name=name, wait=wait)
@@ -711,7 +713,7 @@ class SessionFacade:
         Give the result of a session that was handed off to its parent, as one note; returns the ids of its items
         there. See ``Lease.deliver``.
 
-        Raises LeaseError when nobody waits for a result, or it came already; SessionClosedError when the parent was
+        Raises LeaseError when no one waits for a result, or it came already; SessionClosedError when the parent was
         closed.
         """
         return self._core.handoffs.hand_back(result)
@@ -725,7 +727,7 @@ class SessionFacade:
 
     @classmethod
     def _of(cls, core: SessionCore) -> Self:
-        """A session of this class around what was opened."""
+        """Return a session of this class around what was opened."""
         session = cls.__new__(cls)
         cls._hold(session, core)
         return session

@@ -80,7 +80,7 @@ class SessionFacts:
         return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
 
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
-        """What users said, as far as nobody went back behind it, with the time at which it was said."""
+        """Yield what users said, as far as no one went back after it, with the time at which it was said."""
         from gc_core.learning.proposals import Said
 
         state, log = self._runtime.state, self._runtime.store.log

@@ -67,31 +67,34 @@ class History:
         self._indexer: Indexer | None = None
 
     def recall(self, reference: str) -> str:
-        """The original text of what a reference names; see ``GCSession.recall``."""
+        """Return the original text of what a reference names; see ``GCSession.recall``."""
         texts = [f"[{key}]\n{text}" for key, text in self.originals(reference)]
         return texts[0].partition("\n")[2] if len(texts) == 1 else "\n\n".join(texts)
 
     def originals(self, reference: str) -> list[tuple[str, str]]:
-        """The items that a reference names, each with its original text. Raises SourceError where there is none."""
+        """
+        Return the items that a reference names, each with its original text. Raises SourceError
+        where there is none.
+        """
         form = self._runtime.format
         return [(key, text_of(record, key, form)) for key, record in self._named(reference)]
 
     def contents(self, reference: str) -> tuple[Passage, ...]:
-        """What a reference names, part by part; see ``GCSession.contents``."""
+        """Return what a reference names, part by part; see ``GCSession.contents``."""
         form = self._runtime.format
         named = ((key, record, dict(parts_of(record, form))) for key, record in self._named(reference))
         return passages_of((key, record.turn, parts[key]) for key, record, parts in named if key in parts)
 
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
-        """What was ever said that matches; see ``GCSession.search``."""
-        # Opened anew each time, in half a millisecond: an idle session holds no file open.
+        """Return what was ever said that matches; see ``GCSession.search``."""
+        # Opened again each time, in half a millisecond: an idle session holds no file open.
         with contextlib.closing(
             SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format)
         ) as index:
             return index.search(query, **filters)
 
     def entries(self) -> tuple[HistoryEntry, ...]:
-        """What was done to the window, oldest first; reads the whole ledger."""
+        """Return what was done to the window, oldest first; reads the whole ledger."""
         done = set(self._runtime.state.done)
         return tuple(
             attrs.evolve(_entry(place, entry.time, entry.record, in_force=place in done), span=entry.span)
@@ -100,7 +103,7 @@ class History:
         )
 
     def index_in_background(self) -> None:
-        """The search index of a session that is kept is filled behind the append path, by a thread of its own."""
+        """The search index of a session that is kept is filled after the append path, by a thread of its own."""
         if self._runtime.store.temporary:
             return
         if self._indexer is None:
@@ -115,7 +118,7 @@ class History:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _named(self, item: str) -> list[tuple[str, LogRecord]]:
-        """The items that a reference names, with their records. Raises SourceError where there is none."""
+        """Return the items that a reference names, with their records. Raises SourceError where there is none."""
         if not isinstance(item, str):
             raise SourceError(f"item = {item!r}: expected a reference as text")
         named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)

@@ -97,7 +97,7 @@ class Inbox:
             self._runtime.recorder.aim(self._masking.text(text))
 
     def resident(self, item: str) -> Item:
-        """A resident item. Raises SourceError when there is none of this id."""
+        """Return a resident item. Raises SourceError when there is no this id."""
         found = self._runtime.context.find(item)
         if found is None:
             raise SourceError(f"item {item!r} is not in the window")
@@ -108,7 +108,7 @@ class Inbox:
         self._sent_items = self._runtime.context.cursor.items
 
     def is_unsent(self, item: Item) -> bool:
-        """Whether no request had the item; of what another process may have sent that is not known."""
+        """Return whether no request had the item; of what another process may have sent that is not known."""
         if self._sent_items is None:
             return not self._runtime.state.sent
         return number_of(item.id) > self._sent_items
@@ -116,7 +116,7 @@ class Inbox:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _is_unread(self, item: Item) -> bool:
-        """The same, and no reply stands behind it: the host may have sent what no ``pre_send`` gave."""
+        """Return the same, and no reply stands after it: the host may have sent what no ``pre_send`` gave."""
         messages = self._runtime.context.messages
         newest = next((message for message in reversed(messages) if message.role is Role.ASSISTANT), None)
         replied = 0 if newest is None else max(number_of(each.id) for each in newest.items)

@@ -22,14 +22,14 @@ class Masking:
         self._runtime = runtime
 
     def message(self, message: object) -> Payload:
-        """A message of the conversation as it is logged: as middleware leaves it, then without secrets."""
+        """Return a message of the conversation as it is logged: as middleware leaves it, then without secrets."""
         plugins = self._runtime.plugins
         if not plugins.processes:
             return self.plain(message)
         return self.plain(processed(_plain(message), plugins, self._runtime.format))
 
     def plain(self, message: object) -> Payload:
-        """The message in plain JSON values, without secrets. Raises MessageError when it is none."""
+        """Return the message in plain JSON values, without secrets. Raises MessageError when it is none."""
         plugins, plain = self._runtime.plugins, _plain(message)
         keys = provider_named(self._runtime.format.name).keys
         return without_secrets(plain, plugins.redact, keys) if plugins.redacts else plain
@@ -39,7 +39,7 @@ class Masking:
         return _plain(message)
 
     def text(self, text: str) -> str:
-        """A text without secrets."""
+        """Return a text without secrets."""
         plugins = self._runtime.plugins
         return plugins.redact(text) if plugins.redacts else text
 
@@ -49,13 +49,16 @@ class Masking:
         return without_secret_names(texts, plugins.redact) if plugins.redacts else dict(texts)
 
     def name(self, name: str) -> str:
-        """A name without secrets."""
+        """Return a name without secrets."""
         plugins = self._runtime.plugins
         return masked_name(name, plugins.redact) if plugins.redacts else name
 
 
 def _plain(message: object) -> Payload:
-    """A copy in plain JSON values, so that nobody can change it from outside; SDK objects say themselves as dicts."""
+    """
+    Return a copy in plain JSON values, so that no one can change it from outside; SDK objects say
+    themselves as dicts.
+    """
     if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
         raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
     try:

@@ -84,8 +84,8 @@ def arranged(
     recalls: bool = True,
 ) -> tuple[Settings, Host]:
     """
-    The settings of a new session, and what its host gives, with the strategies that were asked for. Raises ConfigError
-    for what cannot be.
+    Return the settings of a new session, and what its host gives, with the strategies that were asked for. Raises
+    ConfigError for what cannot be.
     """
     config = checked_config(config)
     check_model(model)
@@ -104,7 +104,7 @@ def arranged(
 def requested_strategies(
     strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
 ) -> tuple[GCStrategy | str, ...]:
-    """The strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
+    """Return the strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
     if strategy is None:
         return config.strategy
     given = (strategy,) if isinstance(strategy, (str, GCStrategy)) else _several(strategy)
@@ -120,7 +120,7 @@ def requested_strategies(
 
 
 def _several(strategies: object) -> tuple[Any, ...]:
-    """What is in a list of strategies, unchecked; anything else stands for itself."""
+    """Return what is in a list of strategies, unchecked; anything else is sent by itself."""
     if isinstance(strategies, Iterable) and not isinstance(strategies, (Mapping, type)):
         return tuple(strategies)
     return (strategies,)
@@ -128,8 +128,8 @@ def _several(strategies: object) -> tuple[Any, ...]:
 
 def checked_config(config: object) -> GCConfig:
     """
-    The configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1 %, which
-    one collection may ask for and no session can mean.
+    Return the configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1
+    %, which one collection may ask for and no session can mean.
     """
     if config is None:
         return GCConfig()
@@ -181,19 +181,19 @@ def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
 
 
 def profile_of(config: GCConfig, plugins: Plugins) -> ProfileChoice:
-    """The compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
+    """Return the compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
     name = config.compression_profile
     return ProfileChoice(None if name == AUTO else plugins.profile(name))
 
 
 def checkpoints_in(directory: Path, settings: Settings, plugins: Plugins) -> Checkpoints:
-    """Where the configuration keeps the checkpoints of a directory. Raises ConfigError where it cannot."""
+    """Return where the configuration keeps the checkpoints of a directory. Raises ConfigError where it cannot."""
     name = settings.config.memory_backend
     return Checkpoints(plugins.memory_backend(name, directory), name, plugins.guarded)
 
 
 def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
-    """The files of a new session. Raises LogError where there is one already."""
+    """Return the files of a new session. Raises LogError where there is one already."""
     store = Store(None if directory is None else Path(directory))
     if store.is_used:
         store.close()
@@ -203,7 +203,7 @@ def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - t
 
 
 def reopened(directory: Path) -> Store:
-    """The files of a session, mended. Raises LogError where there is none."""
+    """Return the files of a session, mended. Raises LogError where there is none."""
     if not (directory / FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
     store = Store(directory)

@@ -64,7 +64,7 @@ class WindowPort:
         return self._core.runtime.state.blocks
 
     def find(self, item: str) -> Item | None:
-        """A resident item by its id."""
+        """Return a resident item by its id."""
         return self._core.runtime.context.find(item)
 
     def estimate(self, tokens: int) -> int:
@@ -94,7 +94,7 @@ class WindowPort:
         return self._core.collections.scoring
 
     def search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
-        """What left the window, as a strategy searches it."""
+        """Return what left the window, as a strategy searches it."""
         return self._core.archive.search_cold(query, limit)
 
     @property

@@ -52,7 +52,7 @@ class ProviderState:
         self.kept_at = self.kept_at if kept_at is None else kept_at
 
     def cannot_collect(self, goal: Goal) -> GCResult:
-        """The result of the collection that is not even tried."""
+        """Return the result of the collection that is not even tried."""
         tokens = self._runtime.context.budget.total
         return GCResult(
             reason=goal.reason,
@@ -63,7 +63,7 @@ class ProviderState:
         )
 
     def cleared_lines(self) -> list[str]:
-        """What ``explain`` says of what was cleared."""
+        """Return what ``explain`` says of what was cleared."""
         cleared = len(self._runtime.state.cleared)
         if not cleared:
             return []
@@ -71,7 +71,7 @@ class ProviderState:
         return [f"the provider itself leaves {cleared} items out{tokens}: they cost what it leaves of them"]
 
     def kept_lines(self) -> list[str]:
-        """What ``explain`` says of where the history lives."""
+        """Return what ``explain`` says of where the history lives."""
         return [self._kept_text()] if self.kept_at else []
 
     # -- inside --------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class SessionReader:
         directory: The session's.
 
     Raises:
-        LogError: There is no session, or its files cannot be read or do not fit together.
+        LogError: There is not a session, or its files cannot be read or do not fit together.
 
     """
 
@@ -81,7 +81,7 @@ class SessionReader:
     @synchronized
     def recall(self, item: str) -> str:
         """
-        The original text of an item, as it arrived: resident or not, also of an earlier life of the session.
+        Return the original text of an item, as it arrived: resident or not, also of an earlier life of the session.
 
         Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the whole text
         of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
@@ -92,15 +92,16 @@ class SessionReader:
     @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
-        What a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its own,
-        to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it raises.
+        Return what a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its
+        own, to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it
+        raises.
         """
         return self._history.contents(reference)
 
     @synchronized
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """
-        What was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
+        Return what was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
 
         Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. Over finished sessions
         see ``gc_core.search_sessions``.
@@ -109,7 +110,7 @@ class SessionReader:
 
     @synchronized
     def history(self) -> tuple[HistoryEntry, ...]:
-        """What was done to the window, oldest first; reads the whole ledger."""
+        """Return what was done to the window, oldest first; reads the whole ledger."""
         return self._history.entries()
 
     @synchronized
@@ -124,15 +125,15 @@ class SessionReader:
     @synchronized
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
         """
-        What this session's users said that is worth knowing later, compared with what is known: additions, updates,
-        deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
+        Return what this session's users said that is worth knowing later, compared with what is known: additions,
+        updates, deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
 
         Reads the whole log. What was accepted before, or said before a fact was, is not proposed again; what you
         passed over is. Raises LogError when the log cannot be read, SourceError when the extractor names an item that
         no user said.
 
         Args:
-            facts: What is known; read anew with ``FactStore(path)`` where another session may have promoted.
+            facts: What is known; read again with ``FactStore(path)`` where another session may have promoted.
             extractor: Finds the statements, for instance by a model; by default ``WordedExtractor``.
 
         """
@@ -143,25 +144,26 @@ class SessionReader:
         """
         Carry out what ``propose`` proposed, as ``promote`` does: all or none, and in their order.
 
-        Raises LogError, with nothing written, when another session has changed one of the facts since; propose anew.
+        Raises LogError, with nothing written, when another session has changed one of the facts since; propose again.
         """
         return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
     def originals(self, references: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         """
-        Each item that the references name, with its original text: see ``recall``.
+        Return each item that the references name, with its original text: see ``recall``.
 
         Raises SourceError, naming the reference, when one of them names nothing that was ever logged.
         """
         return tuple(found for reference in references for found in self._history.originals(reference))
 
     def window(self) -> Request:
-        """The request as it stands. What waits for the next one is not in the files."""
+        """Return the request as it is. What waits for the next one is not in the files."""
         return self._runtime.context.render()
 
     def whole(self) -> Request:
         """
-        Every message of the log as it arrived, also those that were taken back, behind the newest system and tools.
+        Return every message of the log as it arrived, also those that were taken back, after the newest system and
+        tools.
 
         Enrichment, memory blocks and synthetic results are no messages of the log.
         """
@@ -174,7 +176,7 @@ class SessionReader:
         return state.format.request(system=texts, tools=head.schemas, messages=messages, tokens=0)
 
     def account(self) -> LedgerAccount:
-        """The accounts with the provider's prompt cache, call by call."""
+        """Return the accounts with the provider's prompt cache, call by call."""
         return LedgerAccount(self._runtime.store.ledger, self._runtime.settings.format)
 
     def close(self) -> None:
@@ -185,7 +187,7 @@ class SessionReader:
         self._temporary.close()
 
     def __enter__(self) -> Self:
-        """The reader itself."""
+        """Return the reader itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -30,8 +30,8 @@ RECALLED = "recalled"
 """Name of the enrichment under which ``auto_expand`` brings texts back."""
 
 _HITS = 10  # of a name, among which its carrier is chosen: each is read in the log
-_MOST_CALLS = 40  # that name a file: where there are more, nobody looks whether one of them changed it
-_RESULTS_WITHIN = 64  # items behind a call among which its result is looked for
+_MOST_CALLS = 40  # that name a file: where there are more, no one looks whether one of them changed it
+_RESULTS_WITHIN = 64  # items after a call among which its result is looked for
 _BEFORE_CHARS = 400  # of an excerpt, before the name that it is shown for
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
@@ -81,7 +81,8 @@ class SuggestionPort(Protocol):
 
 def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     """
-    What of the collected is needed next, as far as the newest words tell, at most three items, the most needed first.
+    Return what of the collected is needed next, as far as the newest words tell, at most three items, the most needed
+    first.
 
     The newest words are what a user said since the agent's last step, else that step. A call of it that waits for its
     result and was answered before comes first, when it reads a file that no call has named since. Then the names that
@@ -135,7 +136,7 @@ class RecallSuggestions:
         self._inbox = inbox
 
     def suggest(self) -> tuple[Suggestion, ...]:
-        """What is needed next, the most needed first; see ``suggest_recall``."""
+        """Return what is needed next, the most needed first; see ``suggest_recall``."""
         items = tuple(self._runtime.context.items())
         with self._gate.call("view"):
             step = _newest(self._view().units)
@@ -179,7 +180,10 @@ class RecallSuggestions:
             return self._history.search(query, **filters)
 
     def _carriers(self, names: Sequence[str], *, before: int, whole: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-        """The names by the collected item that carries them best; a part of a name that was found is not looked for."""
+        """
+        Return the names by the collected item that carries them best; a part of a name that was found is not looked
+        for.
+        """
         found: dict[str, tuple[str, ...]] = {}
         looked_up = 0
         for name in names:
@@ -206,7 +210,7 @@ class RecallSuggestions:
                     yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
 
     def _same_call(self, call: Item, *, before: int) -> Hit | None:
-        """The last call before that named the file, if it is the same call, word for word."""
+        """Return the last call before that named the file, if it is the same call, verbatim."""
         file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
         hits = self._search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
         calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and number_of(hit.item) < before]
@@ -235,7 +239,10 @@ class RecallSuggestions:
         return Suggestion(item=key, reason=reason, names=names, tokens=self._runtime.counter.count(self._recall(key)))
 
     def _excerpt(self, suggestion: Suggestion, most: int) -> str:
-        """The text under a line that says whose it is, in so many tokens; of a long one the part with the names."""
+        """
+        Return the text under a line that says whose it is, in this many tokens; of a long one the
+        part with the names.
+        """
         text = self._recall(suggestion.item)
         head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
         room = most - self._runtime.counter.count(head + "\n\n")
@@ -246,7 +253,7 @@ class RecallSuggestions:
 
 
 def _newest(units: Sequence[Unit]) -> Unit | None:
-    """The unit whose words tell what is needed next; None where the agent has not answered yet."""
+    """Return the unit whose words tell what is needed next; None where the agent has not answered yet."""
     step = next((unit for unit in reversed(units) if unit.is_step), None)
     if step is None:
         return None
@@ -256,7 +263,7 @@ def _newest(units: Sequence[Unit]) -> Unit | None:
 
 def _missing(items: Sequence[Item], step: Unit) -> list[str]:
     """
-    Names that the step says or calls and no other item shows, those of calls first, the longest first.
+    Return names that the step says or calls and no other item shows, those of calls first, the longest first.
 
     Directories and paths relative to somewhere are left out: they stand in many texts and tell little.
     """
@@ -271,7 +278,7 @@ def _missing(items: Sequence[Item], step: Unit) -> list[str]:
 
 def _carries(text: str, name: str) -> bool:
     """
-    Whether the name stands in the text letter by letter, not as a piece of a longer word.
+    Return whether the name stands in the text letter by letter, not as a piece of a longer word.
 
     Looked at here, in the few best hits: a search for it as an entity reads thousands of others where none has it.
     """
@@ -279,7 +286,7 @@ def _carries(text: str, name: str) -> bool:
 
 
 def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
-    """Whether it was collected, and is no copy that was recalled before."""
+    """Return whether it was collected, and is not a copy that was recalled before."""
     return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES
 
 
@@ -288,13 +295,13 @@ def _worth(hit: Hit) -> tuple[int, int]:
 
 
 def _is_read(call: Item) -> bool:
-    """Whether it reads one file, by its name and arguments."""
+    """Return whether it reads one file, by its name and arguments."""
     did = ToolCall.of(call)
     return did.kind is CallKind.READ and bool(did.files)
 
 
 def _start(text: str, names: Sequence[str], before: int) -> int:
-    """The beginning of a line at most so many characters before the first of the names."""
+    """Return the beginning of a line at most this many characters before the first of the names."""
     place = min((at for at in map(text.find, names) if at >= 0), default=0)
     near = max(0, place - before)
     line = text.find("\n", near, place)

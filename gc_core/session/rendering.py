@@ -61,7 +61,7 @@ class RequestRenderer:
         self._settled = self._standing
 
     def render(self) -> Request:
-        """The request, which goes out now."""
+        """Return the request, which goes out now."""
         runtime = self._runtime
         rendered = runtime.context.render()
         request = self._with_options(self._marks.placed(rendered) if self.marks else rendered)
@@ -82,7 +82,7 @@ class RequestRenderer:
         )
 
     def count(self) -> Steps[None]:
-        """Have the request as it stands counted from outside; where that fails, the own counts go on standing."""
+        """Have the request as it is counted from outside; where that fails, the own counts go on standing."""
         runtime = self._runtime
         request = self._with_options(self._marks.optioned(runtime.context.render()))
         question = CountQuestion(request=request, model=runtime.state.model)

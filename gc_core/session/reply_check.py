@@ -102,7 +102,7 @@ class ReplyCheck:
             )
 
     def _take_again(self) -> None:
-        """The checkpoint, and behind it the messages of the conversation since; a new checkpoint stands behind them."""
+        """The checkpoint, and after it the messages of the conversation since; a new checkpoint stands after them."""
         target = self._timeline.newest_checkpoint()
         since = [
             record for _, record in self._runtime.store.log.records(target.at.log) if record.source == CONVERSATION.name

@@ -101,7 +101,7 @@ class RequestHead:
             self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=not state.sent))
 
     def lines(self) -> list[str]:
-        """What is to be known of the head, for ``explain``: what waits and what it costs, what is volatile."""
+        """Return what is to be known of the head, for ``explain``: what waits and what it costs, what is volatile."""
         state, context = self._runtime.state, self._runtime.context
         lines = ["system or tool changes wait for the next collection"] if state.changes else []
         after = state.changed(state.changes, context)

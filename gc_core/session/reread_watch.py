@@ -20,11 +20,11 @@ _RECALL = "recall"
 class RereadWatch:
     """
     Sees what arrives, and says before the next model call what the guard noticed. What it saw is in no file: a session
-    that is opened again begins anew.
+    that is opened again begins again.
 
     Args:
         runtime: The session's.
-        guard: Notices circles; None where nobody asks for it.
+        guard: Notices circles; None where no one asks for it.
 
     Attributes:
         needs: What was needed again after it was collected.
@@ -68,7 +68,7 @@ class RereadWatch:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _stands_whole(self, key: str) -> bool:
-        """Whether an item is in the window as it came."""
+        """Return whether an item is in the window as it came."""
         item = self._runtime.context.find(key)
         return item is not None and item.reference is None
 
@@ -79,7 +79,7 @@ class RereadWatch:
         return bool(self._runtime.state.done) or (first is not None and self._runtime.format.replaces(first.payload))
 
     def newest_reference(self) -> str:
-        """What left the window last, as the tool names it; looked for when an agent is told alone. O(window)."""
+        """Return what left the window last, as the tool names it; looked for when an agent is told alone. O(window)."""
         left_out = [item.reference for item in self._runtime.context.items() if item.reference is not None]
         if not left_out:
             return ""

@@ -70,7 +70,7 @@ class Events:
 
 @attrs.frozen(kw_only=True)
 class Runtime:
-    """What the collaborators of one session share. The recorder owns the state; nobody else keeps a copy."""
+    """What the collaborators of one session share. The recorder owns the state; no one else keeps a copy."""
 
     plugins: Plugins
     recorder: Recorder
@@ -113,12 +113,12 @@ class Runtime:
         return self.recorder.state.format
 
     def fresh(self) -> SessionState:
-        """A state before anything was said, for the files to be applied to."""
+        """Return a state before anything was said, for the files to be applied to."""
         store = self.store
         return self.settings.fresh(store.payload, cites=not store.temporary)
 
     def find(self, key: str) -> Item | None:
-        """The resident item with this id. Looks in the window of the moment."""
+        """Return the resident item with this id. Looks in the window of the moment."""
         return self.context.find(key)
 
     def budget_changed(self) -> None:

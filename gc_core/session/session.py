@@ -77,7 +77,7 @@ class GCSession(SessionFacade):
     @synchronized
     def pre_send(self) -> Request:
         """
-        The request for the next model call; collects if it must. Call it before every model call.
+        Return the request for the next model call; collects if it must. Call it before every model call.
 
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
         SpendLimitError when the session has spent what ``max_total_tokens`` allows.
@@ -147,7 +147,8 @@ class GCSession(SessionFacade):
     @synchronized
     def count_now(self) -> int:
         """
-        Tokens of the request as it stands, as ``request_counter`` counts them now; the estimate where that fails.
+        Return tokens of the request as it is, as ``request_counter`` counts them now; the estimate where that
+        fails.
 
         Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
         """
@@ -180,7 +181,7 @@ class GCSession(SessionFacade):
         Open a child: another session that begins with what it needs of this one, for a sub-task or in its place.
 
         It begins with the sources, the original request, one account of everything else written from originals, the
-        state of the task, and the newest whole steps word for word. ``child.hand_back(text)`` gives its result to this
+        state of the task, and the newest whole steps verbatim. ``child.hand_back(text)`` gives its result to this
         session as one note, for which room is kept free here; closing the child without it frees that room.
 
         Args:

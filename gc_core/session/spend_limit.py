@@ -76,7 +76,7 @@ class SpendLimit:
     # -- calls that no report of the conversation tells of -------------------------------------------------------------
 
     def book_unreported(self, reply_tokens: int) -> None:
-        """A call whose usage nobody reported counts by the session's own estimate."""
+        """A call whose usage no one reported counts by the session's own estimate."""
         if self._meter.raw_sent:
             self._book_call(UNREPORTED, self._own_count(reply_tokens), estimated=True)
 

@@ -69,19 +69,19 @@ class TaskMemory:
 
     @property
     def refreshed_item(self) -> str:
-        """The state as it stands in the window: what a collection drops or tells makes another one of it."""
+        """The state as it is in the window: what a collection drops or tells makes another one of it."""
         key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
         return key if self._state_tokens and self._runtime.context.find(key) is not None else ""
 
     @property
     def _state_tokens(self) -> int:
-        """Tokens that the block may have in the window; 0 where nobody wants it."""
+        """Tokens that the block may have in the window; 0 where no one wants it."""
         percent = self._runtime.config.task_state_percent
         percent = self._strategies_percent() if percent is None else percent
         return int(self._runtime.config.usable * percent / _HUNDRED)
 
     def _strategies_percent(self) -> float:
-        """What the strategies ask for, read once: the most; of one that asks for rubbish nothing."""
+        """Return what the strategies ask for, read once: the most; of one that asks for rubbish nothing."""
         if self._percent is None:
             asked = [0.0]
             for name, strategy in self._meter.declared.strategies:
@@ -91,7 +91,7 @@ class TaskMemory:
         return self._percent
 
     def after_commit(self, result: GCResult) -> None:
-        """A collection is in force; without the block it goes on."""
+        """A collection is in effect; without the block it goes on."""
         self._try(lambda: self._remember(result))
 
     def forget_restated(self) -> None:
@@ -99,7 +99,7 @@ class TaskMemory:
         self._is_restated = False
 
     def forget(self) -> None:
-        """The session went back: the state is found anew, and what waits tells of what was taken back."""
+        """The session went back: the state is found again, and what waits tells of what was taken back."""
         self.reader.forget()
         if any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting):
             self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
@@ -136,7 +136,7 @@ class TaskMemory:
                 self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
     def _remember(self, result: GCResult) -> None:
-        """What has left is told by the state from now on; one that nobody wants any more is stale, and may go."""
+        """What has left is told by the state from now on; one that no one wants any more is stale, and may go."""
         if not any(isinstance(removal.action, Drop | Summarize) for removal in result.removals):
             return
         if self._state_tokens:
@@ -178,7 +178,10 @@ class TaskMemory:
         return self._meter.scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + SEAM))
 
     def give_way(self) -> bool:
-        """The log tells all that the state does: rather than no request at all, it may go. Whether it stood there."""
+        """
+        Return the log tells all that the state does: rather than no request at all, it may go.
+        Whether it stood there.
+        """
         key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
         item = self._runtime.context.find(key)
         if item is None or item.policy is not GCPolicy.LOCKED:

@@ -1,5 +1,5 @@
 """
-The state of the task, read from the log as it is asked for.
+The state of the task, read from the log as it is requested.
 
 The log holds it all: a file in the session's directory only keeps how far the log was read.
 """
@@ -57,8 +57,8 @@ class TaskReader:
         self._known: _Known | None = None
 
     def look(self) -> TaskState:
-        """The state with what has been logged since the last look."""
-        known, self._known = self._known, None  # an error in between makes the next look begin anew
+        """Return the state with what has been logged since the last look."""
+        known, self._known = self._known, None  # an error in between makes the next look begin again
         if known is None:
             known = self._known_before()
         known.go_on(self._runtime.store.log, self._runtime.format, self._runtime.counter.count, self._extract)
@@ -78,7 +78,7 @@ class TaskReader:
         return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
 
     def save(self, grown: int = 1) -> None:
-        """Write down how far the state is known, where the log has grown so many bytes since that was done."""
+        """Write down how far the state is known, where the log has grown this many bytes since that was done."""
         known, store = self._known, self._runtime.store
         if known is None or store.temporary or known.reached - known.saved < grown:
             return
@@ -112,7 +112,7 @@ class TaskReader:
 
 
 def _taken_back(entries: Iterable[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
-    """Bytes of the log that do not count any more, because the session went back behind them."""
+    """Bytes of the log that do not count any more, because the session went back after them."""
     return tuple(
         (entry.record.log, entry.at)
         for _, entry in entries
@@ -141,7 +141,7 @@ class _Known:
         )  # fmt: skip
 
     def as_saved(self, session: str, extractor: str, now: Position, log: MasterLog) -> SavedState:
-        """What the file holds of it. What was taken back is known as far as the ledger reaches now."""
+        """Return what the file holds of it. What was taken back is known as far as the ledger reaches now."""
         return SavedState(
             session=session, extractor=extractor, log=self.reached, ledger=now.ledger, mark=mark_at(log, self.reached),
             skipped=self.skipped, unit=self._unit, spoke=self._spoke, open=tuple(self._open),
@@ -155,7 +155,7 @@ class _Known:
         count: Callable[[str], int],
         extract: Callable[[TaskState, tuple[Item, ...]], TaskState],
     ) -> None:
-        """Take in what stands behind the place that was reached, in pieces."""
+        """Take in what stands after the place that was reached, in pieces."""
         piece: list[Item] = []
         for place, record in log.records(self.reached, log.size):
             if not any(start <= place.start < end for start, end in self.skipped):
@@ -198,7 +198,7 @@ class _Known:
             yield item
 
     def _answered(self, call_id: str, name: str) -> OpenCall | None:
-        """The call that a result answers: the oldest open one of its id; without ids, of its name."""
+        """Return the call that a result answers: the oldest open one of its id; without ids, of its name."""
         for place, known in enumerate(self._open):
             if known.call_id == call_id and (call_id or not name or known.name == name):
                 return self._open.pop(place)

@@ -113,7 +113,7 @@ class Timeline:
         return target
 
     def newest_checkpoint(self) -> Checkpoint:
-        """The newest one. Raises LogError where there is none."""
+        """Return the newest one. Raises LogError where there is none."""
         newest = self._runtime.store.newest_checkpoint()
         if newest is None:
             raise LogError(f"{self._runtime.directory} holds no checkpoint to go back to")
@@ -152,7 +152,7 @@ class Timeline:
 
     @property
     def _tokens(self) -> int:
-        """Of the request as it stands, uncalibrated."""
+        """Of the request as it is, uncalibrated."""
         return self._runtime.context.budget.total
 
     def _state_at(self, to: Position) -> SessionState:

@@ -36,7 +36,7 @@ class PendingWork:
     Removals that are due and wait for a better moment.
 
     Attributes:
-        served_tokens: Tokens of content that has been served and still stands whole.
+        served_tokens: Tokens of content that has been served and still holds whole.
         deferred_tokens: Tokens that the last collection found and left, because its break was not worth it.
         why: The arithmetic of that, or "".
 
@@ -47,11 +47,11 @@ class PendingWork:
     why: str = ""
 
     def __bool__(self) -> bool:
-        """Whether anything waits."""
+        """Return whether anything waits."""
         return bool(self.served_tokens or self.deferred_tokens)
 
     def __str__(self) -> str:
-        """The debt in a line, as ``explain`` tells it."""
+        """Return the debt in a line, as ``explain`` tells it."""
         told = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
         if self.deferred_tokens:
             told += f", {self.deferred_tokens:,} could go and were left"
@@ -80,13 +80,13 @@ class Growth:
         return (self.grown + _USUAL_CALLS * GROWTH) / (self.calls + _USUAL_CALLS)
 
     def after(self, tokens: int) -> Growth:
-        """Once a request of so many tokens goes out."""
+        """Once a request of this many tokens goes out."""
         if self.tokens is None:
             return attrs.evolve(self, tokens=tokens)
         return Growth(tokens=tokens, grown=self.grown + max(0, tokens - self.tokens), calls=self.calls + 1)
 
     def freed(self, tokens: int) -> Growth:
-        """Once a collection has freed so many."""
+        """Once a collection has freed this many."""
         return self if self.tokens is None else attrs.evolve(self, tokens=self.tokens - tokens)
 
 
@@ -159,7 +159,10 @@ class WindowMeter:
         )
 
     def _served(self) -> ConsumedContent:
-        """What has been served since the last collection; nothing where no strategy asks for it. O(what is new)."""
+        """
+        Return what has been served since the last collection; nothing where no strategy asks for
+        it. O(what is new).
+        """
         young = self.scheduler.young
         if young is None:
             return ConsumedContent(tokens=0, newest=0)
@@ -170,7 +173,7 @@ class WindowMeter:
         return self._young
 
     def moment(self) -> Moment:
-        """The window as the scheduler sees it now."""
+        """Return the window as the scheduler sees it now."""
         turns_before = self._turns_before
         budget = self._runtime.context.budget
         return Moment(
@@ -196,7 +199,7 @@ class WindowMeter:
         )
 
     def _hot_tokens(self, conversation: int) -> int:
-        """What of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
+        """Return what of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
         if not any(isinstance(trigger, Hot) for trigger in self.declared.active()):
             return 0
         if self._warm is None:
@@ -210,7 +213,7 @@ class WindowMeter:
         return (self._runtime.state.model, *self._runtime.context.head_items())
 
     def reserve(self, name: str, tokens: int) -> None:
-        """Keep so many tokens free from now on. What was not worth a collection may be now."""
+        """Keep this many tokens free from now on. What was not worth a collection may be now."""
         self.leased[name] += tokens
         self.leased_tokens += tokens
         self.waits_above = 0
@@ -236,7 +239,7 @@ class WindowMeter:
         self._head_sent = self._head_now
 
     def weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
-        """What a collection would do to the prefix. What has not been sent yet is written in any case."""
+        """Return what a collection would do to the prefix. What has not been sent yet is written in any case."""
         unsent = max(0, collected.of.budget.total - self.raw_sent)
         behind = collected.context.tokens_behind(collected.of) - unsent
         found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
@@ -290,7 +293,7 @@ class WindowMeter:
         return 0 if limit is None or self._limited_turn == turn else max(0, turn - limit + 1)
 
     def _expired_tokens(self, turns_before: int) -> int:
-        """Tokens of the units that a limit of turns takes out."""
+        """Return tokens of the units that a limit of turns takes out."""
         view = WindowView(self._runtime.context, self.protection, turns_before=turns_before)
         return sum(unit.tokens for unit in view.expired)
 

@@ -54,7 +54,7 @@ T = TypeVar("T")
 @attrs.frozen(kw_only=True)
 class Checkpoint:
     """
-    The state of a session at one moment. What the log holds word for word is not held twice, and blocks that wait for
+    The state of a session at one moment. What the log holds verbatim is not held twice, and blocks that wait for
     the end of a request are not held: no log knows of them yet.
 
     Attributes:
@@ -76,12 +76,12 @@ class Checkpoint:
         sent: A request was rendered.
         sent_digest: Of the last one, in hex; "" where that is not known.
         undone: Items that undoing brought back.
-        done: Where the ledger holds the collections that are in force.
+        done: Where the ledger holds the collections that are in effect.
         undoable_from: Number of those that cannot be undone any more.
         taken_back: Where it holds those that were undone, the next one to redo last.
         turns: Where each turn began.
         thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
-        carried: Blocks that go on behind a compaction and still wait.
+        carried: Blocks that go on after a compaction and still wait.
         cleared: Items that the provider leaves out.
         objective: What the agent is after.
         given: What is known of the caller's list.
@@ -120,7 +120,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
-        """The state as it is."""
+        """Return the state as it is."""
         context = state.context
         results = context.cursor.results
         return cls(
@@ -198,7 +198,7 @@ Guard = Callable[[str, str], AbstractContextManager[Attempt]]
 
 @contextlib.contextmanager
 def log_backend_failure(backend: str, doing: str) -> Iterator[Attempt]:
-    """The border where nobody keeps what a backend did wrong: it is only logged."""
+    """The border where no one keeps what a backend did wrong: it is only logged."""
     with isolated() as attempt:
         yield attempt
     if attempt.error is not None:
@@ -261,7 +261,7 @@ class Checkpoints:
             self._delete(key)
 
     def newest(self, before: Position) -> Iterator[Checkpoint]:
-        """The checkpoints up to a moment that can be read, newest first."""
+        """Yield the checkpoints up to a moment that can be read, newest first."""
         for key in reversed(self.moments(before)):
             if key not in self._passed_over:
                 try:
@@ -276,7 +276,7 @@ class Checkpoints:
         self._pass_over(key_of(checkpoint.at), why)
 
     def moments(self, before: Position | None = None) -> dict[str, Position]:
-        """The keys of the checkpoints up to a moment, or of all, each with its own moment; oldest first."""
+        """Return the keys of the checkpoints up to a moment, or of all, each with its own moment; oldest first."""
         found: dict[str, Position] = {}
         with self._guard(self.name, "keys"):
             keys = self._backend.keys()
@@ -287,7 +287,10 @@ class Checkpoints:
         return dict(sorted(found.items(), key=lambda pair: (pair[1].log, pair[1].ledger)))
 
     def read(self, key: str) -> Checkpoint:
-        """A checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the same."""
+        """
+        Return a checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the
+        same.
+        """
         text = _unsealed(self.data(key) or b"")
         try:
             checkpoint: Checkpoint = _converter().structure(read_json(text, DEEPEST_RECORD), Checkpoint)
@@ -298,7 +301,7 @@ class Checkpoints:
         return checkpoint
 
     def data(self, key: str) -> bytes | None:
-        """A checkpoint as the backend holds it; None where it does not, or cannot tell."""
+        """Return a checkpoint as the backend holds it; None where it does not, or cannot tell."""
         found: bytes | None = None
         with self._guard(self.name, "read"):
             answer = self._backend.read(key)
@@ -323,14 +326,14 @@ class Checkpoints:
 
 
 def shown(directory: Path, *, writable: bool) -> Checkpoints:
-    """The checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
+    """Return the checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
     return max(checkpoint_stores_in(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
 
 
 def checkpoint_stores_in(
     directory: Path, guard: Guard = log_backend_failure, *, writable: bool = False
 ) -> tuple[Checkpoints, ...]:
-    """All checkpoints that may lie in a session's directory, whatever its configuration says now."""
+    """Return all checkpoints that may lie in a session's directory, whatever its configuration says now."""
     files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
     if not (directory / DATABASE).is_file():
         return (files,)
@@ -338,12 +341,15 @@ def checkpoint_stores_in(
 
 
 def sealed(text: bytes) -> bytes:
-    """A JSON object with a digest of itself as its last member: with a bit flipped, it may be JSON of another sense."""
+    """
+    Return a JSON object with a digest of itself as its last member: with a bit flipped, it may be JSON of another
+    sense.
+    """
     return text[:-1] + _SUM % _digest(text[:-1])
 
 
 def _unsealed(data: bytes) -> bytes:
-    """The object without its digest. Raises LogError where that does not fit."""
+    """Return the object without its digest. Raises LogError where that does not fit."""
     text = data[:-_SUM_BYTES]
     if data[-_SUM_BYTES:] != _SUM % _digest(text):
         raise LogError(f"its {len(data):,} bytes are not as they were written")
@@ -356,8 +362,8 @@ def _digest(text: bytes) -> bytes:
 
 def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
     """
-    Which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them so many that from any
-    moment the one before it is nearer than a quarter of the way to the newest.
+    Return which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them this many that
+    from any moment the one before it is nearer than a quarter of the way to the newest.
 
     So their number grows with the logarithm of the session's length, and going back a hundred steps reads little more
     than going back one.
@@ -375,12 +381,12 @@ def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
 
 
 def key_of(at: Position) -> str:
-    """The key of the checkpoint of a moment: sorted, they are in the order of time."""
+    """Return the key of the checkpoint of a moment: sorted, they are in the order of time."""
     return f"{at.log:015d}-{at.ledger:015d}.json"
 
 
 def _moment(key: str) -> Position | None:
-    """The moment that a key says, or None for one of something else."""
+    """Return the moment that a key says, or None for one of something else."""
     found = _NAME.fullmatch(key)
     return None if found is None else Position(int(found.group(1)), int(found.group(2)))
 

@@ -35,7 +35,7 @@ class Passage:
         items: How many items it holds.
         characters: Of their text.
         what: Who said and what was called, how often.
-        opening: How what was said there begins; where nobody spoke, its first call.
+        opening: How what was said there begins; where no one spoke, its first call.
 
     """
 
@@ -65,8 +65,8 @@ class _Entry:
 
 def passages_of(parts: Iterable[tuple[str, int, Part]]) -> tuple[Passage, ...]:
     """
-    A table of contents of items, each with its id, its turn and what is read of it: a line an item, or one for several
-    that follow each other where there are more than ``MOST_PASSAGES``.
+    Return a table of contents of items, each with its id, its turn and what is read of it: a line an item, or one for
+    several that follow each other where there are more than ``MOST_PASSAGES``.
     """
     entries = [_entry(item, turn, part) for item, turn, part in parts]
     each = max(1, -(-len(entries) // MOST_PASSAGES))

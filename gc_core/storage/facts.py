@@ -59,7 +59,7 @@ _WRITTEN: Final = {op.value: op for op in (FactOp.ADD, FactOp.UPDATE, FactOp.DEL
 
 
 def _as_read(text: str) -> str:
-    """The text as JSON gives it back, where two surrogates that make one letter are that letter."""
+    """Return the text as JSON gives it back, where two surrogates that make one letter are that letter."""
     paired: str = read_json(json.dumps(text))
     return paired
 
@@ -113,7 +113,7 @@ class Fact:
         bytes: Where the item's line stands in that session's master log, or None.
         time: Seconds since 1970 at which it was promoted.
         replaces: Id of the fact that it replaced, or "".
-        states: Subject, relation and object, and when it was said; None where nobody took it apart.
+        states: Subject, relation and object, and when it was said; None where no one took it apart.
 
     """
 
@@ -129,7 +129,7 @@ class Fact:
 
     @property
     def since(self) -> float:
-        """Seconds since 1970 from which it holds: when it was said, or when it was promoted if nobody knows."""
+        """Seconds since 1970 from which it holds: when it was said, or when it was promoted if no one knows."""
         return self.time if self.states is None else self.states.as_of
 
     @property
@@ -138,7 +138,7 @@ class Fact:
         return f"- [{self.kind.value}] {_on_one_line(self.text)} ({self.id}, {self.item})"
 
     def says(self, text: str) -> bool:
-        """Whether it says the same, white space apart."""
+        """Return whether it says the same, white space apart."""
         return _on_one_line(self.text) == _on_one_line(text)
 
 
@@ -173,7 +173,7 @@ class Promotion:
 
     @classmethod
     def delete(cls, fact_id: str, item: str, as_of: float | None = None) -> Promotion:
-        """A living fact that holds no longer, since ``as_of`` (seconds since 1970) where that is known."""
+        """Return a living fact that holds no longer, since ``as_of`` (seconds since 1970) where that is known."""
         return cls(op=FactOp.DELETE, fact_id=fact_id, item=item, as_of=as_of)
 
 
@@ -193,13 +193,16 @@ class FactChange:
     fact: Fact
 
     def line(self) -> bytes:
-        """The line of a facts file."""
+        """Return the line of a facts file."""
         saved = attrs.asdict(self.fact, value_serializer=lambda _, __, value: getattr(value, "value", value))
         return line_of({"op": self.op.value, **saved})
 
     @classmethod
     def read(cls, line: bytes) -> FactChange:
-        """The change of a line; fields of a later version are ignored. Raises LogError for a line of another form."""
+        """
+        Return the change of a line; fields of a later version are ignored. Raises LogError for a
+        line of another form.
+        """
         try:
             saved = read_json(line)
             # Files of before facts were taken apart have no "states".
@@ -243,7 +246,7 @@ class FactStore:
         return MappingProxyType(self._memory.living)
 
     def history(self, fact_id: str) -> tuple[FactChange, ...]:
-        """What became of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
+        """Return what became of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
         if fact_id not in self._memory.chains:
             raise LogError(f"{self.path}: no fact {fact_id!r} was ever there")
         return tuple(self._memory.chains[fact_id])
@@ -252,7 +255,7 @@ class FactStore:
         self, words: str = "", *, subject: str = "", relation: str = "", at: float | None = None
     ) -> tuple[Fact, ...]:
         """
-        The facts that hold now, or held at a time: those that have most of the words first, then the newest.
+        Return the facts that hold now, or held at a time: those that have most of the words first, then the newest.
 
         Args:
             words: Free words, whatever their case. A fact has to have one of them, in its text or its parts.
@@ -274,7 +277,7 @@ class FactStore:
         return tuple(fact for fact, _ in found)
 
     def has_taken(self, session: str, item: str, text: str) -> bool:
-        """Whether this text of this item was ever a fact, or ended one."""
+        """Return whether this text of this item was ever a fact, or ended one."""
         return any(
             (change.fact.session, change.fact.item) == (session, item) and change.fact.says(text)
             for chain in self._memory.chains.values()
@@ -290,7 +293,7 @@ class FactStore:
         Returns when the changes are on the disk. No text enters twice: an update to what another living fact says
         already deletes the fact. Raises LogError, with nothing written, when a fact does not live (another session may
         have changed it: ``facts`` is up to date then) or when the file cannot be written. Only the loss of power in the
-        middle, or a disk that does not confirm (LogError as well), may leave some changes behind.
+        middle, or a disk that does not confirm (LogError as well), may leave some changes after.
 
         Args:
             promotions: What is proposed.
@@ -299,7 +302,7 @@ class FactStore:
 
         """
         now = round(time.time(), 3)
-        # The host's code runs before the lock is taken, so that nobody waits for it.
+        # The host's code runs before the lock is taken, so that no one waits for it.
         made = [
             (each, functools.partial(Fact, session=session, item=each.item, bytes=locate(each.item), time=now))
             for each in promotions
@@ -319,7 +322,7 @@ class FactStore:
 
     def text(self, counter: TokenCounter, cap: int, about: str = "") -> str:
         """
-        The living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
+        Return the living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
 
         Constraints stand first, then decisions, then facts, each the newest last. What is too much is left out, the
         oldest of the last kind first (before them what is too long to fit even alone, and what shares no rare word with
@@ -379,7 +382,10 @@ class _Memory:
         self._last = 0
 
     def carry_out(self, promotion: Promotion, made: Callable[..., Fact]) -> FactChange:
-        """What a promotion comes to, taken in; ``made`` is the fact but for id, kind, text and what it replaces."""
+        """
+        Return what a promotion comes to, taken in; ``made`` is the fact but for id, kind, text and
+        what it replaces.
+        """
         change = self._answer(promotion, made)
         if change.op is not FactOp.LEAVE:
             self.apply(change)
@@ -401,7 +407,7 @@ class _Memory:
         self._last = max(self._last, int(fact.id[1:]))
 
     def held(self, at: float) -> list[Fact]:
-        """The facts that held at a time: said by then, and neither replaced nor ended."""
+        """Return the facts that held at a time: said by then, and neither replaced nor ended."""
         chains = {id(chain): chain for chain in self.chains.values()}
         return [fact for chain in chains.values() for fact in _held(chain, at)]
 
@@ -438,7 +444,7 @@ def _folded(journal: Journal) -> _Memory:
 
 
 def _held(chain: Sequence[FactChange], at: float) -> Iterator[Fact]:
-    """What of a chain held at a time: it ends with the change that comes behind it."""
+    """Yield what of a chain held at a time: it ends with the change that comes after it."""
     for change, after in itertools.zip_longest(chain, chain[1:]):
         end = math.inf if after is None else after.fact.since
         if change.op is not FactOp.DELETE and change.fact.since <= at < end:
@@ -450,7 +456,10 @@ def _is(wanted: str, value: str) -> bool:
 
 
 def _scores(facts: Sequence[Fact], words: str) -> list[float]:
-    """How much each fact has of the words: a word that few facts have says more, one that all have next to nothing."""
+    """
+    Return how much each fact has of the words: a word that few facts have says more, one that all
+    have next to nothing.
+    """
     wanted = list(dict.fromkeys(_WORD.findall(words.casefold())))
     texts = [_searched(fact) for fact in facts]
     weights = {word: rarity(sum(word in text for text in texts), len(texts)) for word in wanted}
@@ -458,7 +467,7 @@ def _scores(facts: Sequence[Fact], words: str) -> list[float]:
 
 
 def _spoken_of(facts: Sequence[Fact], about: str) -> frozenset[str]:
-    """Ids of the facts that share a word with a text which most of them do not have."""
+    """Return ids of the facts that share a word with a text which most of them do not have."""
     texts = {fact.id: set(_WORD.findall(_searched(fact))) for fact in facts}
     shared = [words & set(_WORD.findall(about.casefold())) for words in texts.values()]
     often = Counter(word for words in shared for word in words)
@@ -473,7 +482,7 @@ def _searched(fact: Fact) -> str:
 
 
 def _ended(old: Fact, promotion: Promotion) -> Statement | None:
-    """What an ended fact said, with the time of its end; None where nobody said when."""
+    """Return what an ended fact said, with the time of its end; None where no one said when."""
     said = promotion.as_of if promotion.states is None else promotion.states.as_of
     return None if old.states is None or said is None else attrs.evolve(old.states, as_of=said)
 

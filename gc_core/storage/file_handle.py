@@ -57,7 +57,7 @@ _NEW, _WRITE, _READ = os.O_RDWR | os.O_CREAT, os.O_RDWR, os.O_RDONLY
 
 class _OpenFile:
     """
-    An open file. It is closed when nobody holds it: a call under way keeps it open, so that no thread can write to a
+    An open file. It is closed when no one holds it: a call under way keeps it open, so that no thread can write to a
     number that the system has given to another file in the meantime.
     """
 
@@ -111,7 +111,7 @@ class Handle:
         return b"".join(parts)
 
     def write(self, data: bytes, start: int) -> None:
-        """All bytes, or an OSError behind some of them."""
+        """All bytes, or an OSError after some of them."""
         self._used = True
         file = self._file or self._opened_again()
         left = memoryview(data)
@@ -124,7 +124,7 @@ class Handle:
         return os.fstat(self._held().number).st_size
 
     def truncate(self, size: int) -> None:
-        """Cut it to so many bytes."""
+        """Cut it to this many bytes."""
         os.ftruncate(self._held().number, size)
 
     def sync(self) -> None:
@@ -154,7 +154,7 @@ class Handle:
 
 
 def opened(path: Path, *, writable: bool) -> Handle:
-    """A regular file; for writing it is made when it is missing, mode 0600. Raises LogError."""
+    """Return a regular file; for writing it is made when it is missing, mode 0600. Raises LogError."""
     try:
         handle = Handle(path, writable=writable)
     except (OSError, ValueError) as error:

@@ -29,9 +29,9 @@ class Journal:
     One append-only file of JSON lines.
 
     ``append`` returns after the lines have been written, so they survive the end of the process; when that fails, on a
-    full disk for instance, the file is as it was before. What a crash left behind the last whole line is moved aside
+    full disk for instance, the file is as it was before. What a crash left after the last whole line is moved aside
     into a file of its own, FILE.torn-OFFSET, when a writer opens the journal; a reader passes over it. Nothing of the
-    file is held in memory. A journal that nobody holds is closed; one that rests while many others are used holds no
+    file is held in memory. A journal that no one holds is closed; one that rests while many others are used holds no
     file open (see ``gc_core.storage.file_handle``).
 
     Args:
@@ -41,7 +41,7 @@ class Journal:
 
     Attributes:
         size: Bytes of whole lines: where the next one will stand.
-        torn: Bytes that stood behind them when it was opened.
+        torn: Bytes that stood after them when it was opened.
 
     Raises:
         LogError: The file cannot be opened, read, written or mended, or the journal was closed.
@@ -74,12 +74,15 @@ class Journal:
         return tuple(places)
 
     def read(self, place: ByteRange) -> bytes:
-        """The bytes at a place. Raises LogError when the file does not reach so far."""
+        """Return the bytes at a place. Raises LogError when the file does not reach so far."""
         self._check(place)
         return self._pread(place.start, place.end - place.start)
 
     def lines(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, bytes]]:
-        """The lines from the one that begins at ``start`` up to ``end``, each with its place; O(one line) memory."""
+        """
+        Yield the lines from the one that begins at ``start`` up to ``end``, each with its place;
+        O(one line) memory.
+        """
         end = self.size if end is None else min(end, self.size)
         place, rest = start, b""
         while (behind := place + len(rest)) < end:
@@ -90,7 +93,7 @@ class Journal:
                 place += len(line) + 1
 
     def line_from(self, offset: int) -> tuple[ByteRange, bytes] | None:
-        """The first line that begins at or behind an offset, or None: for a search by halves in a sorted file."""
+        """Return the first line that begins at or after an offset, or None: for a search by halves in a sorted file."""
         start = 0
         if offset > 0:
             before = self._find_break(offset - 1)
@@ -190,7 +193,7 @@ class Journal:
         return found
 
     def _find_break(self, start: int) -> int | None:
-        """Where the first line break at or behind ``start`` is."""
+        """Return where the first line break at or after ``start`` is."""
         length = _PROBE
         while start < self.size:
             chunk = self._pread(start, min(length, self.size - start))
@@ -209,7 +212,7 @@ class Journal:
         return 0
 
     def _lines_back(self, end: int) -> Iterator[tuple[int, int]]:
-        """Where the lines with a line break begin and end, the last one first: each byte is looked at once."""
+        """Yield where the lines with a line break begin and end, the last one first: each byte is looked at once."""
         behind, low = None, end
         while low > 0:
             high, low = low, max(0, low - _CHUNK)
@@ -247,7 +250,7 @@ class Journal:
 
 
 def line_of(record: Mapping[str, Any]) -> bytes:
-    """One line, letters as they are, so that plain grep finds them. Raises LogError for what JSON cannot say."""
+    """Return one line, letters as they are, so that plain grep finds them. Raises LogError for what JSON cannot say."""
     try:
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
@@ -263,7 +266,7 @@ def line_of(record: Mapping[str, Any]) -> bytes:
 
 
 def _made_aside(path: Path, offset: int) -> tuple[Path, int]:
-    """A file for the torn bytes that did not exist before, and its number."""
+    """Return a file for the torn bytes that did not exist before, and its number."""
     aside, count = path.with_name(f"{path.name}.torn-{offset}"), 1
     while True:
         with contextlib.suppress(FileExistsError):

@@ -2,7 +2,7 @@
 The ledger: what was done to the window, as results, append-only.
 
 No record says "run strategy X again": a collection holds its final texts, so that the window is a pure function of the
-master log and the ledger, and making it anew calls no plugin.
+master log and the ledger, and making it again calls no plugin.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Booked:
         source: Of whom: ``"summaries"``, ``"workers"``, or what a host calls it.
         usage: What it took.
         model: Which model it was, or None.
-        estimated: The tokens are own counts, for nobody reported them.
+        estimated: The tokens are own counts, for no one reported them.
 
     """
 
@@ -255,7 +255,7 @@ class Released:
 @attrs.frozen(kw_only=True)
 class Rewound:
     """
-    Log and ledger behind these offsets, up to this record, are taken back; the files keep them.
+    Log and ledger after these offsets, up to this record, are taken back; the files keep them.
 
     Attributes:
         log: Size of the log to which the session went back, in bytes.
@@ -292,7 +292,7 @@ class Branched:
 
 @attrs.frozen(kw_only=True)
 class Purged:
-    """Somebody overwrote a secret on purpose; the digests of the collections in force were made anew."""
+    """Somebody overwrote a secret on purpose; the digests of the collections in effect were made again."""
 
     by: str
     occurrences: int
@@ -384,7 +384,7 @@ _REWOUND = b'"kind":"rewound"'
 
 @functools.cache
 def unreadable() -> tuple[type[Exception], ...]:
-    """What reading a value from JSON of another form may raise."""
+    """Return what reading a value from JSON of another form may raise."""
     import cattrs
 
     cattrs_errors = cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError
@@ -392,7 +392,7 @@ def unreadable() -> tuple[type[Exception], ...]:
 
 
 def inconsistent_record() -> tuple[type[Exception], ...]:
-    """What carrying out a record of another session's, or a damaged one, may raise."""
+    """Return what carrying out a record of another session's, or a damaged one, may raise."""
     return GCError, *unreadable()
 
 
@@ -415,14 +415,14 @@ class Entry:
     span: str = ""
 
     def line(self) -> bytes:
-        """The line as it stands in the file."""
+        """Return the line as it is in the file."""
         saved = converter_of_records().unstructure(self.record)
         head = {"at": self.at, "time": round(self.time, 3), "kind": _NAMES[type(self.record)]}
         return line_of({**head, **({"span": self.span} if self.span else {}), **saved})
 
     @classmethod
     def read(cls, line: bytes) -> Entry:
-        """The entry of a line. Raises LogError for a line of another form."""
+        """Return the entry of a line. Raises LogError for a line of another form."""
         try:
             saved = read_json(line, DEEPEST_RECORD)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
@@ -450,17 +450,17 @@ class Ledger:
         return place
 
     def read(self, place: ByteRange) -> Entry:
-        """The entry at a place. Raises LogError when none stands there."""
+        """Return the entry at a place. Raises LogError when none stands there."""
         return self._entry(place, self.journal.read(place))
 
     def entries(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, Entry]]:
-        """The entries from an offset on, each with its place. Raises LogError at a line that is none."""
+        """Yield the entries from an offset on, each with its place. Raises LogError at a line that is none."""
         for place, line in self.journal.lines(start, end):
             yield place, self._entry(place, line)
 
     def opened_last(self, start: int = 0) -> Opened | None:
         """
-        How the session was opened last, from an offset on, or None: no other line is taken apart.
+        Return how the session was opened last, from an offset on, or None: no other line is taken apart.
 
         Raises LogError at a line that says so and is none.
         """
@@ -473,7 +473,8 @@ class Ledger:
 
     def rewinds(self) -> Iterator[tuple[Rewound, int]]:
         """
-        Every time that the session went back, with the size of the log at that time; no other line is taken apart.
+        Yield every time that the session went back, with the size of the log at that time; no other line is taken
+        apart.
 
         Raises LogError at a line that says so and is none.
         """
@@ -524,7 +525,10 @@ def converter_of_records() -> cattrs.Converter:
 
 
 def _strict(value: Any, kind: Any) -> Any:
-    """The value as it was written: one of another type was damaged, and may not pass for what it can be made into."""
+    """
+    Return the value as it was written: one of another type was damaged, and may not pass for what
+    it can be made into.
+    """
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value

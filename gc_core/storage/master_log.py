@@ -26,7 +26,7 @@ PARTS = "parts"
 """Key of a payload that holds parts of the system text, by name: of the source that the line names."""
 
 _AROUND = 1 << 14
-"""Bytes before and behind a place that are looked at for damage where an item is not found."""
+"""Bytes before and after a place that are looked at for damage where an item is not found."""
 
 _AT = regex(rb'\{"at":(\d{1,18}),')
 
@@ -67,7 +67,10 @@ class LogRecord:
         return next(iter(self.policies.values()), None) if self.by_host else None
 
     def line(self) -> bytes:
-        """The line as it stands in the file; ``at`` and the ids stand first, so that they are found without parsing."""
+        """
+        Return the line as it is in the file; ``at`` and the ids stand first, so that they are found without
+        parsing.
+        """
         return line_of(
             {
                 "at": self.at,
@@ -85,7 +88,7 @@ class LogRecord:
 
     @classmethod
     def read(cls, line: bytes) -> LogRecord:
-        """The record of a line. Raises LogError for a line of another form."""
+        """Return the record of a line. Raises LogError for a line of another form."""
         try:
             saved = read_json(line, DEEPEST_RECORD)
             return cls(
@@ -106,14 +109,14 @@ class LogRecord:
 
 
 def _read(value: Any, *kinds: type[Any]) -> Any:
-    """The value of a line; what was damaged may be JSON of another type."""
+    """Return the value of a line; what was damaged may be JSON of another type."""
     if type(value) not in kinds:
         raise TypeError(f"{value!r:.60} is no {kinds[0].__name__}")
     return value
 
 
 def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 - the session's own word
-    """The text of an item as it arrived. Raises ValueError when the record does not hold the item."""
+    """Return the text of an item as it arrived. Raises ValueError when the record does not hold the item."""
     place = record.items.index(item)
     if record.source != CONVERSATION.name:
         return str(record.payload["text"])
@@ -136,17 +139,17 @@ class MasterLog:
         return self.journal.append(record.line() for record in records)
 
     def read(self, place: ByteRange) -> LogRecord:
-        """The record at a place. Raises LogError when none stands there."""
+        """Return the record at a place. Raises LogError when none stands there."""
         return self._record(place, self.journal.read(place))
 
     def records(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, LogRecord]]:
-        """The records from an offset on, each with its place. Raises LogError at a line that is none."""
+        """Yield the records from an offset on, each with its place. Raises LogError at a line that is none."""
         for place, line in self.journal.lines(start, end):
             yield place, self._record(place, line)
 
     def find(self, number: int) -> tuple[ByteRange, LogRecord] | None:
         """
-        The record that holds the item with this number, or None: by halves, O(log n) reads and no memory.
+        Return the record that holds the item with this number, or None: by halves, O(log n) reads and no memory.
 
         A damaged line costs its own items alone. Raises LogError when the item may be in one.
         """
@@ -169,7 +172,10 @@ class MasterLog:
         return held
 
     def _is_astray(self, number: int, place: ByteRange) -> bool:
-        """Whether a damaged number may have led the search to a place: no order there, or the item stands near."""
+        """
+        Return whether a damaged number may have led the search to a place: no order there, or the
+        item stands near.
+        """
         first = self.journal.line_from(max(0, place.start - _AROUND))
         around = () if first is None else self.journal.lines(first[0].start, place.end + _AROUND)
         lines = [line for _, line in around if _AT.match(line)]
@@ -177,7 +183,7 @@ class MasterLog:
         return numbers != sorted(numbers) or any(wanted in line for line in lines)
 
     def _scanned(self, number: int) -> tuple[ByteRange, LogRecord] | None:
-        """The record that holds the item with this number, looked for line by line."""
+        """Return the record that holds the item with this number, looked for line by line."""
         wanted = f'"i{number}"'.encode()
         for place, line in self.journal.lines():
             if wanted in line:
@@ -188,7 +194,7 @@ class MasterLog:
         return None
 
     def _numbered_from(self, offset: int, end: int) -> tuple[ByteRange, bytes] | None:
-        """The first line at or behind an offset that says its number, if it begins before the end."""
+        """Return the first line at or after an offset that says its number, if it begins before the end."""
         probe = self.journal.line_from(offset)
         while probe is not None and probe[0].start < end:
             if _AT.match(probe[1]):
@@ -197,7 +203,10 @@ class MasterLog:
         return None
 
     def _holding(self, number: int, last: tuple[ByteRange, bytes] | None) -> tuple[ByteRange, LogRecord] | None:
-        """The last record with fewer items before it, if it holds the item; else a damaged one behind it might."""
+        """
+        Return the last record with fewer items before it, if it holds the item; else a damaged one
+        after it might.
+        """
         if last is not None:
             record = self._record(*last)
             if f"i{number}" in record.items:

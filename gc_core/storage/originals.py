@@ -28,7 +28,7 @@ _BESIDES: Final = 2_000
 @attrs.frozen(kw_only=True)
 class RewoundRanges:
     """
-    What of a log the session went back behind: it is in the file, and does not count any more.
+    What of a log the session went back after: it is in the file, and does not count any more.
 
     Attributes:
         ranges: The bytes.
@@ -43,7 +43,7 @@ class RewoundRanges:
         return cls(ranges=tuple((record.log, at) for record, at in ledger.rewinds()))
 
     def holds(self, place: ByteRange) -> bool:
-        """Whether a line at this place was taken back."""
+        """Return whether a line at this place was taken back."""
         return any(start <= place.start < end for start, end in self.ranges)
 
 
@@ -69,8 +69,9 @@ class Reading:
 
     def between(self, reference: Reference, resident: Collection[str], behind: int = 0) -> tuple[Item, ...]:
         """
-        The items of the conversation between the ends of a reference, oldest first, but for those that are ``resident``
-        and those up to the one with number ``behind``. O(what the reference tells), however far apart its ends are.
+        Return the items of the conversation between the ends of a reference, oldest first, but for those that are
+        ``resident`` and those up to the one with number ``behind``. O(what the reference tells), however far apart its
+        ends are.
         """
         low, high = max(number_of(reference.first), behind + 1), number_of(reference.last)
         first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
@@ -82,7 +83,7 @@ class Reading:
         return tuple(_up_to(among, _MOST * reference.tokens + _BESIDES))
 
     def _place_of(self, numbers: Sequence[int]) -> ByteRange | None:
-        """Where the first of these items that can be read stands."""
+        """Return where the first of these items that can be read stands."""
         for number in numbers:
             try:
                 found = self.log.find(number)
@@ -107,15 +108,15 @@ def _up_to(items: Iterable[Item], tokens: int) -> Iterator[Item]:
     told = 0
     for item in items:
         yield item
-        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # of an earlier turn nobody counts it
+        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # of an earlier turn no one counts it
         if told > tokens:
             return
 
 
 def items_of(records: Iterable[LogRecord], format: Format, counter: TokenCounter) -> Iterator[Item]:  # noqa: A002
     """
-    The items of these records as they arrived, each in the unit of its message; results are paired with their calls by
-    the newest call of the same id.
+    Yield the items of these records as they arrived, each in the unit of its message; results are paired with their
+    calls by the newest call of the same id.
     """
     calls: dict[str, str] = {}
     for unit, record in enumerate(records):

@@ -1,4 +1,4 @@
-"""The state of a session, made anew from its master log and its ledger. No plugin is called."""
+"""The state of a session, made again from its master log and its ledger. No plugin is called."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
 
 
 def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
-    """Whether nothing that happened before ``start`` was taken back between it and ``end``."""
+    """Return whether nothing that happened before ``start`` was taken back between it and ``end``."""
     return all(
         entry.record.ledger >= start.ledger and entry.record.log >= start.log
         for _, entry in ledger.entries(start.ledger, end.ledger)
@@ -74,7 +74,7 @@ def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
 
 
 def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
-    """The entries that no later one took back."""
+    """Return the entries that no later one took back."""
     standing: list[tuple[ByteRange, Entry]] = []
     for place, entry in ledger.entries(start.ledger, end.ledger):
         record = entry.record
@@ -226,7 +226,7 @@ def _check_last(places: Sequence[ByteRange], place: ByteRange) -> None:
 
 
 def collected(ledger: Ledger, place: ByteRange) -> Collected:
-    """The collection at a place of the ledger. Raises LogError when another record stands there."""
+    """Return the collection at a place of the ledger. Raises LogError when another record stands there."""
     record = ledger.read(place).record
     if not isinstance(record, Collected):
         raise LogError(f"{ledger.journal.path}: bytes {place.start}-{place.end} hold no collection")

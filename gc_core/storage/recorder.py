@@ -75,7 +75,10 @@ R = TypeVar("R")
 
 
 def _whole(method: Callable[Concatenate[Recorder, P], R]) -> Callable[Concatenate[Recorder, P], R]:
-    """What was interrupted between the files and the state leaves a state that is made anew before it is used again."""
+    """
+    Return what was interrupted between the files and the state leaves a state that is made again before it is used
+    again.
+    """
 
     @functools.wraps(method)
     def call(recorder: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -159,7 +162,7 @@ class Recorder:
     @_whole
     def give(self, source: str, texts: Mapping[str, str], unsent: Callable[[Item], bool]) -> None:
         """
-        New versions of named texts, which wait; where one stands in the window that nobody has read, it leaves for
+        New versions of named texts, which wait; where one stands in the window that no one has read, it leaves for
         them. Raises SourceError when they cannot be.
         """
         state = self.state
@@ -174,7 +177,7 @@ class Recorder:
             state.take_back(source, name)
 
     def _placings(self, cursor: Cursor) -> list[tuple[LogRecord, Arrival]]:
-        """What each waiting block becomes behind this point, and its line."""
+        """Return what each waiting block becomes after this point, and its line."""
         placings = []
         for block in self.state.blocks.waiting:
             arrival = self.state.placing(block, cursor)
@@ -204,7 +207,7 @@ class Recorder:
     def tools(
         self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool
     ) -> tuple[LayerChanged, ...] | None:
-        """All tool schemas, as ``system``. Raises SourceError when they cannot be."""
+        """Return all tool schemas, as ``system``. Raises SourceError when they cannot be."""
         payload = {
             "schemas": list(schemas),
             "discoverable": sorted(discoverable),
@@ -283,7 +286,7 @@ class Recorder:
 
     @_whole
     def commit(self, collection: CollectionOutcome, context: Context) -> None:
-        """A collection becomes true; ``context`` is its own, with what waited at the head in force."""
+        """A collection becomes true; ``context`` is its own, with what waited at the head in effect."""
         state, plan, result = self.state, collection.plan, collection.result
         gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
         record = Collected(
@@ -339,7 +342,7 @@ class Recorder:
         """
         Bring the unit of a collected item back where it stood, pinned.
 
-        Raises SourceError when no collection in force took it, and RuleError when the request would not be valid.
+        Raises SourceError when no collection in effect took it, and RuleError when the request would not be valid.
         """
         state = self.state
         saved = originals(self.store.ledger, state.done, item)
@@ -368,7 +371,7 @@ class Recorder:
         self.state.release()
 
     def turn_ended(self) -> None:
-        """What was written is on the disk; every so many steps there is a checkpoint."""
+        """What was written is on the disk; every this many steps there is a checkpoint."""
         if self.store.temporary:
             return
         self.store.sync()
@@ -403,7 +406,7 @@ class Recorder:
         self.state.branch(record)
 
     def turn_began(self, turn: int) -> Position:
-        """The moment before a turn. Raises SourceError when there was no such turn."""
+        """Return the moment before a turn. Raises SourceError when there was no such turn."""
         count = len(self.state.turns)
         if type(turn) is not int or not 0 <= turn < count:
             has = f"turns 0 to {count - 1}" if count else "no turn yet"
@@ -426,7 +429,7 @@ class Recorder:
     ) -> tuple[LayerChanged, ...] | None:
         state, context = self.state, self.state.context
         changes = state.needed(state.changes.merged(given))
-        waited = now and changes.shares(given)  # it is not in force yet, and has to be now
+        waited = now and changes.shares(given)  # it is not in effect yet, and must be now
         if changes == state.changes and not waited:
             return None
         changed = state.changed(changes, context)  # raises now what could not be later
@@ -436,7 +439,7 @@ class Recorder:
         waits = state.sent and not now
         state.change(changes, changed, now=now)
         if not state.sent:
-            return ()  # nobody has read anything that could be lost
+            return ()  # no one has read anything that could be lost
         return layers_changed(context, changed, given, waits=waits, format=state.format.name)
 
     def _source_record(
@@ -464,7 +467,7 @@ def _counted_now(message: Message, intake: Intake) -> Message:
 
 
 def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002
-    """The item that each part of a message became, "" for a part that became none."""
+    """Return the item that each part of a message became, "" for a part that became none."""
     parts = format.read(format.normalise(payload))
     left = [item for item in items if not (item.synthetic and item.call)]
     ids = []
@@ -478,7 +481,7 @@ def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[st
 
 def _became(part: Part, item: Item) -> bool:
     """
-    A late result is told inside a text, wrapped arguments have another text: all others keep theirs. A line that
+    Return a late result is told inside a text, wrapped arguments have another text: all others keep theirs. A line that
     gc-core put before the message came of none of its parts.
     """
     if part.kind is not item.kind:

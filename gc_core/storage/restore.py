@@ -19,10 +19,10 @@ from gc_core.window.patches import SavedMessage
 
 def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[SavedMessage, ...]:
     """
-    The messages of the item's unit as they stood before a collection touched them: what lives together comes together,
-    and so does a unit that shares a message with it.
+    Return the messages of the item's unit as they stood before a collection touched them: what lives together comes
+    together, and so does a unit that shares a message with it.
 
-    Raises SourceError when no collection in force took the item.
+    Raises SourceError when no collection in effect took the item.
     """
     places = list(done)
     unit = next((unit for place in places for unit in _units_with(ledger, place, item)), None)
@@ -44,7 +44,7 @@ def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[Sav
 
 def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: Intake) -> list[Message]:
     """
-    The messages of the window with these among them, pinned, each where it stood; the traces that stood for them
+    Return the messages of the window with these among them, pinned, each where it stood; the traces that stood for them
     stand for less. O(window).
     """
     window = list(messages)
@@ -66,7 +66,7 @@ def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: I
 
 
 def _together(back: Iterable[Message]) -> list[list[Message]]:
-    """The messages, pinned, in groups that share units, oldest first."""
+    """Return the messages, pinned, in groups that share units, oldest first."""
     groups: list[tuple[set[int], list[Message]]] = []
     for message in sorted(back, key=_rank):
         pinned = attrs.evolve(message, items=tuple(attrs.evolve(item, pinned=True) for item in message.items))
@@ -94,8 +94,8 @@ def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
 
 def _rank(message: Message) -> int:
     """
-    Where a message stands among the others: by its first item, a trace by the first item that it stands for, a summary
-    by the last.
+    Return where a message stands among the others: by its first item, a trace by the first item that it stands for, a
+    summary by the last.
     """
     first = message.items[0]
     if first.kind is ItemKind.TRACE and first.reference:
@@ -104,7 +104,7 @@ def _rank(message: Message) -> int:
 
 
 def _lessened(message: Message, restored: Sequence[Item], intake: Intake) -> list[Message]:
-    """A trace that stands for less now, or for nothing; any other message as it is."""
+    """Return a trace that stands for less now, or for nothing; any other message as it is."""
     item = message.items[0]
     if item.kind is not ItemKind.TRACE or item.reference is None:
         return [message]

@@ -2,7 +2,7 @@
 Everything that a session has to remember, and how each record changes it.
 
 No plugin, no file and no event here: a session acts through these methods while it runs, and through the same ones the
-same state is made anew from its files. So what the model sees is a pure function of the master log and the ledger.
+same state is made again from its files. So what the model sees is a pure function of the master log and the ledger.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class SessionState:
         self.context = Context(intake=self.intake(), budget=budget)
 
     def intake(self, classify: Classify = lambda _: None) -> Intake:
-        """How messages become items; without plugins unless they are given."""
+        """Return how messages become items; without plugins unless they are given."""
         return Intake(
             format=self.format,
             counter=self.counter,
@@ -198,7 +198,10 @@ class SessionState:
         self._branch_points.pop(place - REMEMBERED, None)
 
     def closing(self) -> Arrival:
-        """What a request needs: synthetic results for the calls that wait, a user line before a system message."""
+        """
+        Return what a request needs: synthetic results for the calls that wait, a user line before a
+        system message.
+        """
         intake = self.intake()
         closed = intake.close(self.context.cursor)
         return closed.then(intake.before_system(closed.cursor)) if self.context.lacks_user else closed
@@ -210,7 +213,7 @@ class SessionState:
 
     def take_back(self, source: str, name: str) -> None:
         """
-        The newest version of a named text leaves as if it had not come: nobody has read it. What collections took
+        The newest version of a named text leaves as if it had not come: no one has read it. What collections took
         before is not undone any more, for it stood in their window.
         """
         gone = frozenset({self.blocks.newest[source, name]})
@@ -219,11 +222,11 @@ class SessionState:
         self._nothing_to_undo()
 
     def placing(self, block: Block, cursor: Cursor) -> Arrival:
-        """A block as the message that it becomes behind this point."""
+        """Return a block as the message that it becomes after this point."""
         return self.intake().framed(cursor, block_item(block, self.context))
 
     def place(self, arrival: Arrival) -> list[Item]:
-        """A block stands at the end of the conversation now."""
+        """Return a block stands at the end of the conversation now."""
         self.context.apply(arrival)
         (item,) = arrival.items()
         self.blocks.placed(self.context, item)
@@ -232,7 +235,7 @@ class SessionState:
     # -- what is set ---------------------------------------------------------------------------------------------
 
     def needed(self, changes: Changes) -> Changes:
-        """What of these changes is none already."""
+        """Return what of these changes is none already."""
         return changes.needed(self.context, sent=self.sent)
 
     def changed(self, changes: Changes, context: Context) -> Context:
@@ -269,7 +272,7 @@ class SessionState:
         self.undone = frozenset()
 
     def observe(self, raw: int, reported: int, *, counted: bool = False) -> None:
-        """The provider reported its input tokens for a request of so many own tokens, or ``counted`` them before."""
+        """The provider reported its input tokens for a request of this many own tokens, or ``counted`` them before."""
         self.calibration = self.calibration.observed(raw, reported, counted=counted)
 
     @property
@@ -283,7 +286,10 @@ class SessionState:
         )
 
     def counted_for(self, model: str | None) -> tuple[TokenCounter, Context]:
-        """The counter of a model and the context as it counts: another model counts every resident item again, once."""
+        """
+        Return the counter of a model and the context as it counts: another model counts every resident item again,
+        once.
+        """
         if model == self.model:
             return self.counter, self.context
         counter = self.own_counter or counter_for(model, self.format.name)
@@ -320,7 +326,7 @@ class SessionState:
             context.recount(key, left)
 
     def _left_of(self, item: Item) -> int:
-        """Tokens of what the provider leaves of an item."""
+        """Return tokens of what the provider leaves of an item."""
         if item.kind is ItemKind.THINKING:
             return 0
         text = "{}" if item.kind is ItemKind.TOOL_CALL else PLACEHOLDER
@@ -372,7 +378,7 @@ class SessionState:
 
     def without(self, record: Collected) -> Context:
         """
-        The context as if a collection had not been; what came back is pinned in it.
+        Return the context as if a collection had not been; what came back is pinned in it.
 
         Raises LogError when it does not fit the window, or the messages are not those of before.
         """
@@ -403,7 +409,7 @@ class SessionState:
         return frozenset(came)
 
     def held_against(self, record: Collected) -> str:
-        """An item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
+        """Return an item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
         stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
         gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
         anew = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
@@ -416,13 +422,16 @@ class SessionState:
         return next(held, "")
 
     def with_again(self, record: Collected) -> Context:
-        """The context with a collection that was undone. Raises LogError when it does not fit the window."""
+        """Return the context with a collection that was undone. Raises LogError when it does not fit the window."""
         context = self._patched(record.hunks, record, self.numbers)
         context.leave_out(map(self.format.schema_name, record.schemas))
         return self.unbound(context, first_difference(self.context, context))
 
     def unbound(self, context: Context, place: int) -> Context:
-        """The context without thinking from this message on, where the model binds it to what stood before (N3b)."""
+        """
+        Return the context without thinking from this message on, where the model binds it to what
+        stood before (N3b).
+        """
         if not self.binds_thinking:
             return context
         later = (item for message in context.messages[place:] for item in message.items)
@@ -442,7 +451,7 @@ class SessionState:
         self.context.cursor = numbered(cursor, numbers)
 
     def load(self, saved: SavedMessage) -> Message:
-        """A message of the ledger or a checkpoint as the window holds it."""
+        """Return a message of the ledger or a checkpoint as the window holds it."""
         return saved.message(self._read, self.format)
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -498,24 +507,24 @@ class SessionState:
 
 
 def numbers_of(cursor: Cursor) -> Numbers:
-    """Where numbering stands at a cursor."""
+    """Return where numbering stands at a cursor."""
     return Numbers(items=cursor.items, messages=cursor.messages, units=cursor.units, summaries=cursor.summaries)
 
 
 def numbered(cursor: Cursor, numbers: Numbers) -> Cursor:
-    """The cursor with these numbers."""
+    """Return the cursor with these numbers."""
     return attrs.evolve(
         cursor, items=numbers.items, messages=numbers.messages, units=numbers.units, summaries=numbers.summaries
     )
 
 
 def new_items(arrival: Arrival, before: int) -> list[Item]:
-    """The items of an arrival that have not been numbered before."""
+    """Return the items of an arrival that have not been numbered before."""
     return [item for item in arrival.items() if number_of(item.id) > before]
 
 
 def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival:
-    """An arrival whose items are held as it was decided when they came."""
+    """Return an arrival whose items are held as it was decided when they came."""
 
     def held(message: Message) -> Message:
         items = [attrs.evolve(item, policy=policies.get(item.id, item.policy)) for item in message.items]
@@ -612,7 +621,7 @@ class Settings:
         return cls(config=config, format=opened.format, model=opened.model, counter=counter, objects=opened.objects)
 
     def record(self, session: str) -> Opened:
-        """What the ledger holds of it."""
+        """Return what the ledger holds of it."""
         import importlib.metadata
 
         return self.kept or Opened(
@@ -629,7 +638,7 @@ class Settings:
         )
 
     def fresh(self, read: ReadPayload, *, cites: bool = False) -> SessionState:
-        """The state before anything was said."""
+        """Return the state before anything was said."""
         return SessionState(
             config=self.config,
             format=format_named(self.format),

@@ -33,7 +33,7 @@ class Store:
     The files of one session.
 
     Without a directory they lie in a private temporary one, which goes when the store is closed. They belong to the
-    process that opened them: in a child that it forks the store is left behind, and the child's exit touches nothing.
+    process that opened them: in a child that it forks the store is left after, and the child's exit touches nothing.
 
     Args:
         directory: Where they lie, or None.
@@ -48,7 +48,7 @@ class Store:
         self.watch: Watch = UNWATCHED
         self._inherited_from = 0
         _OPEN.add(self)
-        # A session that nobody closes leaves nothing behind either, unless the process is killed.
+        # A session that no one closes leaves nothing after either, unless the process is killed.
         self._folder: TemporaryFolder | None = None
         if directory is None:
             self._folder = TemporaryFolder()
@@ -141,11 +141,11 @@ class Store:
         return place
 
     def payload(self, place: ByteRange) -> Payload:
-        """The payload of a line of the master log."""
+        """Return the payload of a line of the master log."""
         return self.log.read(place).payload
 
     def settings(self) -> Opened:
-        """How the session was opened last; where no ledger tells, what the log says, and no configuration."""
+        """Return how the session was opened last; where no ledger tells, what the log says, and no configuration."""
         newest = self.newest_checkpoint()
         found = self.ledger.opened_last(0 if newest is None else newest.at.ledger)
         if found is None and newest is not None:
@@ -157,7 +157,7 @@ class Store:
         return found
 
     def reaches(self, position: Position) -> bool:
-        """Whether lines of both files end there."""
+        """Return whether lines of both files end there."""
         ends = ((self.log.journal, position.log), (self.ledger.journal, position.ledger))
         return all(
             place == 0 or (place <= journal.size and journal.read(ByteRange(place - 1, place)) == b"\n")
@@ -173,7 +173,7 @@ class Store:
 
     def state_at(self, end: Position, fresh: Callable[[], SessionState]) -> SessionState:
         """
-        The state at a moment: the newest checkpoint before it, and what happened since.
+        Return the state at a moment: the newest checkpoint before it, and what happened since.
 
         Raises LogError, naming file and bytes, when log and ledger do not fit together.
         """
@@ -191,7 +191,7 @@ class Store:
         return state
 
     def newest_checkpoint(self) -> Checkpoint | None:
-        """The newest checkpoint that was not taken back."""
+        """Return the newest checkpoint that was not taken back."""
         return next(self._standing(self.position), None)
 
     def mend(self) -> int:
@@ -246,7 +246,7 @@ class Store:
             return
 
     def _standing(self, end: Position) -> Iterator[Checkpoint]:
-        """The checkpoints of this session up to a moment that nothing took back since, newest first."""
+        """Yield the checkpoints of this session up to a moment that nothing took back since, newest first."""
         for checkpoint in self.checkpoints.newest(end):
             if checkpoint.session != self.session or not self.reaches(checkpoint.at):
                 self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "task_state.json"
 
 VERSION: Final = 3
-"""Of the file, and of what the extractor finds: one of another version is passed over, and made anew."""
+"""Of the file, and of what the extractor finds: one of another version is passed over, and made again."""
 
 _MARK_BYTES = 4_096
 _log = logger("gc_core.task_file")
@@ -80,7 +80,7 @@ class SavedState:
 
     @classmethod
     def read(cls, directory: Path) -> Self | None:
-        """The one in a session's directory; None without one. Raises StateError for one that cannot be read."""
+        """Return the one in a session's directory; None without one. Raises StateError for one that cannot be read."""
         data = FileBackend(directory).read(FILE_NAME)
         if data is None:
             return None
@@ -96,7 +96,7 @@ class SavedState:
 
 
 def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | None:
-    """What is known already of a session's task, if it fits its log and its ledger; None otherwise."""
+    """Return what is known already of a session's task, if it fits its log and its ledger; None otherwise."""
     if store.temporary:
         return None
     try:
@@ -110,12 +110,12 @@ def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | 
 
 
 def mark_at(log: MasterLog, end: int) -> str:
-    """A digest of the last bytes before a place: after a crash others may stand there."""
+    """Return a digest of the last bytes before a place: after a crash others may stand there."""
     return hashlib.sha256(log.journal.read(ByteRange(max(0, end - _MARK_BYTES), end))).hexdigest() if end else ""
 
 
 def state_flaws(directory: Path, session: str) -> Iterator[str]:
-    """What is wrong with the file in a session's directory, if there is one. Only reads."""
+    """Yield what is wrong with the file in a session's directory, if there is one. Only reads."""
     try:
         saved = SavedState.read(directory)
         if saved is None:

@@ -2,7 +2,7 @@
 A session's accounts with its provider, kept in the ledger: every report, what was booked apart, what broke a prefix.
 
 The sums are made from the ledger when somebody asks for them, and go on from there: a session that is opened again goes
-on counting, and a session that nobody asks pays nothing. What was taken back by a rollback was paid all the same.
+on counting, and a session that no one asks pays nothing. What was taken back by a rollback was paid all the same.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SUMMARIES = "summaries"
 """What calls of a summarizer are booked as."""
 
 UNREPORTED, REFUSED = APART = ("calls without a report", "replies not taken")
-"""What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage nobody
+"""What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage no one
 reported, and those whose reply a plugin found inconsistent."""
 
 
 def checked(usage: Usage) -> Usage:
-    """The counts as they are. Raises MessageError, naming it, for one that is no number of tokens."""
+    """Return the counts as they are. Raises MessageError, naming it, for one that is not a number of tokens."""
     for field in attrs.fields(Usage):
         value = getattr(usage, field.name)
         if field.name == "iterations":
@@ -52,7 +52,7 @@ class LedgerAccount:
         self._reached = 0
 
     def calls(self) -> Iterator[CallAccount]:
-        """The model calls since this was last asked, oldest first. Raises LogError at a line that is none."""
+        """Yield the model calls since this was last asked, oldest first. Raises LogError at a line that is none."""
         for place, entry in self._ledger.entries(self._reached):
             self._reached = place.end
             call = followed(self._account, entry)
@@ -60,7 +60,7 @@ class LedgerAccount:
                 yield call
 
     def report(self) -> CacheReport:
-        """The accounts as the ledger tells them. Raises LogError at a line that is none."""
+        """Return the accounts as the ledger tells them. Raises LogError at a line that is none."""
         collections.deque(self.calls(), maxlen=0)
         return self._account.report()
 
@@ -95,7 +95,7 @@ def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
 
 
 def _told(record: Collected) -> str:
-    """A collection in words: why, by whom, from where to where."""
+    """Return a collection in words: why, by whom, from where to where."""
     reason = "" if record.reason is None else record.reason.value
     by = ", ".join(dict.fromkeys(removal.strategy for removal in record.removals if removal.strategy))
     head = ", and what waited at the head took effect" if record.changed_head else ""
@@ -120,7 +120,7 @@ class CallWatch:
         self._began = time.time()
 
     def observed(self, raw: int, usage: Usage, reply: object) -> Observed:
-        """The entry of a call: ``raw`` is the request's own count."""
+        """Return the entry of a call: ``raw`` is the request's own count."""
         self._minute_before = self._minute.tokens
         self._minute.add(time.time(), usage)
         return Observed(
@@ -133,7 +133,7 @@ class CallWatch:
         )
 
     def above(self, tpm_budget: int | None) -> int:
-        """Tokens of the last minute when the last call brought them above the budget, else 0."""
+        """Return tokens of the last minute when the last call brought them above the budget, else 0."""
         if tpm_budget is None or self._minute_before > tpm_budget:
             return 0
         return self._minute.tokens if self._minute.tokens > tpm_budget else 0
@@ -144,7 +144,7 @@ class CallWatch:
 
     def summaries(self, result: GCResult | None, model: str | None) -> Iterator[Booked]:
         """
-        The entries of what summarizers took since this was last asked.
+        Yield the entries of what summarizers took since this was last asked.
 
         Where the one of a collection never tells, its calls are estimated by the originals' and the summaries' tokens.
         """

@@ -1,1 +1,1 @@
-"""Summaries: what must survive, the extract, the checks, and the model behind an extra."""
+"""Summaries: what must survive, the extract, the checks, and the model after an extra."""

@@ -22,10 +22,10 @@ _ASSIGNED_AMONG = regex(
     r"\b([A-Za-z_][\w.-]{1,40})(?: ?= ?|: )(\"[^\"\n]{1,60}\"|[\w./:@+-]{0,59}\w)(?![\w(\[/]| ?[-*+/%&|^<(\[]{1,2} ?\w)"
 )
 _ATTRIBUTE = regex(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
-"""A name of code in the place of a value: nobody's setting."""
+"""A name of code in the place of a value: no one's setting."""
 
 _PART = regex(r"^__|\.\w{1,4}$")
-"""A file or a module in the place of a key: a listing's count, nobody's setting."""
+"""A file or a module in the place of a key: a listing's count, no one's setting."""
 
 _SHORT_TEXT = 2_000
 """Characters up to which assignments are looked for in the midst of a line too."""
@@ -61,7 +61,7 @@ def changed_values(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iter
 
 def _assignments(item: Item, calls: Mapping[str, ToolCall]) -> tuple[str, dict[str, str | None]]:
     """
-    What an item assigns, None to a key with several values, and of which file.
+    Return what an item assigns, None to a key with several values, and of which file.
 
     Values of one file are compared with those of the same file alone: another file's port is another port.
     """

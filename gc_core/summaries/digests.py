@@ -1,7 +1,7 @@
 """
 The digest: entries, one a line, of what was reached and learned long ago.
 
-An entry is written once, from originals, and stays word for word until it is selected away: where the digest is full,
+An entry is written once, from originals, and stays verbatim until it is selected away: where the digest is full,
 the least important entries leave. Nothing is ever told again in other words, so nothing drifts.
 """
 
@@ -28,7 +28,7 @@ _WORTH: Final = (
     (regex(r"- The user said"), 2.0, 0.25),
 )
 """
-Pattern, worth, and the share of the entries behind which it is worth half as much: a digest full of the first days
+Pattern, worth, and the share of the entries after which it is worth half as much: a digest full of the first days
 tells nothing of now.
 """
 
@@ -48,8 +48,8 @@ _TRIES = 64
 
 def digest_text(request: SummaryRequest, written: str) -> str:
     """
-    What the digest told already and what was written of the new originals, in at most ``request.room`` tokens, in the
-    order of time; each entry once, its newest place counting.
+    Return what the digest told already and what was written of the new originals, in at most ``request.room`` tokens,
+    in the order of time; each entry once, its newest place counting.
     """
     entries = [*request.entries, *_as_entries(written)]
     newest_first = list(dict.fromkeys(reversed(entries)))
@@ -57,14 +57,14 @@ def digest_text(request: SummaryRequest, written: str) -> str:
 
 
 def _as_entries(written: str) -> list[str]:
-    """What a summarizer wrote, an entry a line, whatever it put before the lines; heads are none."""
+    """Return what a summarizer wrote, an entry a line, whatever it put before the lines; heads are none."""
     lines = (line.strip().lstrip("-*•#").strip() for line in written.splitlines())
     told = (line for line in lines if any(map(str.isalnum, line)) and not line.endswith(":"))
     return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in told]
 
 
 def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
-    """The most important entries that fit, in their order."""
+    """Return the most important entries that fit, in their order."""
     room, count = request.room, request.count
     costs = [count(f"{entry}\n") for entry in entries]
     ranked = sorted(range(len(entries)), key=lambda place: -_worth(entries, place, request))

@@ -21,7 +21,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
-"""Stands alone in a line before and behind quoted lines; no quoted line begins so."""
+"""Stands alone in a line before and after quoted lines; no quoted line begins so."""
 
 FACTS_SHARE, FEW_FACTS = 1 / 3, 400
 """
@@ -41,9 +41,9 @@ _TRIES = 12
 _SHORT_ARGUMENTS = 240
 
 _UNSAID = frozenset({ItemKind.THINKING, ItemKind.OPAQUE})
-"""What nobody reads again: providers drop it."""
+"""What no one reads again: providers drop it."""
 
-# Nobody can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
+# No one can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
 # and what stands where a byte was no text. Line ends other than \n would make two lines of one.
 _NOISE = regex(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029\ufffd\ud800-\udfff]")
 
@@ -60,7 +60,7 @@ class ExtractiveSummarizer:
     """
 
     def summarize(self, request: SummaryRequest) -> str:
-        """What happened, in at most ``request.max_tokens`` tokens; never empty."""
+        """Return what happened, in at most ``request.max_tokens`` tokens; never empty."""
         facts = _facts_that_fit(request)
         text = _written(request, facts, (), ())
         if request.form is SummaryForm.DIGEST:
@@ -72,7 +72,10 @@ class ExtractiveSummarizer:
 
 
 def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
-    """Those that no summary may lack, and more of the same ranking; in a small room more of what was said alone."""
+    """
+    Return those that no summary may lack, and more of the same ranking; in a small room more of
+    what was said alone.
+    """
     known = kept_facts(request.items)
     if request.form is SummaryForm.DIGEST:
         known = tuple(fact for fact in known if _lasts(fact))
@@ -87,14 +90,14 @@ def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
 
 
 def _lasts(fact: KeptFact) -> bool:
-    """Whether anybody wants to know it after hundreds of steps: goals reached, lessons, what was changed."""
+    """Return whether anybody wants to know it after hundreds of steps: goals reached, lessons, what was changed."""
     if fact.kind is KeptKind.FILE:
         return fact.asked in {kind.value for kind in CHANGES}
     return RANKS[fact.kind] <= RANKS[KeptKind.REQUEST]
 
 
 def _facts_share(request: SummaryRequest) -> float:
-    """The more users said, the more is for facts; a digest is nothing else."""
+    """Return the more users said, the more is for facts; a digest is nothing else."""
     if request.form is SummaryForm.DIGEST:
         return 1.0
     said = sum(item.original_tokens for item in request.items if item.kind is ItemKind.USER_TEXT)
@@ -118,7 +121,7 @@ class _Line:
 
 def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
     """
-    The lines with most names per token first, a name counting once; then in their order.
+    Return the lines with most names per token first, a name counting once; then in their order.
 
     What a line costs is guessed from its item until it is about to be taken: counting is what takes time.
     """
@@ -164,7 +167,7 @@ def _worth(line: _Line, fresh: int) -> float:
 
 
 def _candidates(request: SummaryRequest) -> Iterator[_Line]:
-    """Every line that carries one of the names, the first of equal ones."""
+    """Yield every line that carries one of the names, the first of equal ones."""
     wanted = frozenset(request.names)
     focus = focus_pattern(request.focus)
     seen: set[str] = set()
@@ -182,7 +185,10 @@ def _candidates(request: SummaryRequest) -> Iterator[_Line]:
 
 
 def _named_lines(item: Item) -> Iterator[tuple[int, str, Sequence[str]]]:
-    """Where each line of an item stands that names something, the line, its names; none that is too long to quote."""
+    """
+    Yield where each line of an item stands that names something, the line, its names; none that is
+    too long to quote.
+    """
     reached = 0
     for text, scanned in _texts(item):
         for span in scanned.spans:
@@ -192,7 +198,7 @@ def _named_lines(item: Item) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 
 def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
-    """The text with its names; of long arguments the texts in them, for lines of JSON are nobody's lines."""
+    """Yield the text with its names; of long arguments the texts in them, for lines of JSON are no one's lines."""
     arguments = arguments_of(item) if item.kind is ItemKind.TOOL_CALL and len(item.text) > _SHORT_ARGUMENTS else None
     if arguments is None:
         yield item.text, item.scan
@@ -202,7 +208,10 @@ def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
 
 
 def _names_that_fit(request: SummaryRequest, text: str, tokens: int) -> list[str]:
-    """Names that the text does not show yet, in their order; their tokens are guessed, and looked at in the end."""
+    """
+    Return names that the text does not show yet, in their order; their tokens are guessed, and
+    looked at in the end.
+    """
     if tokens <= 0:
         return []
     shown = scan(text).names
@@ -234,7 +243,7 @@ def _written(request: SummaryRequest, facts: Iterable[KeptFact], lines: Sequence
 
 
 def _quoted(lines: Sequence[_Line]) -> Iterator[str]:
-    """The lines behind their items' ids, in their order."""
+    """Yield the lines after their items' ids, in their order."""
     reached = -1
     for line in sorted(lines, key=lambda line: (line.place, line.start)):
         if line.place != reached:
@@ -249,7 +258,7 @@ def _head(item: Item) -> str:
 
 
 def _shortest(request: SummaryRequest) -> str:
-    """The longest of some texts that fits; the very last one when none does."""
+    """Return the longest of some texts that fits; the very last one when none does."""
     first, last = request.first_turn, request.last_turn
     turns = f"Turn {first}" if first == last else f"Turns {first}-{last}"
     texts = (f"{turns}: {len(request.items)} items passed.", f"{turns} passed.", f"{turns}.", "Passed.", ".")
@@ -258,7 +267,7 @@ def _shortest(request: SummaryRequest) -> str:
 
 def _fitted(request: SummaryRequest, facts: list[KeptFact], lines: list[_Line], names: list[str]) -> str:
     """
-    The text within its room. Counts of parts are not the count of the whole, so the least important parts go.
+    Return the text within its room. Counts of parts are not the count of the whole, so the least important parts go.
 
     What is taken last goes first: names, lines, facts; always more at a time, so that it ends soon.
     """

@@ -21,7 +21,7 @@ from gc_core.summaries.sentences import sentences_with, with_the_one_before
 from gc_core.values.items import Item, ItemKind
 
 PASTE_TOKENS: Final = 500
-"""User text above this size was hardly written by the user: what it demands comes behind everything else."""
+"""User text above this size was hardly written by the user: what it demands comes after everything else."""
 
 _SHORT = 160
 """Characters of a line that says what somebody asked or what came of it."""
@@ -47,7 +47,7 @@ class _Found:
     facts: tuple[KeptFact, ...] = ()
 
     def are_of(self, items: Sequence[Item]) -> bool:
-        """Whether these are the very items that the facts were found in."""
+        """Return whether these are the very items that the facts were found in."""
         return len(items) == len(self._of) and all(known() is item for known, item in zip(self._of, items, strict=True))
 
 
@@ -56,7 +56,7 @@ _newest = _Found()
 
 def kept_facts(items: Sequence[Item]) -> tuple[KeptFact, ...]:
     """
-    All that is worth telling of the originals, in their order; each text of a kind once. O(length).
+    Return all that is worth telling of the originals, in their order; each text of a kind once. O(length).
 
     The extract, the list of facts and the validator ask one after the other for the facts of the same request: finding
     them is most of what a summary costs, so the newest are remembered.
@@ -77,7 +77,7 @@ def _found_in(items: Sequence[Item]) -> tuple[KeptFact, ...]:
 
 def _each_once(found: Iterable[KeptFact]) -> Iterator[KeptFact]:
     """
-    The last of equal ones, so that what was said again counts as new; a sentence is of its first kind alone.
+    Yield the last of equal ones, so that what was said again counts as new; a sentence is of its first kind alone.
 
     A claim that is a part of an outcome makes that unverified; a request is left out when it is told as something else.
     """
@@ -104,7 +104,7 @@ def _says_no_more(fact: KeptFact, text: str) -> bool:
 
 
 def _said(items: Sequence[Item]) -> Iterator[KeptFact]:
-    """What user and assistant demanded, decided, asked and answered."""
+    """Yield what user and assistant demanded, decided, asked and answered."""
     endings = _endings(items)
     answered = max((place for place, item in enumerate(items) if item.kind is ItemKind.ASSISTANT_TEXT), default=-1)
     for place, item in enumerate(items):
@@ -135,7 +135,7 @@ def _demanded(place: int, item: Item) -> Iterator[KeptFact]:
 
 
 def _asked(place: int, item: Item, *, is_open: bool) -> Iterator[KeptFact]:
-    """How it begins, and of a paste also how it ends: the question often stands behind what is pasted."""
+    """Yield how it begins, and of a paste also how it ends: the question often stands after what is pasted."""
     kind = KeptKind.OPEN if is_open else KeptKind.REQUEST
     ends = (item.text.rstrip().rpartition("\n")[2],) if item.original_tokens > PASTE_TOKENS else ()
     lines = dict.fromkeys(first_line(text, _SHORT) for text in (item.text, *ends))
@@ -150,7 +150,7 @@ def _endings(items: Sequence[Item]) -> frozenset[int]:
 
 
 def _ended(text: str) -> Iterator[str]:
-    """How an answer begins, and its sentences that say how it went."""
+    """Yield how an answer begins, and its sentences that say how it went."""
     begun = first_line(text, _SHORT)
     told = [begun, *(sentence for sentence in sentences_with(text, _ENDS)[:2] if sentence not in begun)]
     yield from dict.fromkeys(filter(None, told))
@@ -160,7 +160,7 @@ _CHANGED = frozenset(kind.value for kind in CHANGES)
 
 
 def _files(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
-    """One fact a file: edited if it ever was, else read, with the last call that did so."""
+    """Return one fact a file: edited if it ever was, else read, with the last call that did so."""
     last: dict[str, KeptFact] = {}
     for place, item in enumerate(items):
         if item.kind is not ItemKind.TOOL_CALL:

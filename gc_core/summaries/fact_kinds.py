@@ -84,17 +84,17 @@ class KeptFact:
 
 
 def quoted(text: str) -> str:
-    """The text as one line between “ and ”, with nothing in it that would end the quotation."""
+    """Return the text as one line between “ and ”, with nothing in it that would end the quotation."""
     return f"“{plain(text)}”"
 
 
 def plain(text: str) -> str:
-    """A text as it stands in a quotation: one line, escaped, its own curly quotation marks straight."""
+    """Return a text as it is in a quotation: one line, escaped, its own curly quotation marks straight."""
     return escaped(" ".join(text.split())).translate(_PLAIN_QUOTES)
 
 
 def coded(text: str) -> str:
-    """A name or path between backticks, with nothing in it that would end them."""
+    """Return a name or path between backticks, with nothing in it that would end them."""
     return f"`{plain(text).replace('`', chr(39))[:260]}`"
 
 

@@ -11,7 +11,7 @@ from gc_core.summaries.fact_kinds import RANKS, KeptFact, KeptKind, plain
 from gc_core.values.summary import SummaryRequest
 
 MUST_PART: Final = 4
-"""One part in so many of the room is for what no summary may lack: a small budget demands few facts."""
+"""One part in this many of the room is for what no summary may lack: a small budget demands few facts."""
 
 _MOST_MISSES = 24
 """Facts that do not fit, after which no smaller one is looked for."""
@@ -20,17 +20,20 @@ _STOP_WORDS = frozenset({"the", "and", "for", "with", "that", "this", "from", "a
 
 
 def room_of(request: SummaryRequest) -> int:
-    """Tokens that the summary may have: always fewer than the originals."""
+    """Return tokens that the summary may have: always fewer than the originals."""
     return min(request.max_tokens, sum(item.original_tokens for item in request.items) - 1)
 
 
 def fact_tokens(fact: KeptFact, request: SummaryRequest) -> int:
-    """Tokens of its line in a list."""
+    """Return tokens of its line in a list."""
     return request.count(f"- {fact.told()}\n")
 
 
 def by_priority(facts: Iterable[KeptFact], focus: str = "") -> list[KeptFact]:
-    """The most important first: what a paste demands last, of equals what has to do with the focus, then the newest."""
+    """
+    Return the most important first: what a paste demands last, of equals what has to do with the focus, then the
+    newest.
+    """
     focussed = focus_pattern(focus)
 
     def rank(fact: KeptFact) -> tuple[bool, int, bool, int, int]:
@@ -49,7 +52,7 @@ def focus_pattern(focus: str) -> re.Pattern[str] | None:
 
 def chosen(ranked: Sequence[KeptFact], request: SummaryRequest, tokens: int) -> list[KeptFact]:
     """
-    The first of these that fit into so many tokens, in their order.
+    Return the first of these that fit into this many tokens, in their order.
 
     In the first round no kind takes more than a quarter of them, so that many demands leave room for the rest.
     """
@@ -76,18 +79,21 @@ def chosen(ranked: Sequence[KeptFact], request: SummaryRequest, tokens: int) -> 
 
 
 def required_facts(request: SummaryRequest) -> tuple[KeptFact, ...]:
-    """What no summary of this request may lack, the most important first: as much as fits a quarter of its room."""
+    """
+    Return what no summary of this request may lack, the most important first: as much as fits a
+    quarter of its room.
+    """
     return tuple(required_of(kept_facts(request.items), request))
 
 
 def required_of(facts: Iterable[KeptFact], request: SummaryRequest) -> list[KeptFact]:
-    """The same of facts that are known already."""
+    """Return the same of facts that are known already."""
     return chosen(by_priority(facts, request.focus), request, room_of(request) // MUST_PART)
 
 
 def is_told(fact: KeptFact, text: str, words: frozenset[str]) -> bool:
     """
-    Whether a text, made ``plain``, tells a fact: demands verbatim, all else verbatim or with all its marks.
+    Return whether a text, made ``plain``, tells a fact: demands verbatim, all else verbatim or with all its marks.
 
     An outcome without any path, id or number can only be told verbatim; anything else without them need not be told.
     """

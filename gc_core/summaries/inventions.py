@@ -1,7 +1,7 @@
 """
 Names and numbers that a text tells and that nothing which it was made of says.
 
-A name is what nobody says by chance: a path, a file, a symbol with ``_`` or camelCase, letters mixed with digits, an
+A name is what no one says by chance: a path, a file, a symbol with ``_`` or camelCase, letters mixed with digits, an
 address, an option, a word with a hyphen in backticks. Names are compared without case and separators, a path part by
 part, so that ``auth.py`` stands for ``src/auth.py`` and ``user id`` for ``userId``. A number counts from three digits:
 smaller ones are counted, not quoted. What rounds an original number, or is the sum or difference of two, is derived.
@@ -35,7 +35,7 @@ _ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/o
 
 
 def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
-    """Names and numbers of the text that occur in none of the originals, in their order. O(length of both)."""
+    """Return names and numbers of the text that occur in none of the originals, in their order. O(length of both)."""
     names = dict.fromkeys(_names(text))
     numbers = dict.fromkeys(_numbers(text))
     if not names and not numbers:
@@ -66,7 +66,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _is_told(name: str, squeezed: str) -> bool:
-    """Whether every part of a path, or the name as a whole or by its dots, occurs."""
+    """Return whether every part of a path, or the name as a whole or by its dots, occurs."""
     return all(_occurs(part, squeezed) for part in re.split(r"/+", name) if part)
 
 
@@ -88,7 +88,7 @@ def _squeeze(text: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Numbers that nobody tells by counting: three digits and more."""
+    """Numbers that no one tells by counting: three digits and more."""
     return (number for number in _NUMBER.findall(text) if sum(map(str.isdigit, number)) >= _LEAST_DIGITS)
 
 
@@ -97,7 +97,7 @@ def _plain(number: str) -> str:
 
 
 def _forms(number: str) -> Iterator[str]:
-    """A number as it may be written elsewhere: with a comma for a point, without separators, without a last 0."""
+    """Yield a number as it may be written elsewhere: with a comma for a point, without separators, without a last 0."""
     yield _plain(number)
     digits = re.sub(r"\D", "", number)
     yield digits
@@ -108,7 +108,10 @@ def _forms(number: str) -> Iterator[str]:
 
 
 def _is_known(number: str, known: AbstractSet[str]) -> bool:
-    """Whether it stands there in some form, a longer version of it does, or numbers that it rounds or adds up."""
+    """
+    Return whether it stands there in some form, a longer version of it does, or numbers that it
+    rounds or adds up.
+    """
     if not known.isdisjoint(_forms(number)):
         return True
     if "." in number or "," in number:
@@ -120,7 +123,7 @@ def _is_known(number: str, known: AbstractSet[str]) -> bool:
 
 
 def _is_round(number: str, known: Iterable[str]) -> bool:
-    """Whether a round number, of two digits that count, stands for an original one: 1,200 for 1,187."""
+    """Return whether a round number, of two digits that count, stands for an original one: 1,200 for 1,187."""
     zeros = len(number) - len(number.rstrip("0"))
     if len(number) - zeros > 2:  # noqa: PLR2004
         return False
@@ -130,7 +133,10 @@ def _is_round(number: str, known: Iterable[str]) -> bool:
 
 
 def _is_sum(number: int, known: Iterable[str]) -> bool:
-    """Whether two original numbers add up to it, or differ by it; of very many some always do, so none counts then."""
+    """
+    Return whether two original numbers add up to it, or differ by it; of very many some always do,
+    so none counts then.
+    """
     values = {int(other) for other in known if other.isdigit() and len(other) < 10}  # noqa: PLR2004
     if len(values) > _MOST_PAIRED:
         return False
@@ -138,7 +144,7 @@ def _is_sum(number: int, known: Iterable[str]) -> bool:
 
 
 def _rounds(other: str, number: str) -> bool:
-    """Whether a fraction with fewer places stands for this one."""
+    """Return whether a fraction with fewer places stands for this one."""
     places = len(number.partition(".")[2])
     if other.count(".") != 1 or number.count(".") != 1 or len(other.partition(".")[2]) <= places:
         return False

@@ -1,7 +1,7 @@
 """
 litellm, the library that reaches the models: how it is loaded, what its table knows, and what it answers or raises.
 
-It is imported when the first summary is asked for, which takes some seconds; it is told to read its table of models
+It is imported when the first summary is requested, which takes some seconds; it is told to read its table of models
 from its own files, so that only the model is asked over the network.
 """
 
@@ -68,7 +68,7 @@ class ModelFacts:
 
 def facts_of(model: str) -> ModelFacts:
     """
-    What litellm's table says of a model, under its whole name or without the provider.
+    Return what litellm's table says of a model, under its whole name or without the provider.
 
     The table is read, not ``litellm.get_model_info`` called: that one asks some local servers over HTTP.
     """
@@ -141,13 +141,13 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the same request may succeed later. litellm gives timeouts 408 and lost connections 500."""
+    """Return whether the same request may succeed later. litellm gives timeouts 408 and lost connections 500."""
     status = getattr(error, "status_code", None)
     return isinstance(status, int) and (status in _PASSING or status >= _SERVER_ERRORS)
 
 
 def told_error(error: Exception, *, attempts: int) -> str:
-    """The error on one line, with its status."""
+    """Return the error on one line, with its status."""
     status = getattr(error, "status_code", "none")
     message = " ".join(str(error).split())[:_LONGEST_MESSAGE]
     return f"{type(error).__name__} (status {status}) after {attempts} attempt{'s'[: attempts > 1]}: {message}"

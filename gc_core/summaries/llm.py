@@ -29,7 +29,7 @@ _log = logger("gc_core.summaries.llm")
 
 @attrs.frozen(kw_only=True)
 class _Ask:
-    """One call of the model, after a pause of so many seconds."""
+    """One call of the model, after a pause of this many seconds."""
 
     arguments: dict[str, Any]
     pause: float
@@ -107,7 +107,7 @@ class LLMSummarizer(_AsksAModel):
     """
 
     def summarize(self, request: SummaryRequest) -> str:
-        """The model's text; where the originals need several calls, the parts' texts below a heading each."""
+        """Return the model's text; where the originals need several calls, the parts' texts below a heading each."""
         litellm = model_library.loaded()
         flow = self._flow(request)
         answer: Any = None
@@ -128,7 +128,7 @@ class AsyncLLMSummarizer(_AsksAModel):
     """``LLMSummarizer`` for ``AsyncGCSession``, with the same options: the loop goes on while the model writes."""
 
     async def summarize(self, request: SummaryRequest) -> str:
-        """The model's text; where the originals need several calls, the parts' texts below a heading each."""
+        """Return the model's text; where the originals need several calls, the parts' texts below a heading each."""
         import asyncio
 
         litellm = await asyncio.to_thread(model_library.loaded)

@@ -1,4 +1,4 @@
-"""What a model is sent when it is asked for a summary, and in how many parts."""
+"""What a model is sent when it is requested a summary, and in how many parts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ModelQuestion:
     # ------------------------------------------------------------------ what is sent
 
     def arguments(self, part: Part) -> dict[str, Any]:
-        """The call for one part, as litellm takes it."""
+        """Return the call for one part, as litellm takes it."""
         options = self.options
         given = {"api_base": options.api_base, "api_key": options.api_key}
         return {
@@ -106,7 +106,7 @@ class ModelQuestion:
     # ------------------------------------------------------------------ in how many parts
 
     def parts(self) -> tuple[Part, ...]:
-        """All items in order, each in one part, and ``max_tokens`` shared out over the parts."""
+        """Return all items in order, each in one part, and ``max_tokens`` shared out over the parts."""
         request, room = self.request, self._room()
         groups = self._groups(room)
         if len(groups) == 1:
@@ -145,7 +145,7 @@ class ModelQuestion:
         return _Told(item=item, text=text, tokens=count(text) + 2)
 
     def _room(self) -> int:
-        """Tokens of transcript that one call may hold."""
+        """Return tokens of transcript that one call may hold."""
         model, max_tokens = self.options.summarization_model, self.request.max_tokens
         facts = facts_of(model)
         known = facts.input_tokens - self._output_tokens(max_tokens) if facts.input_tokens else UNKNOWN_WINDOW
@@ -170,7 +170,7 @@ def _part(group: Sequence[_Told], max_tokens: int, heading: str = "") -> Part:
 
 
 def _shares(tokens: int, sizes: Sequence[int]) -> list[int]:
-    """The tokens shared out by size, each share of at least LEAST_SHARE."""
+    """Return the tokens shared out by size, each share of at least LEAST_SHARE."""
     spare = tokens - LEAST_SHARE * len(sizes)
     return [LEAST_SHARE + spare * size // sum(sizes) for size in sizes]
 

@@ -30,7 +30,7 @@ _REGION: Final = regex(r"[a-z-]+\.")
 
 def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, format: str) -> Mapping[str, Any]:  # noqa: A002
     """
-    A summarizer's options, with what the configuration's keys say where it has none of its own.
+    Return a summarizer's options, with what the configuration's keys say where it has none of its own.
 
     Raises ConfigError when no model can be found for it.
     """
@@ -57,8 +57,8 @@ def _own(model: str | None, format: str) -> str:  # noqa: A002
 
 def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
     """
-    The cheapest model of a model's provider that can be sent so many tokens and writes a summary of them, as litellm
-    calls it. It has to be in the price list and in litellm's table, and not be withdrawn.
+    Return the cheapest model of a model's provider that can be sent this many tokens and writes a summary of them, as
+    litellm calls it. It must be in the price list and in litellm's table, and not be withdrawn.
 
     Raises ConfigError that says what is missing.
     """
@@ -73,7 +73,7 @@ def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
 
 
 def _candidates(model: str, tokens: int, day: dt.date) -> Iterator[tuple[float, str]]:
-    """What a summary would cost with each model, and the model's name."""
+    """Yield what a summary would cost with each model, and the model's name."""
     usage = Usage(input_tokens=tokens, output_tokens=int(tokens * SUMMARY_SHARE))
     through = model.rpartition("/")[0]
     for offer in offers_beside(model, day):

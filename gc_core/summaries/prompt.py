@@ -1,4 +1,4 @@
-"""What a model is told when it is asked for a summary: the prompt and the transcript."""
+"""What a model is told when it is requested a summary: the prompt and the transcript."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _SPOKEN: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 
 def with_instructions(instructions: str) -> str:
     """
-    A prompt that asks for something else than the sections of the default.
+    Return a prompt that asks for something else than the sections of the default.
 
     What is said of the transcript, that it is data, and what every summary has to obey to be accepted stays.
     """
@@ -88,7 +88,7 @@ def with_instructions(instructions: str) -> str:
 
 def filled(prompt: str, *, max_tokens: int, focus: str = "", complaints: Iterable[str] = ()) -> str:
     """
-    The prompt with its placeholders filled.
+    Return the prompt with its placeholders filled.
 
     A focus and complaints for which the prompt has no placeholder are told at its end: they are never lost.
     """
@@ -107,7 +107,7 @@ def filled(prompt: str, *, max_tokens: int, focus: str = "", complaints: Iterabl
 def told(
     items: Iterable[Item], *, count: Callable[[str], int], tool_output_tokens: int = 500, most: int | None = None
 ) -> str:
-    """The items as a transcript, in their order, each as ``told_item`` tells it."""
+    """Return the items as a transcript, in their order, each as ``told_item`` tells it."""
     return "\n\n".join(told_item(item, count=count, tool_output_tokens=tool_output_tokens, most=most) for item in items)
 
 
@@ -115,7 +115,7 @@ def told_item(
     item: Item, *, count: Callable[[str], int], tool_output_tokens: int = 500, most: int | None = None
 ) -> str:
     """
-    One item below its heading.
+    Return one item below its heading.
 
     What user and agent said stands whole unless it has more than ``most`` tokens; anything else (tool outputs,
     arguments, thinking, attachments) is cut to head and tail where it has more than ``tool_output_tokens``. Nothing in
@@ -127,7 +127,7 @@ def told_item(
 
 
 def told_names(names: Iterable[str], *, count: Callable[[str], int], tokens: int) -> str:
-    """The first names that fit into so many tokens, one a line, in their fence; "" for none."""
+    """Return the first names that fit into this many tokens, one a line, in their fence; "" for none."""
     lines: list[str] = []
     for name in names:
         tokens -= count(name) + 1
@@ -138,12 +138,15 @@ def told_names(names: Iterable[str], *, count: Callable[[str], int], tokens: int
 
 
 def fenced(tag: str, text: str) -> str:
-    """The text between an opening and a closing tag."""
+    """Return the text between an opening and a closing tag."""
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
 def head_and_tail(text: str, *, tokens: int, count: Callable[[str], int]) -> str:
-    """The text, or its beginning and end in at most so many tokens with a line between them that says what is gone."""
+    """
+    Return the text, or its beginning and end in at most this many tokens with a line between them that says what was
+    removed.
+    """
     total = count(text)
     if total <= tokens:
         return text

@@ -35,7 +35,7 @@ _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_with(text: str, words: Sequence[str]) -> list[str]:
-    """The sentences that have one of these words, in their order, verbatim but for white space."""
+    """Return the sentences that have one of these words, in their order, verbatim but for white space."""
     if len(text) > LONG_TEXT:
         ends = (text[: LONG_TEXT // 2], text[-LONG_TEXT // 2 :])
         return list(dict.fromkeys(sentence for end in ends for sentence in _sentences(end, words)))
@@ -44,7 +44,7 @@ def sentences_with(text: str, words: Sequence[str]) -> list[str]:
 
 def with_the_one_before(text: str, sentence: str) -> str:
     """
-    A short sentence with the one before it in the same paragraph, where that is short too: "Never exceed without
+    Return a short sentence with the one before it in the same paragraph, where that is short too: "Never exceed without
     explicit approval." says nothing without what must not be exceeded. A question is none of it.
     """
     place = text.find(sentence)
@@ -78,7 +78,7 @@ def _sentences(text: str, words: Sequence[str]) -> dict[str, None]:
 
 
 def _places(lower: str, word: str) -> Iterator[int]:
-    """Where a word stands, as a word of its own; not too often, for a text may be one word a million times."""
+    """Yield where a word stands, as a word of its own; not too often, for a text may be one word a million times."""
     place, size = lower.find(word), len(word)
     for _ in range(MOST_SENTENCES * 4):
         if place < 0:

@@ -16,7 +16,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
 
 FACTS_HEAD: Final = "Facts:"
-"""The line before a list of facts, each a line behind ``- ``."""
+"""The line before a list of facts, each a line after ``- ``."""
 
 _FENCE = "```"
 _MOST_NAMED = 6
@@ -115,7 +115,7 @@ class SummaryValidator:
 
 def with_facts(request: SummaryRequest, text: str) -> str:
     """
-    The text, and under ``Facts:`` the required facts that it does not tell, the most important first, as far as
+    Return the text, and under ``Facts:`` the required facts that it does not tell, the most important first, as far as
     ``request.max_tokens`` allows. Nothing of the text itself is changed; a blank one is returned as it is.
     """
     missing = _missing(request, text) if text.strip() else []
@@ -135,7 +135,7 @@ def _listed(text: str, facts: Sequence[KeptFact]) -> str:
 
 
 def _shortened(request: SummaryRequest, facts: Sequence[KeptFact], over: int) -> list[KeptFact]:
-    """Without so many of the last ones that about ``over`` tokens are saved, and at least without one."""
+    """Without this many of the last ones that about ``over`` tokens are saved, and at least without one."""
     left = list(facts)
     while left and over > 0:
         over -= fact_tokens(left.pop(), request)
@@ -181,7 +181,7 @@ def _tenses(text: str) -> Iterator[str]:
 
 
 def _unheard_of(request: SummaryRequest, text: str) -> str:
-    """Names and numbers that none of the originals says, nor the request itself."""
+    """Return names and numbers that none of the originals says, nor the request itself."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
     found = invented(text, (*said, *request.entries, *request.names, request.focus))
     if not found:
@@ -203,12 +203,12 @@ def _lacking(request: SummaryRequest, text: str) -> str:
 
 
 def prose_of(text: str) -> str:
-    """What is said in the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
+    """Return what is said in the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
     return "\n".join(_QUOTED.sub(" ", line) for line in _own_lines(text.split("\n")))
 
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:
-    """Lines outside of fences and lists of facts; a fence that nothing closes hides nothing."""
+    """Yield lines outside of fences and lists of facts; a fence that nothing closes hides nothing."""
     fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
     closing = dict(zip(fences[::2], fences[1::2], strict=False))
     hidden_to, listing = -1, False

@@ -24,13 +24,13 @@ class StateExtractor(Protocol):
 
     def extract(self, state: TaskState, items: Sequence[Item], objective: str) -> TaskState:
         """
-        The state with what these items say.
+        Return the state with what these items say.
 
         Args:
             state: What was known before.
             items: The originals that arrived since, in their order: texts of users and assistants, thinking, calls and
-                results, as they stand in the log. Tokens are counted of texts of users alone.
-            objective: What the agent is to reach, "" where nobody says so.
+                results, as they are in the log. Tokens are counted of texts of users alone.
+            objective: What the agent is to reach, "" where no one says so.
 
         """
 
@@ -50,7 +50,7 @@ def extracted(
     guard: Callable[[], AbstractContextManager[Attempt]],
 ) -> TaskState:
     """
-    The state by an extractor, checked; by the core's own where that raises, or returns what cannot be.
+    Return the state by an extractor, checked; by the core's own where that raises, or returns what cannot be.
 
     ``guard`` catches what a plugin raises, and keeps it.
     """

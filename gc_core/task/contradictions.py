@@ -139,7 +139,7 @@ class Subject:
         permits: It allows something.
         corrects: It says of itself that it changes something.
         skeleton: Its words with every number left open, and ``numbers`` those.
-        numbers: See ``skeleton``; each with the word behind it.
+        numbers: See ``skeleton``; each with the word after it.
 
     """
 
@@ -159,7 +159,7 @@ class Subject:
 
 @functools.lru_cache(maxsize=4_096)
 def subject_of(text: str) -> Subject:
-    """What a sentence is about; linear in it, and remembered for the newest few thousand."""
+    """Return what a sentence is about; linear in it, and remembered for the newest few thousand."""
     plain = text.replace("’", "'").replace("`", "")
     dropped = tuple(dict.fromkeys(filter(None, (meaning(old) for old in _dropped_in(plain)))))
     gone = frozenset(word for words in dropped for word in words)
@@ -184,7 +184,7 @@ def subject_of(text: str) -> Subject:
 
 @functools.lru_cache(maxsize=4_096)
 def meaning(text: str) -> frozenset[str]:
-    """The words of a text that carry meaning, in small letters, without a plural's ending."""
+    """Return the words of a text that carry meaning, in small letters, without a plural's ending."""
     return frozenset(_meaningful(text)).union(*map(_pairs, _DENSE.findall(text)))
 
 
@@ -194,13 +194,16 @@ def _meaningful(text: str) -> Iterator[str]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    """What stands without blanks, in pairs of letters that overlap: those of two sentences about one thing agree."""
+    """
+    Return what stands without blanks, in pairs of letters that overlap: those of two sentences
+    about one thing agree.
+    """
     return map("".join, itertools.pairwise(run))
 
 
 def supersedes(new: Subject, old: Subject) -> float:
     """
-    How surely a later sentence takes an earlier one back, from 0 (it does not) to 1.
+    Return how surely a later sentence takes an earlier one back, from 0 (it does not) to 1.
 
     At 1 it certainly does, and may do so to several; below, only the likeliest one is meant.
     """
@@ -211,7 +214,8 @@ def supersedes(new: Subject, old: Subject) -> float:
 
 def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int | None:
     """
-    Which of several sentences is about the same thing as these words, by their words; None where none clearly is.
+    Return which of several sentences is about the same thing as these words, by their words; None where none clearly
+    is.
 
     A word counts the less the more of the sentences have it, so that one of a kind is worth several common ones.
     """
@@ -226,8 +230,8 @@ def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int 
 
 def are_of_one_mould(new: Subject, old: Subject) -> bool:
     """
-    Whether a sentence puts other words in two or more places of another one, and none more or less: it says the same
-    of another thing, and corrects nothing.
+    Return whether a sentence puts other words in two or more places of another one, and none more or less: it says the
+    same of another thing, and corrects nothing.
     """
     import difflib
 
@@ -316,13 +320,13 @@ def _sets_otherwise(new: Subject, old: Subject) -> bool:
 
 
 def _of_other_things(new: Subject, old: Subject) -> bool:
-    """Both set something, in like words, and each of something that the other has a word less for."""
+    """Return both set something, in like words, and each of something that the other has a word less for."""
     pairs = [(subject - {""}, known - {""}) for subject, _ in new.slots for known, _ in old.slots]
     return bool(pairs) and all(subject - known and known - subject for subject, known in pairs)
 
 
 def _alike(value: frozenset[str], was: frozenset[str]) -> bool:
-    """Both are numbers, or neither is: "30 seconds" and "src/" say different things of one subject."""
+    """Return both are numbers, or neither is: "30 seconds" and "src/" say different things of one subject."""
     return _has_digit(value) == _has_digit(was)
 
 
@@ -331,7 +335,7 @@ def _has_digit(words: Iterable[str]) -> bool:
 
 
 def _counts_otherwise(new: Subject, old: Subject) -> bool:
-    """The same words with other numbers of the same things."""
+    """Return the same words with other numbers of the same things."""
     if not new.numbers or not new.skeleton or new.numbers == old.numbers or new.negative != old.negative:
         return False
     units = [unit for _, unit in new.numbers]
@@ -348,7 +352,7 @@ def _takes_back(new: Subject, old: Subject) -> float:
 
 
 def _turns_round(new: Subject, old: Subject) -> float:
-    """What was forbidden is demanded or allowed now, or the other way round."""
+    """Return what was forbidden is demanded or allowed now, or the other way round."""
     if new.negative == old.negative or not new.words or not old.words or new.no_longer:
         return 0.0
     shared = len(new.words & old.words)

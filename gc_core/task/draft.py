@@ -46,7 +46,7 @@ class Draft:
     """
     What an extraction works on: loaded once, changed item by item in O(1) but for contradictions, and frozen once.
 
-    Lists hold the oldest entry first. What a contradiction looks through is what is in force, and that is bounded.
+    Lists hold the oldest entry first. What a contradiction looks through is what is in effect, and that is bounded.
     """
 
     constraints: list[Constraint]
@@ -63,7 +63,7 @@ class Draft:
 
     @classmethod
     def of(cls, state: TaskState) -> Draft:
-        """A draft that begins with a state."""
+        """Return a draft that begins with a state."""
         return cls(
             constraints=list(state.constraints),
             decisions=list(state.decisions_made),
@@ -79,7 +79,7 @@ class Draft:
         )
 
     def frozen(self, objective: str) -> TaskState:
-        """The state that came of it, within its bounds."""
+        """Return the state that came of it, within its bounds."""
         waiting = tuple(self.waiting.values())[-values.MOST_WAITING :]
         constraints = self._within("constraint", self.constraints, values.MOST_CONSTRAINTS)
         decisions = self._within("decision", self.decisions, values.MOST_DECISIONS)
@@ -238,13 +238,13 @@ def error_key(error: ErrorPattern) -> tuple[str, str]:
 
 
 def with_reasons(decision: Decision, reasons: Iterable[Reason]) -> Decision:
-    """The decision with its chain of reasons, each once, and none that is the decision itself."""
+    """Return the decision with its chain of reasons, each once, and none that is the decision itself."""
     chain = dict.fromkeys(reason for reason in reasons if reason.text != decision.text)
     return attrs.evolve(decision, reasons=tuple(chain)[: values.MOST_REASONS])
 
 
 def _said_before(entries: list[D], new: D) -> int | None:
-    """The place of the entry in force that says the same."""
+    """Return the place of the entry in effect that says the same."""
     plain = new.text.casefold().rstrip(".! ")
     for place in range(len(entries) - 1, -1, -1):
         if entries[place].in_force and entries[place].text.casefold().rstrip(".! ") == plain:
@@ -253,7 +253,7 @@ def _said_before(entries: list[D], new: D) -> int | None:
 
 
 def _only_takes_back(subject: Subject, text: str) -> bool:
-    """Whether a sentence demands nothing itself."""
+    """Return whether a sentence demands nothing itself."""
     if subject.topic:
         return not subject.chosen
     return subject.permits and not subject.negative and not is_strong(text)
@@ -264,7 +264,7 @@ def _again(known: D, new: D) -> D:
 
 
 def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
-    """Entries in force that are contradicted, each with how surely; none of the same item, which says both."""
+    """Entries in effect that are contradicted, each with how surely; none of the same item, which says both."""
     others = [(entry, subject_of(entry.text)) for entry in entries if entry.in_force and entry.item != item]
     words = subject.words.union(subject.topic, *subject.dropped)
     scored = ((supersedes(subject, other), entry) for entry, other in others if not words.isdisjoint(other.words))
@@ -272,7 +272,7 @@ def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> lis
 
 
 def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
-    """The one demand that a correction speaks of: it shares words with it that hardly another demand has."""
+    """Return the one demand that a correction speaks of: it shares words with it that hardly another demand has."""
     subjects = [subject_of(demand.text) for demand in demands]
     found = topic_among(subject.words, [each.words for each in subjects])
     return [] if found is None or are_of_one_mould(subject, subjects[found]) else [demands[found]]
@@ -285,7 +285,7 @@ def _mark(entries: list[D], gone: Demand, item: str) -> None:
 
 
 def _worth(entry: object, place: int) -> tuple[float, ...]:
-    """The least worthy first."""
+    """Return the least worthy first."""
     if isinstance(entry, ErrorPattern):
         return bool(entry.lessons), entry.in_force, min(entry.times, 3), place
     times = entry.times if isinstance(entry, Constraint | Decision | EntityState) else 1

@@ -51,7 +51,7 @@ class DeterministicExtractor:
     """
 
     def extract(self, state: TaskState, items: Sequence[Item], objective: str) -> TaskState:
-        """The state with what these items say: O(items), and O(state) once."""
+        """Return the state with what these items say: O(items), and O(state) once."""
         objective = objective or state.objective
         if not items:
             return state if objective == state.objective else attrs.evolve(state, objective=objective)
@@ -213,7 +213,7 @@ class _Walk:
             del draft.waiting[next(iter(draft.waiting))]
 
     def _done_to(self, touch: touched.Touch) -> str:
-        """A file that is known already is written anew, and so edited."""
+        """Return a file that is known already is written again, and so edited."""
         if touch.state == touched.CREATED and touch.name in self.draft.entities:
             return "edited"
         return touch.state
@@ -340,7 +340,7 @@ class _Walk:
             self.draft.errors[key] = attrs.evolve(error, before=before, resolution=told)
 
     def _meant(self, sentence: str, turn: int) -> tuple[str, str] | None:
-        """The error that a sentence speaks of: that with which it shares most words, else the turn's newest."""
+        """Return the error that a sentence speaks of: that with which it shares most words, else the turn's newest."""
         words = meaning(sentence)
         best, most = None, _FEW_WORDS
         for key, error in self.draft.errors.items():

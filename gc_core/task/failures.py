@@ -38,7 +38,7 @@ _TOLD = regex(
 
 
 def failure_of(item: Item, kind: CallKind) -> str:
-    """The line by which a result says that its call failed, or ""; a file that tells of errors is none."""
+    """Return the line by which a result says that its call failed, or ""; a file that tells of errors is none."""
     if not item.is_error and _NO_ERROR.match(item.text[:_HEAD]):
         return ""
     known = failure_in(item, kind)

@@ -71,7 +71,7 @@ class LLMStateExtractor:
     ask: Callable[[str], str] = attrs.field(validator=attrs.validators.is_callable())
 
     def extract(self, state: TaskState, items: Sequence[Item], objective: str) -> TaskState:
-        """The state with what these items say. Raises StateError for an answer that cannot be."""
+        """Return the state with what these items say. Raises StateError for an answer that cannot be."""
         if not items:
             return state
         objective = objective or state.objective
@@ -80,7 +80,7 @@ class LLMStateExtractor:
 
 
 def prompt_for(state: TaskState, items: Sequence[Item], objective: str) -> str:
-    """The question: what the answer must be, the state before, and the items."""
+    """Return the question: what the answer must be, the state before, and the items."""
     saved = read_json(state.to_json())
     shown = {key: value for key, value in saved.items() if key not in {"cursor", "left_out"}}
     return _PROMPT.format(

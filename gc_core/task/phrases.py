@@ -22,14 +22,14 @@ MOST_SENTENCES: Final = 120
 _ONLY_A_HEAD = 50
 _ONLY_WORDS = 15
 _DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
-"""What stands behind the number of a day or of a row, and not at the beginning of a sentence."""
+"""What stands after the number of a day or of a row, and not at the beginning of a sentence."""
 
 _SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text, each once, in their order; verbatim but for white space and bullets."""
+    """Return the sentences of a text, each once, in their order; verbatim but for white space and bullets."""
     found: dict[str, None] = {}
     long = len(text) > SENTENCE_CHARS * MOST_SENTENCES
     half = SENTENCE_CHARS * MOST_SENTENCES // 2
@@ -44,17 +44,17 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def straight(sentence: str) -> str:
-    """A sentence as the patterns read it: with straight apostrophes."""
+    """Return a sentence as the patterns read it: with straight apostrophes."""
     return sentence.replace("’", "'") if "’" in sentence else sentence
 
 
 def asks(sentence: str) -> bool:
-    """Whether a sentence is a question."""
+    """Return whether a sentence is a question."""
     return sentence.rstrip("\"'”*_) ").endswith(("?", "？"))
 
 
 def user_chooses(sentence: str) -> bool:
-    """Whether a user's sentence settles on one of several."""
+    """Return whether a user's sentence settles on one of several."""
     if asks(sentence):
         return False
     if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
@@ -63,12 +63,12 @@ def user_chooses(sentence: str) -> bool:
 
 
 def corrects(sentence: str) -> bool:
-    """Whether a sentence may take something back."""
+    """Return whether a sentence may take something back."""
     return not asks(sentence) and _CORRECTING.search(sentence) is not None
 
 
 def assistant_decides(sentence: str) -> bool:
-    """Whether a sentence of an assistant settles how something is done; what it looks at next does not."""
+    """Return whether a sentence of an assistant settles how something is done; what it looks at next does not."""
     if asks(sentence):
         return False
     decides = _settles(sentence) or any(
@@ -88,23 +88,23 @@ def _settles(sentence: str) -> bool:
 
 
 def says_why(sentence: str) -> bool:
-    """Whether a sentence gives a reason."""
+    """Return whether a sentence gives a reason."""
     told = _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
     return told or phrases.BECAUSE.search(sentence) is not None
 
 
 def goes_on(sentence: str) -> bool:
-    """Whether a sentence speaks of what the one before it says: behind a choice it mostly says why."""
+    """Return whether a sentence speaks of what the one before it says: after a choice it mostly says why."""
     return _GOES_ON.match(sentence) is not None
 
 
 def user_tells_failure(sentence: str) -> bool:
-    """Whether a user's sentence says that something is wrong; what is asked behind that does not matter."""
+    """Return whether a user's sentence says that something is wrong; what is asked after that does not matter."""
     return tells_failure(_ASKED_BEHIND.split(sentence, maxsplit=1)[0])
 
 
 def tells_failure(sentence: str) -> bool:
-    """Whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
+    """Return whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
     if asks(sentence) or (sentence.endswith(":") and len(sentence) <= _ONLY_A_HEAD):
         return False
     fails = _has(sentence, _FAILURE_STEMS) and _FAILS.search(sentence)
@@ -112,19 +112,19 @@ def tells_failure(sentence: str) -> bool:
 
 
 def tells_fix(sentence: str) -> bool:
-    """Whether a sentence says how something was overcome, or what had caused it."""
+    """Return whether a sentence says how something was overcome, or what had caused it."""
     if asks(sentence) or len(sentence) < _ONLY_WORDS or sentence.endswith(":"):
         return False
     return _FIXED.search(sentence) is not None and _NO_FIX.search(sentence) is None
 
 
 def names_error(sentence: str) -> bool:
-    """Whether a sentence that tells of a fix names what was wrong too."""
+    """Return whether a sentence that tells of a fix names what was wrong too."""
     return _ERROR_LIKE.search(sentence) is not None
 
 
 def tells_success(sentence: str) -> bool:
-    """Whether a sentence says that what failed goes well now."""
+    """Return whether a sentence says that what failed goes well now."""
     if asks(sentence) or not _has(sentence, _SUCCESS_STEMS):
         return False
     return _WORKS.search(sentence) is not None and _NO_FIX.search(sentence) is None
@@ -134,7 +134,7 @@ def tells_success(sentence: str) -> bool:
 
 
 def _has(sentence: str, stems: Sequence[str]) -> bool:
-    """Whether a sentence has one of these letters in a row: to ask costs a hundredth of what a pattern does."""
+    """Return whether a sentence has one of these letters in a row: to ask costs a hundredth of what a pattern does."""
     lower = sentence.lower()
     for stem in stems:  # noqa: SIM110 - asked some hundred times a text
         if stem in lower:

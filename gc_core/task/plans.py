@@ -43,7 +43,7 @@ class Step:
 
 
 def plan_of(item: Item) -> tuple[Step, ...] | None:
-    """The whole plan that a call gives; None when it gives none."""
+    """Return the whole plan that a call gives; None when it gives none."""
     arguments = read_object(item.text)
     if arguments is None:
         return None
@@ -55,13 +55,13 @@ def plan_of(item: Item) -> tuple[Step, ...] | None:
 
 
 def told_plan(text: str) -> tuple[Step, ...] | None:
-    """The plan that an assistant's text lists, with boxes or, under a line that announces one, with numbers."""
+    """Return the plan that an assistant's text lists, with boxes or, under a line that announces one, with numbers."""
     boxes = _BOX.findall(text)
     if boxes:
         states = {" ": PENDING, "~": ACTIVE, "/": ACTIVE, "-": CANCELLED}
         return tuple(Step(_line(said), states.get(box, COMPLETED)) for box, said in boxes[:_MOST_STEPS])
     numbered = list(_NUMBERED.finditer(text))
-    if len(numbered) < 2 or numbered[0][1] != "1":  # noqa: PLR2004 - one line is no list
+    if len(numbered) < 2 or numbered[0][1] != "1":  # noqa: PLR2004 - one line is not a list
         return None
     head = text[: numbered[0].start()].rstrip().rpartition("\n")[2]
     if not head.rstrip("*_ ").endswith(":") or not _HEADS_PLAN.search(head):
@@ -104,7 +104,7 @@ def take_call(draft: Draft, item: Item) -> None:
 
 
 def _take_task(draft: Draft, item: Item) -> bool:
-    """A call that makes or changes one numbered task (``TaskCreate``, ``TaskUpdate``); whether it is one."""
+    """Return a call that makes or changes one numbered task (``TaskCreate``, ``TaskUpdate``); whether it is one."""
     name = re.sub(r"[^a-z]", "", item.name.lower())
     if name not in {"taskcreate", "taskupdate", "createtask", "updatetask"}:
         return False

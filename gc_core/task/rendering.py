@@ -35,7 +35,7 @@ CONSTRAINTS, DECISIONS, QUESTIONS, LESSONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIE
 """What a text may leave out, the most important first."""
 
 BINDING: Final = (CONSTRAINTS, DECISIONS)
-"""Kinds of which everything that is in force should stand in the window."""
+"""Kinds of which everything that is in effect should stand in the window."""
 
 OTHERS_SHARE: Final = 0.4
 """Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
@@ -57,7 +57,7 @@ PASSING_SHARE: Final = 0.1
 """Share of the room that they, and demands and decisions that are no rules, may always have."""
 
 SMALL_SHARE: Final = 0.25
-"""Share of the room up to which they fill what nobody else needs: a short session needs no long state."""
+"""Share of the room up to which they fill what no one else needs: a short session needs no long state."""
 
 _HEADS: Final = {
     CONSTRAINTS: "Demanded by the user, and in force:",
@@ -105,7 +105,7 @@ class StateText:
 
     @property
     def cut(self) -> Mapping[str, int]:
-        """What of it is in force and binds: demands and decisions."""
+        """What of it is in effect and binds: demands and decisions."""
         return {kind: self.left_out[kind] for kind in BINDING if self.left_out.get(kind)}
 
 
@@ -126,9 +126,9 @@ class _Line:
 
 def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -> StateText:
     """
-    The state in at most ``max_tokens`` tokens by ``count``; the same state gives the same text.
+    Return the state in at most ``max_tokens`` tokens by ``count``; the same state gives the same text.
 
-    Rules and settled decisions in force come first, then a share of every other kind, then what is left of demands and
+    Rules and settled decisions in effect come first, then a share of every other kind, then what is left of demands and
     decisions, the newest first where not all fit; inside a kind they stand in the order of time. What is superseded is
     not shown. The last line says how many entries were left out. Nothing in it can pose as an instruction or a frame.
     """
@@ -151,7 +151,10 @@ def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -
 
 
 def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> list[_Line]:
-    """The lines that fit, the most welcome first: what binds leaves a share to the rest, and takes what is left."""
+    """
+    Return the lines that fit, the most welcome first: what binds leaves a share to the rest, and
+    takes what is left.
+    """
     filling = _Filling(count=count, left=room)
     by_kind = {kind: [line for line in lines if line.kind == kind] for kind in KINDS}
     for own in by_kind.values():
@@ -173,7 +176,7 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
 
 
 def _take_passing(filling: _Filling, by_kind: Mapping[str, list[_Line]], room: int) -> None:
-    """What is stale soon, no kind all of it before each had a look; then what nobody meant as a rule."""
+    """What is stale soon, no kind all of it before each had a look; then what no one meant as a rule."""
     keep = filling.left - int(max(room * PASSING_SHARE, room * SMALL_SHARE - (room - filling.left)))
     rest, there = filling.left - keep, sum(share for kind, share in PASSING.items() if by_kind[kind])
     for kind, share in PASSING.items():
@@ -194,7 +197,7 @@ class _Filling:
     _costs: dict[tuple[_Line, bool], int] = attrs.field(factory=dict)
 
     def take(self, lines: Sequence[_Line], room: int) -> None:
-        """Those of one kind, in this order, in so many tokens; the first costs the head of its kind too."""
+        """Those of one kind, in this order, in this many tokens; the first costs the head of its kind too."""
         misses = 0
         head = 0 if any(line in self.taken for line in lines) or not lines else self._cost_of(_HEADS[lines[0].kind])
         for line in lines:
@@ -211,7 +214,7 @@ class _Filling:
             room, self.left, head = room - cost, self.left - cost, 0
 
     def _cost_of_line(self, line: _Line) -> int:
-        """What follows on a line that stands already costs no lead of its own."""
+        """Return what follows on a line that stands already costs no lead of its own."""
         follows = bool(line.lead) and line.lead in self._leads
         key = line, follows
         if key not in self._costs:
@@ -250,7 +253,7 @@ def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
 
 
 def _joined(lines: Iterable[_Line]) -> Iterator[str]:
-    """What has the same lead stands on one line behind it: of demands this takes a tenth less room."""
+    """Yield what has the same lead stands on one line after it: of demands this takes a tenth less room."""
     rows: dict[str | _Line, list[str]] = {}
     for line in lines:
         rows.setdefault(line.lead or line, []).append(line.text)
@@ -306,7 +309,10 @@ def _what_happened(state: TaskState) -> Iterator[_Line]:
 
 
 def _touched(state: TaskState) -> tuple[list[EntityState], list[EntityState]]:
-    """What was touched, oldest first, but for the files that were changed before the newest ones, which come second."""
+    """
+    Return what was touched, oldest first, but for the files that were changed before the newest ones, which come
+    second.
+    """
     entities = [entity for entity in state.entities.values() if entity.kind != REQUEST]
     entities.sort(key=lambda entity: (number_of(entity.item), entity.name))
     old = [entity for entity in entities if entity.changed and entity.kind in _FILES][:-_NEWEST_FILES]
@@ -353,7 +359,7 @@ def _question(entry: OpenQuestion) -> str:
 
 
 def _who(by: str) -> str:
-    """An extractor that was plugged in may say anything."""
+    """Return an extractor that was plugged in may say anything."""
     return "user" if by == "user" else "assistant"
 
 
@@ -404,5 +410,5 @@ def _relation(relation: Relation) -> str:
 
 
 def _plain(state: str) -> str:
-    """A state is one of few words, but where an extractor was plugged in."""
+    """Return a state is one of few words, but where an extractor was plugged in."""
     return state if state.replace(" ", "").isalpha() and len(state) <= 40 else quoted(state)  # noqa: PLR2004

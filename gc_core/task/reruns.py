@@ -56,7 +56,7 @@ class _Run:
 
 
 def does_again(command: str, failed: str) -> bool:
-    """Whether a command does what another one did; what it does beside that does not matter. Linear in both."""
+    """Return whether a command does what another one did; what it does beside that does not matter. Linear in both."""
     wanted = _runs(failed)
     if not wanted:
         return _plain(command) == _plain(failed)
@@ -131,13 +131,13 @@ def _runs_all(run: _Run) -> bool:
 
 
 def _names_none(run: _Run, operand: str) -> bool:
-    """The command names no place at all, and so means every one."""
+    """Return the command names no place at all, and so means every one."""
     named = [one for one in run.operands if one not in _WHOLE]
     return operand not in _WHOLE and not named and _runs_all(run)
 
 
 def _holds(there: str, one: str, *, whole: bool) -> bool:
-    """Whether a place holds another one: a folder its files, a file its tests, a module what is in it."""
+    """Return whether a place holds another one: a folder its files, a file its tests, a module what is in it."""
     if there == one or (whole and there in {".", "./..."}):
         return True
     if not whole:

@@ -394,7 +394,7 @@ SOURCE: Final = _words(
     dense="说明书|手册|摘录|原文|协议|条款|日志|报错|输出|邮件|引用|文档里?写|説明書|マニュアル|抜粋|原文|規約|ログ|出力|メール|引用|안내문"
     "|설명서|매뉴얼|발췌|원문|약관|로그|출력|메일|인용",
 )
-"""A label that names where the words behind it come from."""
+"""A label that names where the words after it come from."""
 
 LAYS_DOWN: Final = _words(
     "rules?|reminder|remember|important|correction|note to self|our (?:guide|policy|rule|convention)s?|we|my",
@@ -403,7 +403,7 @@ LAYS_DOWN: Final = _words(
     "|важно|kural\\w{0,4}|önemli",
     dense="规则|规定|注意|重要|ルール|注意|重要|規則|규칙|중요|주의",
 )
-"""A label behind which the user speaks."""
+"""A label after which the user speaks."""
 
 LASTING_VERBS: Final = _verbs(
     "use keep leave avoid never always don't no prefer follow stick treat assume limit cap quote tag respond reply"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _HUNDRED = 100
 _MOST_NAMED = 5
 _OWN = frozenset({"cursor", "left_out"})
-"""Fields of a state that are the core's business: nobody else gives them."""
+"""Fields of a state that are the core's business: no one else gives them."""
 
 _BOUNDS: Final = (
     ("constraints", values.MOST_CONSTRAINTS),
@@ -45,11 +45,11 @@ _BOUNDS: Final = (
 
 def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: TaskState) -> TaskState:
     """
-    The state that an extractor returned as JSON.
+    Return the state that an extractor returned as JSON.
 
     Fields that it leaves out are empty; what the core needs for itself is taken from the state before. Raises
-    StateError, naming the path and what would be right, for what is no JSON object, an unknown field, a wrong type, a
-    reference to an item that does not exist, and what contradicts itself.
+    StateError, naming the path and what would be right, for what is not a JSON object, an unknown field, a wrong type,
+    a reference to an item that does not exist, and what contradicts itself.
 
     Args:
         answer: A JSON object, as text or read already.
@@ -77,7 +77,7 @@ def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: Tas
 
 
 def checked(made: TaskState, items: Sequence[Item], state: TaskState) -> TaskState:
-    """The state itself. Raises StateError, naming the path, for bounds, references and contradictions."""
+    """Return the state itself. Raises StateError, naming the path, for bounds, references and contradictions."""
     for name, most in _BOUNDS:
         if len(getattr(made, name)) > most:
             raise StateError(f"$.{name}: {len(getattr(made, name)):,} entries; at most {most:,} may be there")
@@ -110,7 +110,7 @@ def _fields() -> list[str]:
 
 
 def _named(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An entity need not say its name twice."""
+    """Return an entity need not say its name twice."""
     entities = given.get("entities")
     if not isinstance(entities, Mapping):
         return given
@@ -152,7 +152,7 @@ def _later(entry: Entry) -> tuple[str, str]:
 
 
 def _check_force(field: str, entries: Sequence[Constraint | Decision]) -> None:
-    """The same words are in force once; in force and superseded by something that came later is a contradiction."""
+    """The same words are in effect once; in effect and superseded by something that came later is a contradiction."""
     force: dict[str, tuple[int, Constraint | Decision]] = {}
     for place, entry in enumerate(entries):
         if entry.in_force:
@@ -162,7 +162,7 @@ def _check_force(field: str, entries: Sequence[Constraint | Decision]) -> None:
             force[plain] = place, entry
     for place, entry in enumerate(entries):
         found = force.get(" ".join(entry.text.casefold().split()))
-        # Said again after it was taken back, it is in force again.
+        # Said again after it was taken back, it is in effect again.
         if not entry.in_force and found is not None and number_of(found[1].item) <= number_of(entry.superseded_by):
             raise StateError(
                 f"$.{field}[{place}]: is superseded by {entry.superseded_by}, and in force as [{found[0]}]; expected"

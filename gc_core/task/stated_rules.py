@@ -100,7 +100,7 @@ class Sentence:
 
 def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     """
-    What a user's own words say, sentence by sentence, without what they quote; linear in them.
+    Return what a user's own words say, sentence by sentence, without what they quote; linear in them.
 
     Mere statements lay nothing down in a document, nor in a short answer to what the agent had ``asked``.
     """
@@ -112,7 +112,7 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 
 @functools.lru_cache(maxsize=4_096)
 def form_of(sentence: str) -> Form | None:
-    """The form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
+    """Return the form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
     plain = wording.straight(sentence).strip()
     if not _is_said(plain) or phrases.UNKNOWING.search(plain):
         return None
@@ -137,7 +137,7 @@ def _in_kind(plain: str, form: Form | None) -> Form | None:
 
 
 def _own(text: str) -> str:
-    """A text with a mark for each passage of somebody else's words: quotations, excerpts, logs, chats."""
+    """Return a text with a mark for each passage of somebody else's words: quotations, excerpts, logs, chats."""
     marked = _PASSAGE.sub(lambda found: _GONE if _is_passage(found[0]) else found[0], text)
     return "\n".join(_own_lines(marked.split("\n")))
 
@@ -166,7 +166,7 @@ def _own_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _sentence(text: str) -> Sentence:
-    """A sentence with its form, or what it lays down behind a colon or a dash."""
+    """Return a sentence with its form, or what it lays down after a colon or a dash."""
     form = form_of(text)
     other = wording.asks(text) or phrases.DOCUMENT.search(text)
     cut = _CLAUSE.search(text) if form is None and not other else None
@@ -182,7 +182,7 @@ def _sentence(text: str) -> Sentence:
 
 
 def _concluded(text: str) -> Form | None:
-    """What news lead to: what is told behind them with a "so", or forbidden."""
+    """Return what news lead to: what is told after them with a "so", or forbidden."""
     end = phrases.THUS.search(text)
     form = form_of(text[end.end() :].strip()) if end else None
     return form if form in {Form.NORM, Form.ORDER} or (end and end["so"]) else None
@@ -204,7 +204,7 @@ def _is_said(plain: str) -> bool:
 
 
 def _marked(plain: str) -> Form | None:
-    """The form that its words name; None where they name none."""
+    """Return the form that its words name; None where they name none."""
     if phrases.CORRECTS.search(plain):
         return Form.CORRECTION
     if phrases.REFUSES.search(plain) or phrases.PREFERS.search(plain):
@@ -225,7 +225,7 @@ def _is_news(plain: str, form: Form | None) -> bool:
 
 
 def _ordered(plain: str, form: Form | None) -> Form | None:
-    """Its form, unless it orders one step."""
+    """Return its form, unless it orders one step."""
     order = _SETTING.sub("", phrases.ADDRESS.sub("", plain))
     if (phrases.REQUESTS.search(plain) or phrases.REQUESTS.search(order)) and not phrases.LASTING.search(plain):
         return None

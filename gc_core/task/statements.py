@@ -66,7 +66,10 @@ class Said:
 
 
 def own_words(item: Item) -> str:
-    """What a user wrote: "" for a long paste and for the framework's text; without code and the framework's tags."""
+    """
+    Return what a user wrote: "" for a long paste and for the framework's text; without code and the
+    framework's tags.
+    """
     if item.synthetic or item.original_tokens > PASTE_TOKENS:
         return ""
     text = without_code(item.text)
@@ -74,14 +77,14 @@ def own_words(item: Item) -> str:
 
 
 def without_code(text: str) -> str:
-    """A text without what stands between fences."""
+    """Return a text without what stands between fences."""
     return _FENCED.sub("\n", text) if "```" in text else text
 
 
 def by_user(text: str, *, asked: bool = False) -> Said:
     """
-    What a user says, ``asked`` by the agent or not: a choice is a decision, unless it lays down a norm, or orders how
-    to work.
+    Return what a user says, ``asked`` by the agent or not: a choice is a decision, unless it lays down a norm, or
+    orders how to work.
     """
     demands: list[Sentence] = []
     decisions, corrections, failures = [], [], []
@@ -113,7 +116,7 @@ def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
 
 
 def by_assistant(text: str) -> Said:
-    """What an assistant says, outside of code."""
+    """Return what an assistant says, outside of code."""
     sentences = wording.sentences_of(without_code(text))
     plain = [(each, wording.straight(each)) for each in sentences]
     decisions = [each for each, words in plain if wording.assistant_decides(words)]
@@ -129,7 +132,7 @@ def by_assistant(text: str) -> Said:
 
 
 def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:
-    """What says why, and what goes on behind a decision."""
+    """Yield what says why, and what goes on after a decision."""
     before = ""
     for sentence in sentences if decisions else ():
         plain = wording.straight(sentence)
@@ -145,7 +148,7 @@ def reasons_in(item: Item) -> list[Reason]:
 
 
 def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Sequence[Reason]) -> Iterator[Reason]:
-    """The reasons of a decision: those of the thinking that speak of it, then those that stand around it."""
+    """Yield the reasons of a decision: those of the thinking that speak of it, then those that stand around it."""
     words = meaning(decision.text)
     yield from [thought for thought in thoughts if words & meaning(thought.text)][-3:]
     plain = " ".join(item.text.split())

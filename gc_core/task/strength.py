@@ -51,7 +51,7 @@ class Strength(enum.IntEnum):
 
 
 def is_strong(text: str) -> bool:
-    """Whether a sentence has a strong word."""
+    """Return whether a sentence has a strong word."""
     return _STRONG.search(text) is not None
 
 

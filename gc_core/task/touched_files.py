@@ -65,7 +65,7 @@ class Touch:
 
 
 def path_name(path: str) -> str:
-    """A path as an entity's name: with slashes, without a leading ``./``."""
+    """Return a path as an entity's name: with slashes, without a leading ``./``."""
     name = path.strip().replace("\\", "/")
     while name.startswith("./"):
         name = name[2:]
@@ -73,7 +73,7 @@ def path_name(path: str) -> str:
 
 
 def touches_of(item: Item, call: ToolCall) -> tuple[Touch, ...]:
-    """What a call touches, in the order in which it names it; searches touch nothing."""
+    """Return what a call touches, in the order in which it names it; searches touch nothing."""
     if call.kind in {CallKind.SEARCH, CallKind.NOTE}:
         return ()
     command = _command(item) if call.kind in {CallKind.RUN, CallKind.OTHER} else ""
@@ -88,12 +88,12 @@ def touches_of(item: Item, call: ToolCall) -> tuple[Touch, ...]:
 
 
 def kind_of(path: str) -> str:
-    """Whether a path is that of a test, by its name."""
+    """Return whether a path is that of a test, by its name."""
     return TEST if _TEST_NAME.match(path.rpartition("/")[2]) else FILE
 
 
 def symbols_in(call: ToolCall) -> tuple[str, ...]:
-    """Names that the texts of an edit define."""
+    """Return names that the texts of an edit define."""
     found = (name for text in call.new_texts for name in _DEFINED.findall(text[:_LOOKED_CHARS]))
     return tuple(dict.fromkeys(found))[:_MOST_SYMBOLS]
 
@@ -105,7 +105,7 @@ def failed_tests(text: str) -> tuple[str, ...]:
 
 
 def subject_of_test(test: str, entities: Mapping[str, object], names: Names) -> str:
-    """The file that a test is of, by its name: one that is known, else the bare name; "" for what is no test."""
+    """Return the file that a test is of, by its name: one that is known, else the bare name; "" for what is no test."""
     found = _TEST_NAME.match(test.rpartition("/")[2])
     if found is None:
         return ""
@@ -138,7 +138,7 @@ class Names:
 
     @classmethod
     def in_(cls, draft: Draft) -> Names:
-        """Those of a draft."""
+        """Return those of a draft."""
         names = cls()
         for entity in draft.entities.values():
             if entity.kind in {FILE, TEST}:
@@ -152,22 +152,22 @@ class Names:
             known.append(name)
 
     def of(self, stem: str) -> list[str]:
-        """The paths whose last part is this, but for its ending."""
+        """Return the paths whose last part is this, but for its ending."""
         return self._by_stem.get(stem, [])
 
     def of_path(self, name: str) -> bool:
-        """Whether a file is known whose path ends so."""
+        """Return whether a file is known whose path ends so."""
         return any(path == name or path.endswith(f"/{name}") for path in self.of(_stem(name)))
 
     def known_as(self, name: str) -> str:
-        """A path as it is known: a relative one may be the end of one that is known already, if of one alone."""
+        """Return a path as it is known: a relative one may be the end of one that is known already, if of one alone."""
         if name.startswith(("/", "~")):
             return name
         known = [path for path in self.of(_stem(name)) if path == name or path.endswith(f"/{name}")]
         return known[0] if len(known) == 1 else name
 
     def file_of(self, module: str) -> str:
-        """The known file that a module's path means, or ""."""
+        """Return the known file that a module's path means, or ""."""
         path = module.rpartition("!")[2].strip("/")
         while path.startswith(("./", "../", "@/", "~/")):
             path = path.partition("/")[2]
@@ -223,6 +223,6 @@ def _stem(name: str) -> str:
 
 
 def _shared(name: str, test: str) -> int:
-    """How many directories two paths begin with in common."""
+    """Return how many directories two paths begin with in common."""
     pairs = zip(name.split("/"), test.split("/"), strict=False)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), 0)

@@ -84,7 +84,7 @@ class Constraint:
         text: The sentence, verbatim but for white space.
         item: Id of the item that says so.
         turn: Its turn.
-        superseded_by: Id of the item that took it back or demands something else, or "": in force.
+        superseded_by: Id of the item that took it back or demands something else, or "": in effect.
         also: Ids of the items whose entries it replaced.
         times: How often it was said.
         last: Id of the item that said it last.
@@ -118,7 +118,7 @@ class Decision:
         turn: Its turn.
         by: ``user`` or ``assistant``.
         reasons: The chain of reasons: sentences around it, and those of the thinking that led to it, oldest first.
-        superseded_by: Id of the item that settled it otherwise, or "": in force.
+        superseded_by: Id of the item that settled it otherwise, or "": in effect.
         also: Ids of the items whose entries it replaced.
         times: How often it was said.
         last: Id of the item that said it last.
@@ -173,7 +173,7 @@ class SubGoal:
 
     @property
     def in_force(self) -> bool:
-        """The newest plan has it, and nobody gave it up."""
+        """The newest plan has it, and no one gave it up."""
         return not self.superseded_by and self.status != CANCELLED
 
 
@@ -201,7 +201,7 @@ class OpenQuestion:
 
     @property
     def in_force(self) -> bool:
-        """Nobody has answered."""
+        """No one has answered."""
         return not self.answered_by
 
 
@@ -405,7 +405,7 @@ class TaskState:
     cursor: StateCursor = attrs.field(factory=StateCursor, repr=False)
 
     def entries(self) -> Iterator[Entry]:
-        """All entries, kind by kind, the oldest of a kind first."""
+        """Yield all entries, kind by kind, the oldest of a kind first."""
         yield from self.constraints
         yield from self.decisions_made
         yield from self.open_questions
@@ -415,7 +415,7 @@ class TaskState:
 
     def query(self, entity: str | None = None, kind: str | None = None, turn: int | None = None) -> tuple[Entry, ...]:
         """
-        The entries that fit everything that is asked for, superseded ones included, by the number of their item.
+        Return the entries that fit everything that is requested, superseded ones included, by the number of their item.
 
         Args:
             entity: A name: the entity itself, those with a relation to it, and entries whose words name it (a path
@@ -437,16 +437,16 @@ class TaskState:
         return tuple(sorted(found, key=lambda entry: number_of(entry.item)))
 
     def references(self) -> frozenset[str]:
-        """Ids of all items that the entries name."""
+        """Return ids of all items that the entries name."""
         return frozenset(key for entry in self.entries() for key in references_of(entry))
 
     def to_json(self) -> str:
-        """The state as one line of JSON; the same state gives the same text."""
+        """Return the state as one line of JSON; the same state gives the same text."""
         return json.dumps(_converter().unstructure(self), ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> TaskState:
-        """The state that ``to_json`` wrote. Raises StateError when it is none."""
+        """Return the state that ``to_json`` wrote. Raises StateError when it is none."""
         import cattrs
 
         try:
@@ -457,7 +457,7 @@ class TaskState:
 
 
 def references_of(entry: Entry) -> Iterator[str]:
-    """Ids of the items that an entry names."""
+    """Yield ids of the items that an entry names."""
     yield entry.item
     match entry:
         case Constraint() | Decision():
@@ -480,7 +480,7 @@ def references_of(entry: Entry) -> Iterator[str]:
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:
-    """What a user settled binds as a demand does, and a demand that chooses is a decision too."""
+    """Return what a user settled binds as a demand does, and a demand that chooses is a decision too."""
     match entry:
         case EntityState():
             return "entity", entry.kind

@@ -35,7 +35,7 @@ class MemoryBackendContract(Contract):
     lasting: ClassVar[bool] = True
 
     def make(self, directory: Path) -> MemoryBackend:
-        """A backend for the session in this directory."""
+        """Return a backend for the session in this directory."""
         backend = type(self).backend
         assert backend is not None, f"{type(self).__name__} names no backend: set `backend` or override make()"
         return backend(directory)
@@ -69,7 +69,7 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_overwrites_as_a_whole(self) -> None:
-        """The newest value stands alone, also where it is the shorter one."""
+        """The newest value is by itself, also where it is the shorter one."""
         with self._made() as backend:
             for data in (b"long " * 1_000, b"short", b""):
                 backend.write(_KEY, data)

@@ -25,7 +25,7 @@ YOUNG = "young"
 """Name of the goal that asks for what is young alone."""
 
 _WIDE = 1_000_000
-"""Tokens of a window in which nothing has to be collected while a conversation is told."""
+"""Tokens of a window in which nothing must be collected while a conversation is told."""
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ def make_session(
     **config: Any,
 ) -> GCSession:
     """
-    A session that has lived through the conversation of this seed; keywords go to its configuration.
+    Return a session that has lived through the conversation of this seed; keywords go to its configuration.
 
     Unless ``context_limit`` or ``auto_trigger`` say otherwise nothing has been collected in it, but for what a
     COLLECTED one had. A strategy's name is looked up among the installed plugins.
@@ -73,7 +73,7 @@ def make_session(
 def begin(
     conversation: Conversation, strategy: GCStrategy | str, *, plugins: Plugins | None = None, **config: Any
 ) -> GCSession:
-    """A session for a conversation, of which nothing has been said yet."""
+    """Return a session for a conversation, of which nothing has been said yet."""
     if plugins is None:
         plugins = Plugins.discover() if isinstance(strategy, str) and strategy != "none" else Plugins()
     settings = GCConfig(**{"output_reservation": 0, **config})
@@ -101,12 +101,15 @@ class Aims:
     impossible: Goal
 
     def named(self) -> tuple[tuple[str, Goal], ...]:
-        """Each with its name."""
+        """Return each with its name."""
         return tuple((field.name, getattr(self, field.name)) for field in attrs.fields(type(self)))
 
 
 def make_goals(context: ContextView) -> Aims:
-    """The goals that go with a window; make it with ``pressure`` for goals that allow PRESERVABLE content to go."""
+    """
+    Return the goals that go with a window; make it with ``pressure`` for goals that allow
+    PRESERVABLE content to go.
+    """
     tokens = context.tokens
     may_go = sum(unit.tokens for unit in context.collectable)
     more = sum(unit.tokens for unit in context.preservable)
@@ -137,11 +140,11 @@ class Made:
         return self.session.port.context
 
     def view(self, *, pressure: bool, young_after: int = 0) -> WindowView:
-        """Its window as a strategy sees it."""
+        """Return its window as a strategy sees it."""
         return _view(self, pressure, young_after)
 
     def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> CollectionOutcome:
-        """What gc-core makes of the strategy's proposals, for this window or for one that came of it."""
+        """Return what gc-core makes of the strategy's proposals, for this window or for one that came of it."""
         collector = attrs.evolve(self.session.port.collector, plugins=Plugins(), strategies=(("strategy", strategy),))
         return collector.collect(context or self.context, goal, self.session.port.protection)
 
@@ -155,7 +158,7 @@ class Case:
         aim: Name of the goal among ``Aims``.
         context: The window.
         goal: The goal.
-        made: The session behind it.
+        made: The session after it.
 
     """
 
@@ -165,39 +168,39 @@ class Case:
     made: Made = attrs.field(repr=False)
 
     def __str__(self) -> str:
-        """How a message names it: enough to make it again."""
+        """Return how a message names it: enough to make it again."""
         told = self.made.conversation
         return f"seed {told.seed} ({told.shape.value}, {told.format}), goal {self.aim} of {self.goal.target_tokens:,}"
 
     def again(self, *, salt: int = 0) -> Case:
-        """The same question with another copy of the window."""
+        """Return the same question with another copy of the window."""
         return attrs.evolve(self, context=self.context.again(salt=salt), goal=attrs.evolve(self.goal))
 
     def units(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
-        """The units of this window that a removal names."""
+        """Return the units of this window that a removal names."""
         if isinstance(removal.action, Stub):
             return ()
         known = all_units(self.context)
         return tuple(known[number] for number in removal.action.units if number in known)
 
     def item(self, removal: GCRemovalItem) -> Item | None:
-        """The item of this window that a stub is to replace."""
+        """Return the item of this window that a stub is to replace."""
         if not isinstance(removal.action, Stub):
             return None
         return _by_id(self.context).get(str(removal.action.item))
 
     def touched(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
-        """The units that a removal names, or of which it names an item."""
+        """Return the units that a removal names, or of which it names an item."""
         item = self.item(removal)
         return self.units(removal) if item is None else tuple(unit for unit in self.context.units if item in unit.items)
 
     def items(self, removal: GCRemovalItem) -> tuple[Item, ...]:
-        """The items of this window that a removal touches."""
+        """Return the items of this window that a removal touches."""
         one = self.item(removal)
         return tuple(item for unit in self.units(removal) for item in unit.items) if one is None else (one,)
 
     def collected(self, strategy: GCStrategy) -> CollectionOutcome:
-        """What gc-core makes of the strategy's proposals."""
+        """Return what gc-core makes of the strategy's proposals."""
         return self.made.collected(strategy, self.goal)
 
 
@@ -215,7 +218,7 @@ def make_context(
     can_summarize: bool = False,
 ) -> WindowCopy:
     """
-    A window as a strategy sees it, of a session that has lived through the conversation of this seed.
+    Return a window as a strategy sees it, of a session that has lived through the conversation of this seed.
 
     With ``pressure`` it shows PRESERVABLE content that may go, as it does when the goal allows it.
     """
@@ -224,7 +227,7 @@ def make_context(
 
 def make_cases(seed: int, *, shape: Shape | None = None, aims: tuple[str, ...] = ()) -> Iterator[Case]:
     """
-    Every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for.
+    Yield every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for.
 
     ``"young"`` is one more, for strategies that declare ``Young``: the newer half of what a stub may replace.
     """
@@ -249,7 +252,7 @@ def _middle(found: Made) -> int:
 
 @functools.lru_cache(maxsize=64)
 def made(seed: int, shape: Shape | None, format: str | None) -> Made:  # noqa: A002 - the session's own word
-    """The session of a seed, made once."""
+    """Return the session of a seed, made once."""
     conversation = make_conversation(seed, shape=shape, format=format)
     session = begin(conversation, Some(), context_limit=_WIDE, auto_trigger=False)
     half = len(conversation.messages) // 2 if conversation.shape is Shape.COLLECTED else -1
@@ -273,5 +276,5 @@ def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
 
 
 def is_summary(removal: GCRemovalItem) -> bool:
-    """Whether a removal asks for a summary."""
+    """Return whether a removal asks for a summary."""
     return isinstance(removal.action, Summarize)

@@ -56,7 +56,7 @@ class Contract:
 
     @classmethod
     def rules(cls) -> Iterator[tuple[str, object]]:
-        """The rules of the contract, by name, as gc-core wrote them."""
+        """Yield the rules of the contract, by name, as gc-core wrote them."""
         for owner in cls.__mro__:
             for name, method in vars(owner).items():
                 if getattr(method, _IS_RULE, False):
@@ -64,7 +64,7 @@ class Contract:
 
 
 def rule(method: Callable[[C], None]) -> Callable[[C], None]:
-    """A rule of a contract: skipped, with its reason, where a subclass weakens it."""
+    """Return a rule of a contract: skipped, with its reason, where a subclass weakens it."""
 
     @functools.wraps(method)
     def checked(contract: C) -> None:
@@ -99,6 +99,6 @@ def _in_time(method: Callable[[C], None], contract: C) -> None:
 
 
 def _place(thread: threading.Thread) -> str:
-    """Where a thread is: its six innermost calls, the last one last."""
+    """Return where a thread is: its six innermost calls, the last one last."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - how Python shows where its threads are
     return "".join(traceback.format_stack(frame, limit=6)) if frame is not None else "it has just ended"

@@ -104,7 +104,7 @@ class Conversation:
 
 def make_conversation(seed: int, *, shape: Shape | None = None, format: str | None = None) -> Conversation:  # noqa: A002
     """
-    The conversation of a seed; its shape and format go by the seed unless they are given.
+    Return the conversation of a seed; its shape and format go by the seed unless they are given.
 
     There are tools with long results, errors, files read twice, thinking, pastes, enrichment, a question back, pins,
     LOCKED and PRESERVABLE results, schemas that no call uses, and, with an odd seed, calls that still wait for results.
@@ -212,7 +212,7 @@ class _Writer:
             self._say({"role": "tool", "tool_call_id": key, "content": text})
 
     def _result(self) -> tuple[str, bool]:
-        """A text and whether it is an error: mostly short, sometimes long."""
+        """Return a text and whether it is an error: mostly short, sometimes long."""
         if self._random.random() < 0.15:  # noqa: PLR2004 - some fail
             return f"Error: {self._path()} not found\nexit code 1", True
         return self._output(self._random.choice((1, 3, 8, 16, 30, 60))), False
@@ -246,13 +246,13 @@ class _Call:
 
 
 def user(text: str) -> Payload:
-    """A user message, alike in both formats."""
+    """Return a user message, alike in both formats."""
     return {"role": "user", "content": text}
 
 
 @functools.cache
 def schema(name: str, format_name: str) -> Payload:
-    """A tool schema of either format."""
+    """Return a tool schema of either format."""
     parameters = {"type": "object", "properties": {"path": {"type": "string", "description": "Where to look."}}}
     said = f"{name.replace('_', ' ').capitalize()}, as often as needed."
     if format_name == _ANTHROPIC:

@@ -52,7 +52,7 @@ class CounterContract(Contract):
     counter: ClassVar[type[TokenCounter] | None] = None
 
     def make(self) -> TokenCounter:
-        """A counter to be looked at."""
+        """Return a counter to be looked at."""
         assert self.counter is not None, f"{type(self).__name__} names no counter: set `counter` or override make()"
         return self.counter()
 
@@ -155,7 +155,7 @@ class CounterContract(Contract):
 
 
 def _prose(seed: int) -> str:
-    """What somebody said in the conversation of this seed, with some letters that are not ASCII."""
+    """Return what somebody said in the conversation of this seed, with some letters that are not ASCII."""
     said = make_conversation(seed).messages[0]["content"]
     return f"{said}\n{chr(0x4E00 + seed) * 5} é{seed}"
 

@@ -47,7 +47,7 @@ class ExtractorContract(Contract):
     extractor: ClassVar[type[StateExtractor] | None] = None
 
     def make(self) -> StateExtractor:
-        """An extractor to be looked at; a new one with every call."""
+        """Return an extractor to be looked at; a new one with every call."""
         assert self.extractor is not None, f"{type(self).__name__} names none: set `extractor` or override make()"
         return self.extractor()
 
@@ -143,7 +143,7 @@ class ExtractorContract(Contract):
     def _extracted(
         self, name: str, state: TaskState, items: Sequence[Item], given: Sequence[Item] | None = None
     ) -> TaskState:
-        """What it answers, checked against all that was given so far."""
+        """Return what it answers, checked against all that was given so far."""
         found: object = None
         with isolated() as attempt:
             found = self.make().extract(state, items, "")
@@ -158,7 +158,7 @@ class ExtractorContract(Contract):
 
 
 def _talk(count: int, first: int = 1) -> list[Item]:
-    """A user who demands something, takes it back and demands something else, each with names of its own."""
+    """Return a user who demands something, takes it back and demands something else, each with names of its own."""
     return [
         Item(
             id=f"i{first + number}",

@@ -34,7 +34,7 @@ class MiddlewareContract(Contract):
     formats: ClassVar[tuple[str, ...]] = ("openai", "anthropic")
 
     def make(self) -> ContextMiddleware:
-        """A middleware to be looked at; a new one with every call."""
+        """Return a middleware to be looked at; a new one with every call."""
         assert self.middleware is not None, f"{type(self).__name__} names none: set `middleware` or override make()"
         return self.middleware()
 
@@ -62,7 +62,7 @@ class MiddlewareContract(Contract):
 
     @rule
     def test_twice_is_as_once(self) -> None:
-        """What it has changed once it leaves as it is: the log of one session may be told to another."""
+        """What it has changed once it leaves as it is: the log of one session may be reported to another."""
         for name, _, message in self._messages():
             once = self._result(name, message)
             twice = self._result(name, once)

@@ -34,7 +34,7 @@ class ProfileContract(Contract):
     profile: ClassVar[CompressionProfile | None] = None
 
     def make(self) -> CompressionProfile:
-        """The profile to be looked at."""
+        """Return the profile to be looked at."""
         assert self.profile is not None, f"{type(self).__name__} names no profile: set `profile` or override make()"
         return self.profile
 

@@ -35,7 +35,7 @@ _NEVER_LOGGED = frozenset({ItemKind.TOOL_SCHEMA, ItemKind.SUMMARY, ItemKind.TRAC
 """What has no line of its own in the log: recall brings what a summary or a trace stands for."""
 
 _OWN = "gc:"
-"""How parts of the system text are named that gc-core itself writes, and writes anew, as it does the task's state."""
+"""How parts of the system text are named that gc-core itself writes, and writes again, as it does the task's state."""
 
 
 class Promise(enum.Enum):
@@ -116,7 +116,7 @@ class _Watch:
         self._look_at_pins(place)
 
     def finished(self, seed: int) -> Run:
-        """Everything that left is asked for again."""
+        """Everything that left is requested again."""
         self._recall()
         self._broken[Promise.FAULTLESS] += [str(failure) for failure in self._session.plugins.failures]
         return Run(seed=seed, requests=self._requests, collections=self._collections, broken=dict(self._broken))

@@ -33,7 +33,7 @@ class ScorerContract(Contract):
     scorer: ClassVar[type[ImportanceScorer] | None] = None
 
     def make(self) -> ImportanceScorer:
-        """A scorer to be looked at; a new one with every call."""
+        """Return a scorer to be looked at; a new one with every call."""
         assert self.scorer is not None, f"{type(self).__name__} names no scorer: set `scorer` or override make()"
         return self.scorer()
 
@@ -98,7 +98,7 @@ class ScorerContract(Contract):
         return {item.id: scorer.score(item, window) for item in items}
 
     def _windows(self) -> Iterator[tuple[str, ScoringWindow]]:
-        """Every other one with an objective."""
+        """Yield every other one with an objective."""
         for seed in self.seeds:
             view = made(seed, None, None).view(pressure=False)
             aim = view.objective if seed % 2 else ""
@@ -120,6 +120,6 @@ def _window(units: tuple[Unit, ...], objective: str) -> ScoringWindow:
 
 
 def _same(one: object, other: object) -> bool:
-    """A score that is no number is judged by another rule."""
+    """Return a score that is not a number is judged by another rule."""
     both = isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
     return both or one == other

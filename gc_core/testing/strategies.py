@@ -33,7 +33,7 @@ _PER_ITEM, _BESIDES = 4, 1_000
 """As in a collection: more proposals than these, and the strategy is stopped."""
 
 _CRUMBS = 200
-"""Tokens that nobody has to free: a trace may cost as much as what it stands for."""
+"""Tokens that no one has to free: a trace may cost as much as what it stands for."""
 
 _FEW = ("moderate", "pressure")
 """Goals for rules that ask again and again."""
@@ -81,7 +81,7 @@ class StrategyContract(Contract):
     bad_options: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     def make(self) -> GCStrategy:
-        """A strategy to be looked at; a new one with every call."""
+        """Return a strategy to be looked at; a new one with every call."""
         assert self.strategy is not None, f"{type(self).__name__} names no strategy: set `strategy` or override make()"
         return self.strategy()
 
@@ -356,7 +356,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_every_request_is_valid(self) -> None:
-        """Every request keeps the provider's rules: calls and results pair, nobody speaks twice, thinking is whole."""
+        """Every request keeps the provider's rules: calls and results pair, no one speaks twice, thinking is whole."""
         self._assert_kept(Promise.VALID)
 
     @rule
@@ -407,12 +407,15 @@ class StrategyContract(Contract):
         return (_case(seed, aim) for seed in self.seeds for aim in aims)
 
     def _asked(self, *aims: str) -> tuple[tuple[Case, Pulled], ...]:
-        """Every case, and what a fresh strategy answered to it: asked once, for all rules that judge single answers."""
+        """
+        Return every case, and what a fresh strategy answered to it: asked once, for all rules that judge single
+        answers.
+        """
         answers = (answer for seed in self.seeds for answer in _answers(self._kind, seed))
         return tuple(answer for answer in answers if not aims or answer[0].aim in aims)
 
     def _removals(self) -> Iterator[tuple[Case, GCRemovalItem]]:
-        """Every removal for every case; what it yields else, and what it raises, is judged by other rules."""
+        """Yield every removal for every case; what it yields else, and what it raises, is judged by other rules."""
         for case, pulled in self._asked():
             for removal in _only_removals(pulled):
                 yield case, removal
@@ -445,7 +448,7 @@ _ALLOWED = "drop units of context.collectable and .preservable, stub items of co
 
 @functools.lru_cache(maxsize=256)
 def _run(contract: type[StrategyContract], seed: int) -> Run:
-    """One run serves every rule that looks at runs."""
+    """Return one run serves every rule that looks at runs."""
     return run(seed, contract().make())
 
 
@@ -463,7 +466,7 @@ def _made_case(seed: int, aim: str) -> Case:
 
 
 def _case(seed: int, aim: str) -> Case:
-    """The window is made once, for every rule and every strategy; each has a goal of its own."""
+    """Return the window is made once, for every rule and every strategy; each has a goal of its own."""
     case = _made_case(seed, aim)
     return attrs.evolve(case, goal=attrs.evolve(case.goal))
 
@@ -474,7 +477,7 @@ def _collected(contract: type[StrategyContract], seed: int, aim: str) -> Collect
 
 
 def _best(case: Case) -> CollectionOutcome:
-    """What dropping everything that may go, oldest first, reaches."""
+    """Return what dropping everything that may go, oldest first, reaches."""
     return _collected(_Best()._kind, case.made.conversation.seed, case.aim)  # noqa: SLF001 - of the class above
 
 
@@ -483,7 +486,7 @@ class _Best(StrategyContract):
 
 
 def _triggers_of(strategy: GCStrategy) -> tuple[object, ...]:
-    """What it declares; whether these are triggers is judged when a session is made with it."""
+    """Return what it declares; whether these are triggers is judged when a session is made with it."""
     found = getattr(strategy, "triggers", ())
     return found if isinstance(found, tuple) else ()
 
@@ -497,7 +500,7 @@ def _short(removal: GCRemovalItem) -> str:
 
 
 def _misnamed(case: Case, removal: GCRemovalItem) -> str:
-    """What is wrong with the names in a removal, or ""."""
+    """Return what is wrong with the names in a removal, or ""."""
     item = case.item(removal)
     if item is not None:
         return "" if removal.items == (item.id,) else f"has the items {removal.items}, and stubs {item.id}"
@@ -527,7 +530,7 @@ def _pulled_at(strategy: GCStrategy, case: Case, moment: float) -> Pulled:
 
 
 def _kept_by(strategy: GCStrategy) -> dict[str, str]:
-    """What an object and its class hold as data, written out."""
+    """Return what an object and its class hold as data, written out."""
     slots = (name for owner in type(strategy).__mro__ for name in getattr(owner, "__slots__", ()))
     kept = {name: repr(getattr(strategy, name, None)) for name in slots if not name.startswith("__")}
     kept |= {name: repr(value) for name, value in getattr(strategy, "__dict__", {}).items()}

@@ -33,7 +33,7 @@ class ValidatorContract(Contract):
     validator: ClassVar[type[SummarizationValidator] | None] = None
 
     def make(self) -> SummarizationValidator:
-        """A validator to be looked at; a new one with every call."""
+        """Return a validator to be looked at; a new one with every call."""
         assert self.validator is not None, f"{type(self).__name__} names none: set `validator` or override make()"
         return self.validator()
 

@@ -23,15 +23,15 @@ class Answers:
     _items: Mapping[str, Item] = attrs.field(repr=False)
 
     def last_carried(self, item: Item) -> frozenset[str]:
-        """Names that no later resident item shows."""
+        """Return names that no later resident item shows."""
         return self._window.liveness.last_carried(self._items[str(item.id)])
 
     def reuse(self, item: Item) -> int:
-        """How many of the item's names the agent has used since."""
+        """Return how many of the item's names the agent has used since."""
         return self._window.liveness.reuse(self._items[str(item.id)])
 
     def superseded(self, item: Item) -> bool:
-        """Whether a later item makes this tool result stale."""
+        """Return whether a later item makes this tool result stale."""
         return self._window.liveness.superseded(self._items[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
@@ -66,7 +66,7 @@ class WindowCopy:
 
     @classmethod
     def of(cls, window: WindowView, *, can_summarize: bool = False, salt: int = 0) -> Self:
-        """A copy; ids of another ``salt`` are equal and hash otherwise, so that sets have another order."""
+        """Return a copy; ids of another ``salt`` are equal and hash otherwise, so that sets have another order."""
         originals = {unit.number: unit for unit in (*window.units, *window.schemas)}
         units = {number: _copied(unit, salt) for number, unit in originals.items()}
         items = {str(item.id): item for unit in units.values() for item in unit.items}
@@ -103,7 +103,7 @@ class WindowCopy:
         return self._window.search(query, limit)
 
     def importance(self, item: Item) -> float:
-        """How much an item matters, from 0 to 1."""
+        """Return how much an item matters, from 0 to 1."""
         return self._window.importance(self._originals[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
@@ -111,17 +111,17 @@ class WindowCopy:
         return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
-        """Whether the unit goes only when nothing old suffices."""
+        """Return whether the unit goes only when nothing old suffices."""
         return self._window.is_recent(unit)
 
 
 def all_units(copy: WindowCopy) -> Mapping[int, Unit]:
-    """Every unit that may be named, by number: the resident ones, and tool schemas that no visible call uses."""
+    """Return every unit that may be named, by number: the resident ones, and tool schemas that no visible call uses."""
     return copy._all  # noqa: SLF001 - no part of what a strategy sees
 
 
 def changes(copy: WindowCopy) -> Iterator[str]:
-    """What somebody has changed in a copy."""
+    """Yield what somebody has changed in a copy."""
     fresh = copy.again()
     for name in (
         "tokens",
@@ -155,7 +155,7 @@ def _in_turn(turn: Turn, units: Mapping[int, Unit]) -> Turn:
 
 @functools.cache
 def _id(salt: int) -> type[str]:
-    """A kind of text that hashes in a way of its own, as all texts do in another process."""
+    """Return a kind of text that hashes in a way of its own, as all texts do in another process."""
 
     class Id(str):
         __slots__ = ()

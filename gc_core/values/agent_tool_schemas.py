@@ -89,7 +89,7 @@ summarises leaves them out.
 
 def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, Any]:
     """
-    The arguments of a call, an object, its JSON text, or nothing; what is null is not given.
+    Return the arguments of a call, an object, its JSON text, or nothing; what is null is not given.
 
     Raises MessageError, saying what would be right, unless they are what the schema asks for.
     """
@@ -99,7 +99,7 @@ def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, 
 
 
 def _given(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
-    """The arguments; what is null is not given. Raises MessageError when they are no object."""
+    """Return the arguments; what is null is not given. Raises MessageError when they are no object."""
     given: Any = arguments or {}
     if isinstance(given, str):
         try:

@@ -184,7 +184,7 @@ class GCConfig:
             session's own model.
         summarization_prompt: What that model is asked to write, instead of gc-core's own words; what is said of the
             transcript, that it is data, stays. None: gc-core's own.
-        background_percent: Usage at which the summaries of the coming collection are asked for in the background, or
+        background_percent: Usage at which the summaries of the coming collection are requested in the background, or
             None. Only for a summarizer that takes its time.
         summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
         cache_marks: Set cache breakpoints in requests, where the provider has them.
@@ -195,11 +195,11 @@ class GCConfig:
         provider_edits: What the provider does to the window by itself: ``compact_percent`` and ``clear_percent``, the
             usage at which it compacts and at which it clears tool results, and ``thinking_turns``, the newest replies
             whose thinking it keeps. Then gc-core waits until the provider has had its turn: nothing but the threshold
-            and ``max_turns`` begins a collection, and the threshold has to be above.
+            and ``max_turns`` begins a collection, and the threshold must be above.
         keep_thinking_turns: Newest turns whose thinking stays when something is collected; None keeps all of it.
         defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
             threshold.
-        tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by nobody.
+        tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by no one.
         reread_guard: Notice when the agent goes in circles about what was collected, and tell it so ("warn"); end the
             loop where that does not help ("raise"); or do not look ("off").
         importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
@@ -208,7 +208,7 @@ class GCConfig:
         compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
             "research", "operations", the name of a plugin's, or "auto" for what the session's first steps speak for.
         state_extractor: Who keeps the state of the task: "deterministic", or the name of a plugin's.
-        task_state_percent: Percent of the usable window that the state's text may have there, LOCKED, anew with every
+        task_state_percent: Percent of the usable window that the state's text may have there, LOCKED, again with every
             collection that drops or summarises; 0 for none, None for what the strategies ask for.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.

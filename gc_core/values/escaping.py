@@ -38,7 +38,7 @@ _CONTROL = regex(
 
 def escaped(text: str) -> str:
     """
-    The text with everything disarmed by which it could pass for something else than collected text.
+    Return the text with everything disarmed by which it could pass for something else than collected text.
 
     These are ``[gc:``, control tags in any case (``<system>``, ``</summary>``, ``<tool_result>``), tokens of chat
     templates (``<|im_start|>``, ``[INST]``), which get another first bracket, and a role with a colon at the start of a

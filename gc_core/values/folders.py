@@ -17,7 +17,7 @@ OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 class TemporaryFolder:
     """
-    A folder that is removed when it is closed, when nobody holds it any more, or when its process ends.
+    A folder that is removed when it is closed, when no one holds it any more, or when its process ends.
 
     A forked child has a copy of all that its parent has, and ends too: what it did not make, it does not remove.
 
@@ -39,7 +39,8 @@ class TemporaryFolder:
 
 def private(folder: Path) -> Path:
     """
-    A folder that its owner alone may enter: made where it is missing, closed to others where it was open to them.
+    Return a folder that its owner alone may enter: made where it is missing, closed to others where it was open to
+    them.
 
     Where it belongs to somebody else it stays as it is, which the doctor tells. Raises LogError when it cannot be made.
     """

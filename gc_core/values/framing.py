@@ -25,7 +25,7 @@ _ID_CHARS = 100
 
 def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
     """
-    A result as a user message tells it, where no call waits for it.
+    Return a result as a user message tells it, where no call waits for it.
 
     There it would pass for somebody's word: so all of it is escaped, the id too, which a provider or a host made up.
     """
@@ -37,7 +37,7 @@ def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
 
 
 def is_told(item: Item) -> bool:
-    """Whether an item is a result that is told so."""
+    """Return whether an item is a result that is told so."""
     return item.kind is ItemKind.TOOL_RESULT and item.synthetic and not item.call
 
 
@@ -48,7 +48,7 @@ def framed(item: Item, text: str) -> str:
 
 
 def unframed(item: Item) -> str:
-    """The text of an item without its frame."""
+    """Return the text of an item without its frame."""
     lines, closing = _frame_of(item)
     return item.text[len(_opening(item, lines)) :].removesuffix(closing)
 

@@ -92,7 +92,7 @@ class Part:
         is_error: The tool said that it failed.
         images: Images inside this part.
         free_text: The arguments of a call are any text, not a JSON object.
-        sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is no image.
+        sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is not an image.
         fixed: The provider takes it back only as it came (a signed part of Gemini's, G3): it may leave, not change.
         sealed_text: What its ``sealed_bytes`` hold is text, as it is in thinking, and no document.
         held: It has to stay where it stands (Anthropic's changes of tools, N8): it is LOCKED.
@@ -123,8 +123,8 @@ class Item:
         kind: What it is.
         source: Name of the instruction source that owns it.
         policy: How strongly it is held.
-        tokens: Tokens that it costs as it stands now.
-        text: What the model reads of it as it stands now.
+        tokens: Tokens that it costs as it is now.
+        text: What the model reads of it as it is now.
         unit: Number of the unit with which it lives and dies.
         turn: Number of its turn; counts from 0 and never shifts.
         step: Number of its step inside the turn, or -1 when it belongs to no assistant unit.

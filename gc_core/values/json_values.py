@@ -1,5 +1,5 @@
 """
-JSON from outside: read, and walked without recursion, down to a depth that everything which handles it can bear.
+JSON from outside: read, and walked without recursion, down to a depth that everything which handles it can carries.
 
 All JSON text is read here and all walks over JSON values are made of what stands here: a walk that calls itself ends in
 a RecursionError that depends on how deep the host's own stack is.
@@ -53,9 +53,9 @@ class DepthError(ValueError):
 
 def read_json(text: str | bytes, deepest: int = DEEPEST) -> Any:
     """
-    The value of a JSON text; bytes are UTF-8, lone surrogates too.
+    Return the value of a JSON text; bytes are UTF-8, lone surrogates too.
 
-    Raises ValueError for what is no JSON: also for NaN, Infinity and numbers as large as that, which Python's own
+    Raises ValueError for what is not a JSON: also for NaN, Infinity and numbers as large as that, which Python's own
     reader takes, and for more levels than ``deepest``.
     """
     if isinstance(text, bytes):
@@ -73,7 +73,7 @@ def read_json(text: str | bytes, deepest: int = DEEPEST) -> Any:
 
 
 def read_json_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at a place of a text, and where it ends. Raises ValueError as ``read_json`` does."""
+    """Return the value that begins at a place of a text, and where it ends. Raises ValueError as ``read_json`` does."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError as error:
@@ -83,18 +83,18 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """The object that a text is as JSON, as the arguments of a call have to be; None for any other text."""
+    """Return the object that a text is as JSON, as the arguments of a call must be; None for any other text."""
     value = value_or_none(text)
     return value if isinstance(value, dict) else None
 
 
 def holds_object(text: object) -> bool:
-    """Whether it is a text that is one JSON object."""
+    """Return whether it is a text that is one JSON object."""
     return isinstance(text, str) and read_object(text) is not None
 
 
 def value_or_none(text: str) -> Any:
-    """The value of a text that may be JSON; None when it is not."""
+    """Return the value of a text that may be JSON; None when it is not."""
     try:
         return read_json(text)
     except ValueError:
@@ -144,7 +144,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refused, parse_float=_finite)
 
 
 def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value, in its order, with the nearest key above it."""
+    """Yield every text in a JSON value, in its order, with the nearest key above it."""
     left = [(key, value)]
     while left:
         key, value = left.pop()
@@ -157,13 +157,13 @@ def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def key_of(path: Path) -> str:
-    """The nearest key above what stands at a path, "" where only lists are."""
+    """Return the nearest key above what stands at a path, "" where only lists are."""
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
 def leaves(value: Any) -> Iterator[tuple[Path, Any]]:
     """
-    All that holds nothing else, in its order, each with its path; an empty object or list is such a thing too.
+    Yield all that holds nothing else, in its order, each with its path; an empty object or list is such a thing too.
 
     Raises DepthError for a value that is too deep.
     """
@@ -180,7 +180,7 @@ def leaves(value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def keys_and_values(value: Any) -> Iterator[Any]:
-    """Every key and every leaf, in the order of the JSON text."""
+    """Yield every key and every leaf, in the order of the JSON text."""
     left = [value]
     while left:
         value = left.pop()
@@ -193,7 +193,7 @@ def keys_and_values(value: Any) -> Iterator[Any]:
 
 
 def objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object in a JSON value, each before those inside of it."""
+    """Yield every object in a JSON value, each before those inside of it."""
     left = [value]
     while left:
         value = left.pop()
@@ -210,7 +210,8 @@ def rebuilt(
     leaves_as: Callable[[Any, Any], Any] | None = None,
 ) -> Any:
     """
-    A copy in which ``change`` made every leaf, of its path and what it was; an object that it makes is walked too.
+    Return a copy in which ``change`` made every leaf, of its path and what it was; an object that it makes is walked
+    too.
 
     What ``enters`` refuses stays the same object. ``leaves_as`` says what stands for an object or list once all inside
     of it is made, given what it was and what was made of it. Raises DepthError for what is too deep, or holds itself.
@@ -243,7 +244,7 @@ _Step = tuple[Any, Any, Path, Any]
 
 
 def has_utf8(text: str) -> bool:
-    """Whether the text can be written as UTF-8, which a surrogate cannot, alone or beside its other half."""
+    """Return whether the text can be written as UTF-8, which a surrogate cannot, alone or beside its other half."""
     if text.isascii():  # O(1), and most texts are
         return True
     try:
@@ -254,17 +255,20 @@ def has_utf8(text: str) -> bool:
 
 
 def text_in_utf8(text: str) -> str:
-    """The text itself, or a copy with U+FFFD for every lone surrogate; two halves of a letter are that letter."""
+    """
+    Return the text itself, or a copy with U+FFFD for every lone surrogate; two halves of a letter
+    are that letter.
+    """
     return text if has_utf8(text) else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def all_have_utf8(value: Any) -> bool:
-    """Whether every text and key in a JSON value can be written as UTF-8."""
+    """Return whether every text and key in a JSON value can be written as UTF-8."""
     return all(has_utf8(each) for each in keys_and_values(value) if isinstance(each, str))
 
 
 def value_in_utf8(value: Any) -> Any:
-    """The value itself, or a copy with every text and key as ``text_in_utf8`` makes it."""
+    """Return the value itself, or a copy with every text and key as ``text_in_utf8`` makes it."""
     return value if all_have_utf8(value) else rebuilt(value, _leaf_in_utf8, leaves_as=_keys_in_utf8)
 
 

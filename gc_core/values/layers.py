@@ -20,7 +20,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import CONVERSATION, ENRICHMENT, PLUGIN, READY_MADE_SOURCES, SYSTEM, USER, InstructionSource
 
 OWN = "gc: "
-"""How the names of gc-core's own lines in the system text begin; they stand behind all other parts."""
+"""How the names of gc-core's own lines in the system text begin; they stand after all other parts."""
 
 SHORTEST_PRIVATE = 3
 """Letters of a private value: shorter ones would be found in half of all texts."""
@@ -54,18 +54,18 @@ class SystemPart:
 
 
 def is_own(source: str, name: str) -> bool:
-    """Whether it is one of gc-core's own lines, which may name the session."""
+    """Return whether it is one of gc-core's own lines, which may name the session."""
     return source == SYSTEM.name and name.startswith(OWN)
 
 
 def is_shared(source: InstructionSource, name: str) -> bool:
-    """Whether a part stands before everything that is a user's or a session's."""
+    """Return whether a part stands before everything that is a user's or a session's."""
     return source.layer < USER.layer and not is_own(source.name, name)
 
 
 def source_of_system(name: str, registered: Iterable[InstructionSource]) -> InstructionSource:
     """
-    The source that a part of the system text may have: the registered one of that name, else the ready-made one.
+    Return the source that a part of the system text may have: the registered one of that name, else the ready-made one.
 
     Raises SourceError for an unknown one, and for one that cannot own system text.
     """
@@ -121,5 +121,5 @@ class Private:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """The keys and texts inside a tool schema."""
+    """Return the keys and texts inside a tool schema."""
     return (each for each in keys_and_values(value) if isinstance(each, str))

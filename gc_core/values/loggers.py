@@ -1,7 +1,7 @@
 """
 Where gc-core logs: to the host's structlog once the host has configured it, else to the standard library's logging.
 
-Who listens is looked up anew for every event, so that it does not matter when the host configures either of them. Each
+Who listens is looked up again for every event, so that it does not matter when the host configures either of them. Each
 event carries the session, turn and collection that it belongs to, by context variables: threads and tasks have their
 own.
 """
@@ -65,7 +65,7 @@ class SpanIds:
 
 
 CURRENT: Final[ContextVar[SpanIds | None]] = ContextVar("gc_core_span", default=None)
-"""The span that is open; None where nobody watches."""
+"""The span that is open; None where no one watches."""
 
 
 @attrs.frozen(kw_only=True)
@@ -180,7 +180,7 @@ class Log:
     def _by_structlog(self, structlog: Any, level: str, event: str, fields: dict[str, Value]) -> None:
         log: Any = structlog.get_logger(self.name).bind(logger=self.name)
         if isinstance(log, structlog.stdlib.AsyncBoundLogger):
-            log = log.sync_bl  # nobody here could await it
+            log = log.sync_bl  # no one here could await it
         getattr(log, level)(event, **{**fields, **_context()})
 
     def _by_logging(self, level: str, event: str, fields: dict[str, Value]) -> None:
@@ -207,5 +207,5 @@ def _context() -> dict[str, Value]:
 
 
 def logger(name: str) -> Log:
-    """A logger by name, below ``gc_core``."""
+    """Return a logger by name, below ``gc_core``."""
     return Log(name)

@@ -49,7 +49,7 @@ class Message:
         items: Its resident items, one a part of the payload, in the payload's order.
         overhead: Tokens that the message costs beyond its items.
         synthetic: Written by the framework.
-        as_logged: Its payload is word for word what its line of the master log holds.
+        as_logged: Its payload is verbatim what its line of the master log holds.
 
     """
 
@@ -64,7 +64,7 @@ class Message:
     @property
     def is_own(self) -> bool:
         """
-        Whether gc-core wrote it and nobody has to be heard in it: a trace, a summary, a block, a line between replies.
+        Whether gc-core wrote it and no one must be heard in it: a trace, a summary, a block, a line between replies.
         What it tells in a text for a tool, a late result for instance, is the tool's.
         """
         said = self.role is Role.USER and self.synthetic
@@ -87,7 +87,7 @@ class Message:
 
 
 def without_marks(payload: Payload, levels: int = MARKED_LEVELS) -> Payload:
-    """A message, block or schema without its cache marks; the payload itself where it has none."""
+    """Return a message, block or schema without its cache marks; the payload itself where it has none."""
     for field in NESTED if levels else ():
         blocks = payload.get(field)
         if isinstance(blocks, list):
@@ -169,7 +169,7 @@ def plain_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def payloads_by_name(request: Request) -> dict[str, Any]:
-    """The messages, and where there are any the system text and the tools, each as a list under its name."""
+    """Return the messages, and where there are any the system text and the tools, each as a list under its name."""
     arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
     return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
 
@@ -188,7 +188,7 @@ class Request:
         stable: Number of leading system texts that belong to layers which many sessions share.
         options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
         whole: Where a reply is sent as several items, the session's own messages, each with all its items; empty where
-            nobody knows.
+            no one knows.
         own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
         arguments: How the provider's client takes such a request, with the host's own arguments joined to the options.
 
@@ -206,11 +206,11 @@ class Request:
     arguments: Callable[[Request, Mapping[str, Any]], dict[str, Any]] = attrs.field(default=plain_arguments, repr=False)
 
     def is_own(self, message: Payload) -> bool:
-        """Whether gc-core wrote this one of its messages."""
+        """Return whether gc-core wrote this one of its messages."""
         return id(message) in self.own
 
     def recast(self, messages: Iterable[tuple[Payload, Payload]]) -> Request:
-        """With other messages, each given behind the one of this request for which it stands: it is whose that was."""
+        """With other messages, each given after the one of this request for which it stands: it is whose that was."""
         pairs = tuple(messages)
         own = frozenset(id(new) for old, new in pairs if self.is_own(old))
         return attrs.evolve(self, messages=tuple(new for _, new in pairs), own=own)

@@ -26,8 +26,8 @@ _URL = regex(r"\s{0,9}[A-Za-z][\w+.-]{0,30}://")
 
 def is_secret(name: object) -> bool:
     """
-    Whether an option, header or parameter of this name holds a secret: ``token``, ``apiKey``, ``X-Auth``; a name that
-    ends with the word ``key`` does, ``max_tokens`` does not.
+    Return whether an option, header or parameter of this name holds a secret: ``token``, ``apiKey``, ``X-Auth``; a name
+    that ends with the word ``key`` does, ``max_tokens`` does not.
     """
     if not isinstance(name, str):
         return False
@@ -42,14 +42,15 @@ def is_secret(name: object) -> bool:
 
 def without_option_secrets(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """
-    The options of each name without secrets: what is named as one, unless it is a number or a flag; headers and pairs
-    among nested values; values that begin as ``Authorization`` does; user, password and secret parameters of URLs.
+    Return the options of each name without secrets: what is named as one, unless it is a number or a flag; headers and
+    pairs among nested values; values that begin as ``Authorization`` does; user, password and secret parameters of
+    URLs.
     """
     return {name: _of_mapping(own) for name, own in options.items()}
 
 
 def option_secrets(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """The texts that are left out so: whatever an error says, they are not to be told."""
+    """Yield the texts that are left out so: whatever an error says, they are not to be told."""
     left = set(_texts(without_option_secrets(options)))
     for text in _texts(options):
         if text not in left:
@@ -71,7 +72,7 @@ def _plain(value: Any) -> Any:
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Whether an option is left out whole."""
+    """Return whether an option is left out whole."""
     if isinstance(value, str):
         header = _HEADER.match(value)
         secret_header = header is not None and not _URL.match(value) and is_secret(header[1])
@@ -80,19 +81,19 @@ def _holds(name: str, value: Any) -> bool:
 
 
 def _is_secret_pair(value: Any) -> bool:
-    """Whether it is a name and its value, as clients take headers."""
+    """Return whether it is a name and its value, as clients take headers."""
     pair = 2
     return isinstance(value, list | tuple) and len(value) == pair and is_secret(value[0]) and isinstance(value[1], str)
 
 
 def _told(text: str) -> str:
-    """A URL without user, password and parameters that are secrets; anything else as it is."""
+    """Return a URL without user, password and parameters that are secrets; anything else as it is."""
     if not _URL.match(text):
         return text
     try:
         url = urllib.parse.urlsplit(text)
     except ValueError:
-        return ""  # nobody can say where in it a password stands
+        return ""  # no one can say where in it a password stands
     query = "&".join(each for each in url.query.split("&") if not is_secret(each.partition("=")[0]))
     host = url.netloc.rpartition("@")[2]
     if (host, query) == (url.netloc, url.query):
@@ -101,7 +102,7 @@ def _told(text: str) -> str:
 
 
 def _in_url(text: str) -> Iterator[str]:
-    """What is secret in a URL: its password, and the values of parameters."""
+    """Yield what is secret in a URL: its password, and the values of parameters."""
     if not _URL.match(text):
         return
     user = text.partition("://")[2].partition("/")[0].rpartition("@")[0]

@@ -13,19 +13,19 @@ class LazyPattern:
         self._text, self._flags = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        """A method of the compiled pattern; it is kept, so that later calls cost no more."""
+        """Return a method of the compiled pattern; it is kept, so that later calls cost no more."""
         value = getattr(self.compiled(), name)
         setattr(self, name, value)
         return value
 
     def compiled(self) -> re.Pattern[Any]:
-        """The pattern itself."""
+        """Return the pattern itself."""
         return re.compile(self._text, self._flags)
 
 
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """
-    A pattern that is compiled when it is first used.
+    Return a pattern that is compiled when it is first used.
 
     An error in `text` is raised then, not here: for constants, which tests use, not for what a user writes.
     """

@@ -16,13 +16,13 @@ class LivenessView(Protocol):
     """What is alive in the window: see ``gc_core.relevance.liveness``."""
 
     def last_carried(self, item: Item) -> frozenset[str]:
-        """Names that no later resident item shows: with this item, the window would lose them."""
+        """Return names that no later resident item shows: with this item, the window would lose them."""
 
     def reuse(self, item: Item) -> int:
-        """How many of the item's names the agent has used since."""
+        """Return how many of the item's names the agent has used since."""
 
     def superseded(self, item: Item) -> bool:
-        """Whether a later item makes this tool result stale."""
+        """Return whether a later item makes this tool result stale."""
 
     def distance(self, item: Item) -> int | None:
         """Shared names between the item and what the agent is about: see ``ContextView.distance``."""
@@ -37,22 +37,28 @@ class WorkingSetView(Protocol):
 
     def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
         """
-        The files to shorten, each as a whole, the least in use first, so that the views of the others take at most so
-        many tokens.
+        Return the files to shorten, each as a whole, the least in use first, so that the views of the others take at
+        most this many tokens.
         """
 
     def keeps(self, unit: Unit, tokens: int) -> bool:
-        """Whether the unit shows a file that is in use, whole: one that is not ``beyond`` so many tokens."""
+        """Return whether the unit shows a file that is in use, whole: one that is not ``beyond`` this many tokens."""
 
     def disuse(self, unit: Unit) -> float:
-        """How little the files are in use that the unit shows: idle steps, and four more for each 1,000 tokens."""
+        """
+        Return how little the files are in use that the unit shows: idle steps, and four more for
+        each 1,000 tokens.
+        """
 
     @property
     def superseded(self) -> tuple[Item, ...]:
         """Items of which a good part stands again in the window, oldest first: ``GCRemovalItem.trim`` takes them."""
 
     def holds(self, item: Item) -> bool:
-        """Whether the item shows a file in work, how a run failed that has not passed since, or the newest plan."""
+        """
+        Return whether the item shows a file in work, how a run failed that has not passed since, or
+        the newest plan.
+        """
 
 
 class ContextView(Protocol):
@@ -60,7 +66,7 @@ class ContextView(Protocol):
 
     @property
     def tokens(self) -> int:
-        """Tokens of the request as it stands."""
+        """Tokens of the request as it is."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -86,7 +92,7 @@ class ContextView(Protocol):
 
     @property
     def stubbable(self) -> tuple[Item, ...]:
-        """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, behind the most recent steps."""
+        """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, after the most recent steps."""
 
     @property
     def young(self) -> tuple[Item, ...]:
@@ -126,16 +132,20 @@ class ContextView(Protocol):
         """Items that left the window and match a query, best first; none where the strategy works without tiers."""
 
     def importance(self, item: Item) -> float:
-        """How much an item matters, from 0 to 1, as the session's scorer says: see ``ImportanceScorer``."""
+        """Return how much an item matters, from 0 to 1, as the session's scorer says: see ``ImportanceScorer``."""
 
     def distance(self, item: Item) -> int | None:
         """
-        How many shared names lie between the item and the objective, an open question, the newest steps or what is
-        held: 0 for those themselves, 1 for what shares a rare name with one of them. None: unreachable, garbage first.
+        Return how many shared names lie between the item and the objective, an open question, the newest steps or what
+        is held: 0 for those themselves, 1 for what shares a rare name with one of them. None: unreachable, garbage
+        first.
         """
 
     def is_recent(self, unit: Unit) -> bool:
-        """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
+        """
+        Return whether the unit goes only when nothing old suffices: a step of the recent turns, or
+        an unused schema.
+        """
 
 
 @runtime_checkable
@@ -170,7 +180,7 @@ class Summarizer(Protocol):
     """
 
     def summarize(self, request: SummaryRequest) -> str:
-        """The summary in at most ``request.max_tokens`` tokens, in the past tense."""
+        """Return the summary in at most ``request.max_tokens`` tokens, in the past tense."""
 
 
 @runtime_checkable
@@ -178,7 +188,7 @@ class AsyncSummarizer(Protocol):
     """A summarizer for ``AsyncGCSession``."""
 
     async def summarize(self, request: SummaryRequest) -> str:
-        """The summary in at most ``request.max_tokens`` tokens, in the past tense."""
+        """Return the summary in at most ``request.max_tokens`` tokens, in the past tense."""
 
 
 class RegisterSummarizer(Protocol):

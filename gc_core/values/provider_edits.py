@@ -1,7 +1,7 @@
 """
 What a host has the provider do to the window by itself: ``GCConfig.provider_edits`` as a value.
 
-How a provider is asked for it, and for which of it, is in the provider's folder.
+How a provider is requested it, and for which of it, is in the provider's folder.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class ByteRange:
 
     Attributes:
         start: Offset of its first byte.
-        end: Offset behind its last one, which is a line break.
+        end: Offset after its last one, which is a line break.
 
     """
 
@@ -55,9 +55,9 @@ class Reference:
         hint: What a single item was, in a few words, or "".
         calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
         preview: How the text began of which nothing else is left, or the last that somebody said there, or "".
-        said: What users demanded there, sentences word for word.
+        said: What users demanded there, sentences verbatim.
         names: Names that stood there and nowhere else in the window, of what was asked and done.
-        place: The bytes of the master log that hold it all; None where nobody is told of a log.
+        place: The bytes of the master log that hold it all; None where no one is told of a log.
         recalls: There is a session to recall it from; without one no ids are told.
 
     """
@@ -76,19 +76,19 @@ class Reference:
     recalls: bool = True
 
     def stub_text(self) -> str:
-        """The line that ends a stub."""
+        """Return the line that ends a stub."""
         told = f"{self.first} {self.hint}".rstrip() if self.recalls else self.hint
         told += f': "{self.preview}"' if self.preview else ""
         line = f"[gc: {self.tokens:,} tokens left out: {told.strip()}{self._where()}]"
         return line if self.recalls else sealed(line)  # a session knows its own by the log
 
     def trace_text(self) -> str:
-        """The whole text of a trace."""
+        """Return the whole text of a trace."""
         about = ", ".join(filter(None, self._hints()))
         return sealed(self._line(f": {about}" if about else ""))
 
     def summary_text(self, label: str, body: str) -> str:
-        """A summary as the model reads it: what it is, its text, and how the originals come back."""
+        """Return a summary as the model reads it: what it is, its text, and how the originals come back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
         return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
@@ -128,7 +128,8 @@ _OPEN = regex(r"\](?:\n</summary>)?\Z")
 
 def sealed(text: str) -> str:
     """
-    A text of gc-core's own with a check number in its last line: what comes back in somebody's list is known by it.
+    Return a text of gc-core's own with a check number in its last line: what comes back in somebody's list is known by
+    it.
 
     It tells gc-core's texts from texts that only look like them, not from forgeries by somebody who knows this code.
     """
@@ -137,7 +138,7 @@ def sealed(text: str) -> str:
 
 
 def unsealed(text: str) -> str | None:
-    """A text without its check number; None for one that has none, or another one."""
+    """Return a text without its check number; None for one that has none, or another one."""
     end = _SEALED.search(text)
     if end is None:
         return None

@@ -105,7 +105,7 @@ class GCRemovalItem:
 
     @classmethod
     def snip(cls, item: Item, *, keep: float, reason: str, phase: str = "") -> GCRemovalItem:
-        """The same, its live lines around literal ``[...snipped...]`` marks."""
+        """Return the same, its live lines around literal ``[...snipped...]`` marks."""
         return cls(action=Stub(item.id, keep, SNIPPED), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
@@ -150,14 +150,14 @@ class GCRemovalItem:
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     def of(self, units: Sequence[Unit]) -> GCRemovalItem:
-        """The same proposal for these units, of one to drop or to summarise units."""
+        """Return the same proposal for these units, of one to drop or to summarise units."""
         assert not isinstance(self.action, Stub)  # noqa: S101 - that has an item
         action = attrs.evolve(self.action, units=_numbers(units))
         return attrs.evolve(self, action=action, items=_ids(units))
 
 
 def action_of(removal: GCRemovalItem) -> str:
-    """What a removal does, in a word."""
+    """Return what a removal does, in a word."""
     match removal.action:
         case Drop():
             return "drop"

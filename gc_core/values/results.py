@@ -12,7 +12,7 @@ from gc_core.values.summary import SummaryOutcome
 
 
 def is_renewal(removal: GCRemovalItem) -> bool:
-    """Whether the core took out what it tells anew; a strategy may call a phase of its own the same."""
+    """Return whether the core took out what it tells again; a strategy may call a phase of its own the same."""
     return removal.phase == RENEWED and removal.strategy == TASK_STATE.name
 
 
@@ -41,14 +41,14 @@ class Goal:
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
-        pressure_tokens: PRESERVABLE content may go when that brings the request below so many tokens; None: it stays.
-        relief_tokens: In a summary it goes on to go while the request has at least so many; None: only to just below
+        pressure_tokens: PRESERVABLE content may go when that brings the request below this many tokens; None: it stays.
+        relief_tokens: In a summary it goes on to go while the request has at least this many; None: only to just below
             the pressure.
-        usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where nobody knows.
+        usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where no one knows.
         turns_before: With a limit of turns: everything that may go leaves of the turns before this one; 0: no limit.
         fills: Of the last unit that leaves, as much stays as there is room for below the target.
-        young_after: Number of the item behind which a YOUNG collection looks for what has been served.
-        window_percent: Usage in percent of the usable window when the collection began; 0 where nobody knows.
+        young_after: Number of the item after which a YOUNG collection looks for what has been served.
+        window_percent: Usage in percent of the usable window when the collection began; 0 where no one knows.
         conversation_percent: The same of the conversation alone.
         focus: What the host wants summaries to keep above all, in its own words, or "".
 
@@ -182,7 +182,7 @@ class GCResult:
         return bool(self.removals)
 
     def freed_by(self) -> dict[tuple[str, str], int]:
-        """Tokens freed by (strategy, phase)."""
+        """Return tokens freed by (strategy, phase)."""
         freed: dict[tuple[str, str], int] = {}
         for removal in self.removals:
             key = (removal.strategy, removal.phase)

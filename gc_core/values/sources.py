@@ -42,7 +42,7 @@ before is EPHEMERAL. The text itself is kept within its bound, which may become 
 
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
 RESERVED_SOURCES = (*BUILT_IN_SOURCES, TASK_STATE)
-"""Nobody else may have a source of these names: gc-core writes into them."""
+"""No one else may have a source of these names: gc-core writes into them."""
 
 READY_MADE_SOURCES = (ORG, TEAM, USER)
 """Memory of an organisation, a team and a user: in a session from the first part of the system text that names one,

@@ -14,12 +14,12 @@ BULLET = "- "
 
 
 def entries_of(text: str) -> tuple[str, ...]:
-    """The entries in a digest as it stands in the window, a line each."""
+    """Return the entries in a digest as it is in the window, a line each."""
     return tuple(line for line in text.splitlines() if line.startswith(BULLET))
 
 
 def _unheard(_input_tokens: int, _output_tokens: int) -> None:
-    """Nobody books it."""
+    """No one books it."""
 
 
 class SummaryForm(enum.Enum):
@@ -50,7 +50,7 @@ class SummaryRequest:
         focus: What the host wants kept above all, in its own words, or "".
         form: What the text is for.
         complaints: Why the text before this one was refused; () for the first attempt.
-        entries: What a digest tells already, a line each; nobody has to say it again.
+        entries: What a digest tells already, a line each; no one has to say it again.
         stated: The state of the task stands in the window: what was demanded and decided is told there.
         room: Tokens that a digest may have in all, these entries and the new ones; 0 for other forms.
         count: Tokens of a text, as the session counts them.

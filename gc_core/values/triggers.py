@@ -36,8 +36,9 @@ class Major:
 
     Attributes:
         target_percent: Usage that they go down to, where that is below the session's own target.
-        base_tokens: With it they go deeper in large windows: down to so many tokens and ``more_percent`` of the window,
-            where that is less. What the agent works on does not grow with the window. None: the percentage alone.
+        base_tokens: With it they go deeper in large windows: down to this many tokens and ``more_percent`` of the
+            window, where that is less. What the agent works on does not grow with the window. None: the percentage
+            alone.
         more_percent: Percent of the usable window beside ``base_tokens``.
         conversation_percent: They begin, too, when the conversation alone has this share of the usable window.
         relief_percent: Under pressure, usage down to which PRESERVABLE content may be summarised or digested; None: to
@@ -53,7 +54,7 @@ class Major:
     relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
 
     def kept_percent(self, usable: int) -> float:
-        """Usage in percent that a collection goes down to in a window of so many usable tokens."""
+        """Usage in percent that a collection goes down to in a window of this many usable tokens."""
         if self.base_tokens is None:
             return self.target_percent
         return min(self.target_percent, 100.0 * self.base_tokens / usable + self.more_percent)
@@ -75,7 +76,7 @@ class Hot:
 @attrs.frozen(kw_only=True)
 class Steps:
     """
-    Ask so many steps after the last collection of the whole window, if that is worth a break.
+    Ask this many steps after the last collection of the whole window, if that is worth a break.
 
     Attributes:
         every: How many.
@@ -87,7 +88,10 @@ class Steps:
 
 @attrs.frozen(kw_only=True)
 class Spend:
-    """Ask when so many tokens have been sent since the last collection of the whole window, if it is worth a break."""
+    """
+    Ask when this many tokens have been sent since the last collection of the whole window, if it is
+    worth a break.
+    """
 
     tokens: int = attrs.field(validator=attrs.validators.gt(0))
 

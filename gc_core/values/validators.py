@@ -6,10 +6,10 @@ from typing import TypeGuard
 
 
 def is_count(value: object, least: int = 0) -> TypeGuard[int]:
-    """Whether it is a whole number of at least so many; a bool is none."""
+    """Return whether it is a whole number of at least this many; a bool is none."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a finite number; a bool is none."""
+    """Return whether it is a finite number; a bool is none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")

@@ -9,7 +9,7 @@ import attrs
 from gc_core.values.items import Item
 
 STEPS_PER_1000_TOKENS: Final = 4
-"""A file of 1,000 tokens more leaves so many steps sooner: room that it takes from others is part of its price."""
+"""A file of 1,000 tokens more leaves this many steps sooner: room that it takes from others is part of its price."""
 
 
 @attrs.frozen(kw_only=True)

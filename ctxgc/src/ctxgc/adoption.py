@@ -34,7 +34,7 @@ def adopt(
     path: str | Path, directory: str | Path, config: GCConfig | None = None, **options: Unpack[Options]
 ) -> GCSession:
     """
-    A new session in ``directory`` whose master log holds all messages of a foreign log, in order.
+    Return a new session in ``directory`` whose master log holds all messages of a foreign log, in order.
 
     Reads what ``read_transcript`` reads: gptme's ``conversation.jsonl``, the sessions of Claude Code, OpenAI's and
     Anthropic's messages. Ids, byte ranges, search, recall and collections are those of any other session. Nothing is

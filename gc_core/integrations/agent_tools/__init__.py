@@ -35,7 +35,7 @@ RECALL_TOKENS: Final = 2_000
 
 _SHARE = 4  # parts of the window of which a recall may fill one, and pins together one
 _LETTERS = 4  # characters of a token, roughly: what is told is counted
-_OWN_HITS = 40  # hits that are asked for beside those wanted: calls of these tools are left out of what is found
+_OWN_HITS = 40  # hits that are requested beside those wanted: calls of these tools are left out of what is found
 _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
 _NAMED = 5  # items that context_status names of each sort
@@ -55,7 +55,7 @@ class AgentTools:
     Args:
         session: What the tools act on.
         names: Which tools there are, by default all that the session has; leave out what the model is not to have. An
-            ``AsyncGCSession`` has no ``collect``, for nobody could await it here.
+            ``AsyncGCSession`` has no ``collect``, for no one could await it here.
         collects_a_turn: Collections that the model may ask for in one turn.
         note_tokens: Tokens that the notes may hold.
 
@@ -94,11 +94,11 @@ class AgentTools:
         }
 
     def schemas(self) -> list[Payload]:
-        """The tools' schemas in the session's format."""
+        """Return the tools' schemas in the session's format."""
         return [self._schema(tool) for tool in self._tools.values()]
 
     def handles(self, name: str) -> bool:
-        """Whether a call of this name is one for ``call``."""
+        """Return whether a call of this name is one for ``call``."""
         return name in self._tools
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
@@ -118,7 +118,7 @@ class AgentTools:
 
     def answer(self, reply: object) -> tuple[Payload, ...]:
         """
-        The messages that answer those calls of a reply that are ours, in the session's format; none for none.
+        Return the messages that answer those calls of a reply that are ours, in the session's format; none for none.
 
         Append them in any order with the results of the other calls: the session puts together what the provider wants
         in one message. Raises MessageError when the reply is malformed.
@@ -234,7 +234,7 @@ class AgentTools:
         return max(1, self._session.config.usable // _SHARE)
 
     def _notes(self) -> str:
-        """The newest text of the notes: one that waits for the next request, else the one in the window."""
+        """Return the newest text of the notes: one that waits for the next request, else the one in the window."""
         blocks = self._session.port.blocks
         for block in blocks.waiting:
             if (block.source, block.name) == (NOTES.name, "notes"):
@@ -256,14 +256,17 @@ def _chosen(names: Iterable[str]) -> frozenset[str]:
 
 
 def _asked(reference: str) -> str:
-    """The reference in what the model gave, which may be a whole stub; an id stands before bytes that hold it."""
+    """
+    Return the reference in what the model gave, which may be a whole stub; an id stands before
+    bytes that hold it.
+    """
     told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
     named = _ID.search(told)
     return told if named is None else named.group()
 
 
 def _table(asked: str, passages: Sequence[Passage], characters: int, most: int, counter: TokenCounter) -> str:
-    """A table of contents of a stretch that is too long to be told, as far as it fits."""
+    """Return a table of contents of a stretch that is too long to be told, as far as it fits."""
     head = f"{asked} has {characters:,} characters; recall the part that you need:"
     lines = "\n".join([head, *(passage.line() for passage in passages)])
     end = excerpt_end(lines, 0, most, counter)
@@ -279,7 +282,10 @@ def _what(item: Item) -> str:
 
 
 def _can_be_held(item: Item) -> bool:
-    """Whether a pin would change something: not what the host holds already, and nothing outside the conversation."""
+    """
+    Return whether a pin would change something: not what the host holds already, and nothing
+    outside the conversation.
+    """
     free = not item.pinned and item.policy is not GCPolicy.LOCKED
     return free and item.source == CONVERSATION.name and item.kind is not ItemKind.TRACE
 

@@ -38,11 +38,11 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._files = MemoryFiles(session, backend, facts)
 
     def view(self, command: Any) -> str:
-        """A file with its line numbers, or what is in a directory."""
+        """Return a file with its line numbers, or what is in a directory."""
         return self._run(command)
 
     def create(self, command: Any) -> str:
-        """A new file."""
+        """Return a new file."""
         return self._run(command)
 
     def str_replace(self, command: Any) -> str:
@@ -50,15 +50,15 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._run(command)
 
     def insert(self, command: Any) -> str:
-        """A text behind a line; 0 is the beginning."""
+        """Return a text after a line; 0 is the beginning."""
         return self._run(command)
 
     def delete(self, command: Any) -> str:
-        """A file, or a directory with all that is in it, is no more."""
+        """Return a file, or a directory with all that is in it, is no more."""
         return self._run(command)
 
     def rename(self, command: Any) -> str:
-        """A file or directory has another name."""
+        """Return a file or directory has another name."""
         return self._run(command)
 
     def clear_all_memory(self) -> str:
@@ -78,11 +78,11 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._files = MemoryFiles(session, backend, facts)
 
     async def view(self, command: Any) -> str:
-        """A file with its line numbers, or what is in a directory."""
+        """Return a file with its line numbers, or what is in a directory."""
         return await self._run(command)
 
     async def create(self, command: Any) -> str:
-        """A new file."""
+        """Return a new file."""
         return await self._run(command)
 
     async def str_replace(self, command: Any) -> str:
@@ -90,15 +90,15 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._run(command)
 
     async def insert(self, command: Any) -> str:
-        """A text behind a line; 0 is the beginning."""
+        """Return a text after a line; 0 is the beginning."""
         return await self._run(command)
 
     async def delete(self, command: Any) -> str:
-        """A file, or a directory with all that is in it, is no more."""
+        """Return a file, or a directory with all that is in it, is no more."""
         return await self._run(command)
 
     async def rename(self, command: Any) -> str:
-        """A file or directory has another name."""
+        """Return a file or directory has another name."""
         return await self._run(command)
 
     async def clear_all_memory(self) -> str:
@@ -111,7 +111,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _arguments(command: Any) -> dict[str, Any]:
-    """What the model gave; the package does not check it."""
+    """Return what the model gave; the package does not check it."""
     given: dict[str, Any] = command.model_dump(exclude_unset=True, warnings=False)
     return given
 

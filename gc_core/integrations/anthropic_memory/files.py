@@ -182,7 +182,7 @@ class MemoryFiles:
         return sorted([*self._kept.paths(), *(() if self._facts is None else _FACT_FILES)])
 
     def _read(self, path: str) -> str | None:
-        """The text of a file, or None where there is none."""
+        """Return the text of a file, or None where there is none."""
         if self._facts is not None and path in _FACT_FILES:
             return "\n".join(_fact_line(fact) for fact in self._living(_FACT_FILES[path]))
         return self._kept.read(path)
@@ -216,7 +216,7 @@ class MemoryFiles:
             raise MemoryFileError(f"The path {above} is a file, so {path} cannot be below it")
 
     def _movable(self, path: str) -> list[str]:
-        """The files that are at a path, or below it."""
+        """Return the files that are at a path, or below it."""
         if path == ROOT:
             raise MemoryFileError(f"Cannot delete or rename the {ROOT} directory itself")
         if self._facts is not None and (path == FACTS or path in _FACT_FILES):
@@ -281,7 +281,7 @@ class _Kept:
 
 
 def _promotions(known: list[Fact], kind: FactKind, text: str, item: str) -> Iterator[Promotion]:
-    """What it takes for the facts to say what the lines say; a line is known by the id at its end."""
+    """Yield what it takes for the facts to say what the lines say; a line is known by the id at its end."""
     gone = {fact.id: fact for fact in known}
     for line in filter(str.strip, text.splitlines()):
         told = _FACT_LINE.fullmatch(line.strip())
@@ -305,7 +305,7 @@ def _tells(item: Item) -> bool:
 
 
 def _checked(name: str, value: object) -> Any:
-    """An argument as the commands take it: the model's own word may be of any type."""
+    """Return an argument as the commands take it: the model's own word may be of any type."""
     if name == "view_range":
         if value is None:
             return None
@@ -323,7 +323,7 @@ def _is_int(value: object) -> bool:
 
 
 def _clean(path: str) -> str:
-    """A path in its one spelling. Raises MemoryFileError for one that is not below the root."""
+    """Return a path in its one spelling. Raises MemoryFileError for one that is not below the root."""
     parts = path.rstrip("/").split("/")
     if f"/{parts[1] if len(parts) > 1 else ''}" != ROOT or parts[0]:
         raise MemoryFileError(f"Path must start with {ROOT}, got: {path!r:.300}")
@@ -333,7 +333,10 @@ def _clean(path: str) -> str:
 
 
 def _key(path: str) -> str:
-    """The backend's key of a path: ASCII letters, digits and "-" stand for themselves, any other byte as ``_hex``."""
+    """
+    Return the backend's key of a path: ASCII letters, digits and "-" stand for themselves, any
+    other byte as ``_hex``.
+    """
     name = path[len(ROOT) + 1 :]
     told = "".join(
         char if _PLAIN.match(char) else "".join(f"_{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))

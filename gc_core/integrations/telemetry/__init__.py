@@ -2,7 +2,7 @@
 What a session does, told to OpenTelemetry: ``instrument(session)``; needs the extra ``otel``.
 
 No text of the conversation leaves through here: attributes are names, ids and numbers. Nothing of gc-core imports this
-package, so a session that nobody instruments knows nothing of OpenTelemetry.
+package, so a session that no one instruments knows nothing of OpenTelemetry.
 """
 
 from __future__ import annotations

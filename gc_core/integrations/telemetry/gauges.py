@@ -25,7 +25,7 @@ class Watched(Protocol):
     """A session that can be read."""
 
     def reading(self) -> Reading | None:
-        """How it is now, or was when it was asked last; None when there is nothing to tell."""
+        """Return how it is now, or was when it was asked last; None when there is nothing to tell."""
 
 
 class Gauges:
@@ -75,7 +75,7 @@ _LOCK = threading.Lock()
 
 
 def gauges_of(provider: MeterProvider, meter: Meter) -> Gauges:
-    """The gauges of a provider, made with the first session."""
+    """Return the gauges of a provider, made with the first session."""
     with _LOCK:
         if provider not in _OF_PROVIDERS:
             known = _OF_PROCESS if provider is metrics.get_meter_provider() else []

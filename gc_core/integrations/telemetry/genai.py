@@ -57,7 +57,7 @@ class Callee:
 
     Attributes:
         format: Name of the session's format.
-        model: The model's name; litellm's prefix, before a slash, says whose it is. None where nobody knows.
+        model: The model's name; litellm's prefix, before a slash, says whose it is. None where no one knows.
 
     """
 
@@ -88,7 +88,7 @@ def _speaking(format: str) -> str:  # noqa: A002 - the session's own word
 
 
 def of_usage(usage: Usage) -> Attributes:
-    """What a span says of the tokens that a call took."""
+    """Return what a span says of the tokens that a call took."""
     return {
         INPUT: usage.input_tokens,
         OUTPUT: usage.output_tokens,

@@ -134,7 +134,10 @@ class Instrumentation(Watch):
         self.stop()
 
     def reading(self) -> Reading | None:
-        """The window as it is now, or was the last time where the session is at work; None before and at its end."""
+        """
+        Return the window as it is now, or was the last time where the session is at work; None
+        before and at its end.
+        """
         if not self._port.lock.acquire(timeout=_LOCK_SECONDS):
             return self._last
         try:
@@ -149,7 +152,7 @@ class Instrumentation(Watch):
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def call(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """A span around a call that writes; a call inside one of the same name is the same call."""
+        """Return a span around a call that writes; a call inside one of the same name is the same call."""
         outer = call_of(self)
         again = outer is not None and outer.name == name
         if again or (name in _READS and name != _RECALL):
@@ -304,7 +307,7 @@ class Instrumentation(Watch):
         result: GCResult | None = None,
         error: BaseException | None = None,
     ) -> Mapping[str, str]:
-        """The span of the collection that goes on ends; returns what the items were before it."""
+        """Return the span of the collection that goes on ends; returns what the items were before it."""
         if entered is None or entered.collection is None:
             return {}
         collection, entered.collection = entered.collection, None

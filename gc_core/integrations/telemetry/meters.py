@@ -92,7 +92,7 @@ class Meters:
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def recalled(self, how: str, times: int = 1) -> None:
-        """What had left was asked for, or came back."""
+        """What had left was requested, or came back."""
         self._recalls.add(times, {"gc.recall.by": how})
 
     def read(self, usage: Usage) -> None:

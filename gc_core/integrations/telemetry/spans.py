@@ -83,7 +83,7 @@ CALL: ContextVar[OpenCall | None] = ContextVar("gc_core_call", default=None)
 
 
 def call_of(owner: object) -> OpenCall | None:
-    """The innermost call of a session that goes on here."""
+    """Return the innermost call of a session that goes on here."""
     found = CALL.get()
     while found is not None and found.of is not owner:
         found = found.outer
@@ -110,7 +110,7 @@ class ModelCall:
 
     @classmethod
     def begin(cls, tracer: Tracer, meters: Meters, callee: Callee, session: str, tokens: int) -> ModelCall:
-        """A request of so many tokens, by the session's own count, goes out; the host's span is its parent."""
+        """Return a request of this many tokens, by the session's own count, goes out; the host's span is its parent."""
         attributes: Attributes = {**callee.attributes, CONVERSATION: session, "gc.request.tokens": tokens}
         span = tracer.start_span(callee.span_name, kind=SpanKind.CLIENT, attributes=attributes)
         return cls(span=span, callee=callee, meters=meters)
@@ -145,7 +145,7 @@ class Spent:
     _output: int = 0
 
     def told(self, input_tokens: int, output_tokens: int) -> None:
-        """One call of a model took so many tokens."""
+        """One call of a model took this many tokens."""
         self._input += input_tokens
         self._output += output_tokens
         self.span.set_attributes(of_usage(Usage(input_tokens=self._input, output_tokens=self._output)))
@@ -159,12 +159,12 @@ def failed(span: Span, error: str) -> None:
 
 
 def of_goal(goal: Goal) -> Attributes:
-    """What the span of a collection says when it begins."""
+    """Return what the span of a collection says when it begins."""
     return {"gc.reason": goal.reason.value, "gc.tokens.target": goal.target_tokens, "gc.pressure": goal.pressure}
 
 
 def of_result(result: GCResult) -> Attributes:
-    """What it says of what was done."""
+    """Return what it says of what was done."""
     phases: dict[str, int] = {}
     for removal in result.removals:
         phase = f"gc.removals.{removal.phase or action_of(removal)}"

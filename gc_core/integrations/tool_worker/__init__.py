@@ -69,7 +69,7 @@ class ToolResultWorker:
     them; before anybody has sent them, long ones become notes (``session.condense``).
 
     Use one worker for one session, as a context manager: at its end no task is left. What runs in a thread cannot be
-    stopped, and goes on for nobody.
+    stopped, and goes on for no one.
 
     Args:
         session: Takes the results.
@@ -118,7 +118,7 @@ class ToolResultWorker:
         self._closed = False
 
     async def __aenter__(self) -> Self:
-        """The worker itself."""
+        """Return the worker itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -181,7 +181,7 @@ class ToolResultWorker:
             await _ended(self._late, None)
         _check(self._late)
         came = [work for work in self._late if work.task is not None and work.task.done()]
-        if not came or self._session.port.open_calls:  # behind an open call it could pass for that one's result
+        if not came or self._session.port.open_calls:  # after an open call it could pass for that one's result
             return ()
         self._late = [work for work in self._late if work not in came]
         ids = [key for work in came for key in self._appended([work])]
@@ -203,7 +203,7 @@ class ToolResultWorker:
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def _taken_over(self, call: ToolCall) -> _Work:
-        """What runs already for this call, or what is started for it now."""
+        """Return what runs already for this call, or what is started for it now."""
         for work in self._early:
             if work.call.is_same(call):
                 self._early.remove(work)
@@ -217,7 +217,7 @@ class ToolResultWorker:
         return work
 
     async def _done(self, work: _Work) -> None:
-        """The tool, and a note on what it said; without the secrets that plugins know, which nobody is to see."""
+        """The tool, and a note on what it said; without the secrets that plugins know, which no one is to see."""
         outcome = await carried_out(work.call, self._tools)
         plugins = self._session.plugins
         text = plugins.redact(outcome.text) if plugins.redacts else outcome.text
@@ -231,7 +231,7 @@ class ToolResultWorker:
                 work.note = await self._notes.note(outcome, work.awaited)
 
     def _awaited(self, calls: Sequence[ToolCall]) -> Iterator[Awaited]:
-        """What the window waits for, in the order of the calls."""
+        """Yield what the window waits for, in the order of the calls."""
         waiting = list(self._session.port.open_calls)
         first = self._session.port.next_item
         room = max(_LEAST_NOTE, min(self._above // _NOTE_PART, self._cap // max(1, len(calls))))
@@ -246,7 +246,10 @@ class ToolResultWorker:
     # -- results -------------------------------------------------------------------------------------------------
 
     async def _entered(self, batch: Sequence[_Work]) -> tuple[str, ...]:
-        """The results of a batch, in the window: what there is no outcome of goes on, and is told provisionally."""
+        """
+        Return the results of a batch, in the window: what there is no outcome of goes on, and is
+        told provisionally.
+        """
         slow = [work for work in batch if work.outcome is not None and work.task is not None and not work.task.done()]
         self._late += [work for work in batch if work.outcome is None]
         ids = self._appended(batch)
@@ -257,7 +260,7 @@ class ToolResultWorker:
         return ids
 
     def _appended(self, batch: Sequence[_Work]) -> tuple[str, ...]:
-        """The whole texts, in the log and in the window."""
+        """Return the whole texts, in the log and in the window."""
         form = format_named(self._session.format)
         told = [(work.call.call_id, _text_of(work)) for work in batch]
         failed = {place for place, work in enumerate(batch) if work.outcome is not None and work.outcome.is_error}
@@ -311,7 +314,7 @@ def _check(works: Iterable[_Work]) -> None:
 
 
 async def _ended(works: Iterable[_Work], seconds: float | None) -> None:
-    """Wait for them, no longer than so many seconds."""
+    """Wait for them, no longer than this many seconds."""
     tasks = [work.task for work in works if work.task is not None]
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)

@@ -43,11 +43,11 @@ class ToolCall:
 
     @property
     def values(self) -> Mapping[str, Any] | None:
-        """The arguments by name; None where they are no JSON object."""
+        """The arguments by name; None where they are not a JSON object."""
         return read_object(self.arguments)
 
     def is_same(self, other: ToolCall) -> bool:
-        """Whether the other is this call: same id, tool and arguments."""
+        """Return whether the other is this call: same id, tool and arguments."""
         if (self.call_id, self.name) != (other.call_id, other.name):
             return False
         return self.arguments == other.arguments or (self.values is not None and self.values == other.values)
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def calls_of(reply: Payload, format: Format) -> tuple[ToolCall, ...]:  # noqa: A002 - the session's own word
-    """The calls of an assistant message, in their order. Raises MessageError when it is malformed."""
+    """Return the calls of an assistant message, in their order. Raises MessageError when it is malformed."""
     parts = (part for part in format.read(format.normalise(reply)) if part.kind is ItemKind.TOOL_CALL)
     return tuple(
         ToolCall(call_id=part.call_id, name=part.name, arguments=part.text, free_text=part.free_text) for part in parts
@@ -77,7 +77,7 @@ def calls_of(reply: Payload, format: Format) -> tuple[ToolCall, ...]:  # noqa: A
 
 
 def checked_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
-    """A copy. Raises ConfigError for what cannot be called."""
+    """Return a copy. Raises ConfigError for what cannot be called."""
     for name, tool in tools.items():
         if not callable(tool):
             raise ConfigError(f"tools.{name} = {tool!r:.200}: expected a function")
@@ -85,7 +85,10 @@ def checked_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
 
 
 async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
-    """What came of the call; of an unknown tool, of arguments that are none and of any error a text that says so."""
+    """
+    Return what came of the call; of an unknown tool, of arguments that are none and of any error a
+    text that says so.
+    """
     tool = tools.get(call.name)
     if tool is None:
         return _failed(f"there is no tool {call.name!r}; there are {sorted(tools)}")
@@ -102,7 +105,7 @@ async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
 
 
 async def _answered(tool: Tool, call: ToolCall) -> object:
-    """An async tool in the event loop; any other in a thread of its own, which nobody can stop."""
+    """Return an async tool in the event loop; any other in a thread of its own, which no one can stop."""
     named = call.values or {}
     begin = functools.partial(tool, call.arguments) if call.free_text else functools.partial(tool, **named)
     if _is_async(tool):
@@ -113,7 +116,7 @@ async def _answered(tool: Tool, call: ToolCall) -> object:
 
 
 def _contained(begin: Callable[[], Any]) -> Any:
-    """What a tool does to its task or to the process, it does to its call alone."""
+    """Return what a tool does to its task or to the process, it does to its call alone."""
     try:
         return begin()
     except SystemExit as error:
@@ -125,7 +128,7 @@ def _is_async(tool: Tool) -> bool:
 
 
 def _text_of(answer: object) -> str:
-    """The text that the model reads: without halves of characters, which no request can carry."""
+    """Return the text that the model reads: without halves of characters, which no request can carry."""
     text = answer if isinstance(answer, str) else "" if answer is None else json.dumps(answer, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 

@@ -49,7 +49,7 @@ class Notes:
 
     Attributes:
         session: Whose window they are for.
-        answering: Who is asked; None: nobody.
+        answering: Who is asked; None: no one.
         above: Tokens above which a result is long.
 
     """
@@ -68,12 +68,12 @@ class Notes:
         return cls(session=session, answering=None if summarizer is None else answering, above=above)
 
     def are_for(self, outcome: Outcome, tool: str) -> bool:
-        """Whether a result is long, and its tool is not one whose results the configuration holds."""
+        """Return whether a result is long, and its tool is not one whose results the configuration holds."""
         policy = self.session.config.tool_policies().get(tool, GCPolicy.EPHEMERAL)
         return policy is GCPolicy.EPHEMERAL and self.session.port.counter.count(outcome.text) > self.above
 
     async def note(self, outcome: Outcome, awaited: Awaited) -> str | None:
-        """The note; None when nobody is asked, or what they wrote is not acceptable."""
+        """Return the note; None when no one is asked, or what they wrote is not acceptable."""
         if self.answering is None:
             return None
         request = self._request(outcome, awaited)
@@ -109,7 +109,7 @@ class Notes:
 
 
 def named(note: str, ids: dict[str, str]) -> str:
-    """The note with these ids in the place of others: what it said of a result before that had its id."""
+    """Return the note with these ids in the place of others: what it said of a result before that had its id."""
     if all(old == new for old, new in ids.items()):
         return note
     told = re.compile(rf"\b(?:{'|'.join(map(re.escape, ids))})\b")

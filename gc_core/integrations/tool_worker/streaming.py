@@ -18,7 +18,7 @@ class StreamedCalls:
     _stream: CallStream
 
     def completed(self, event: object) -> tuple[ToolCall, ...]:
-        """The calls that are complete with this event, and whose arguments are whole JSON objects."""
+        """Return the calls that are complete with this event, and whose arguments are whole JSON objects."""
         told = plain(event)
         if not isinstance(told, Mapping):
             return ()

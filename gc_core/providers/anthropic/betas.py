@@ -64,10 +64,10 @@ BETAS = (
 
 
 def beta_named(name: str) -> Beta | None:
-    """What is known of a beta; None for one that is not listed here."""
+    """Return what is known of a beta; None for one that is not listed here."""
     return next((beta for beta in BETAS if beta.name == name), None)
 
 
 def header_of(names: Iterable[str]) -> dict[str, str]:
-    """The header by which a request asks for betas, in the order in which they were named."""
+    """Return the header by which a request asks for betas, in the order in which they were named."""
     return {"anthropic-beta": ",".join(names)}

@@ -25,7 +25,7 @@ _BETA = "anthropic-beta"
 
 
 def options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dict[str, Any]:
-    """What a request carries of the edits: the fields of its body, and the betas that these need."""
+    """Return what a request carries of the edits: the fields of its body, and the betas that these need."""
     asked = list(_edits(edits, usable, sorted(spared)))
     if not asked:
         return {}
@@ -52,7 +52,7 @@ def _tokens(usable: int, percent: float) -> dict[str, Any]:
 
 def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """
-    A session's options and a host's own arguments as one set of arguments: the host's win.
+    Return a session's options and a host's own arguments as one set of arguments: the host's win.
 
     Betas, headers and fields of the body are joined. Of edits that both ask for the host's stands, each kind once, in
     the order that the provider wants. A compaction that the host asks for at once (``compaction``) takes none beside
@@ -75,14 +75,17 @@ def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def with_edits(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The ``context_management`` of both: thinking first, compaction last, the host's where both ask."""
+    """Return the ``context_management`` of both: thinking first, compaction last, the host's where both ask."""
     told = list((theirs or {}).get("edits") or ())
     edits = [*told, *not_told(ours["edits"], told)]
     return {**ours, **(theirs or {}), "edits": sorted(edits, key=_rank)}
 
 
 def config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> ServerConfig:
-    """Which tools the provider leaves alone: as the options have it, and as the host told, whose word comes first."""
+    """
+    Return which tools the provider leaves alone: as the options have it, and as the host told,
+    whose word comes first.
+    """
     ours = options.get(BODY, {}).get(EDITS)
     if ours is not None:
         return _config_of(with_edits(ours, told))

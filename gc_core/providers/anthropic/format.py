@@ -79,7 +79,7 @@ class AnthropicFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        The parts of one message, one a block; none when there is nothing to read.
+        Return the parts of one message, one a block; none when there is nothing to read.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -98,10 +98,10 @@ class AnthropicFormat(MessageFormat):
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        A copy with other texts at these places, or (None) without them; None when nothing is left.
+        Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
         An attachment, an opaque block and thinking become a text block: a signature holds for no other text.
-        Raises MessageError for a place without a part, and for arguments that are no JSON object.
+        Raises MessageError for a place without a part, and for arguments that are not a JSON object.
         """
         if not texts:
             return payload
@@ -117,7 +117,7 @@ class AnthropicFormat(MessageFormat):
         return {**payload, "content": kept} if kept else None
 
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
-        """A copy in which the calls and results at these places have other ids."""
+        """Return a copy in which the calls and results at these places have other ids."""
         if not ids:
             return payload
         keys = {"tool_use": "id", "tool_result": "tool_use_id"}
@@ -129,8 +129,9 @@ class AnthropicFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy: of a user message with its results before everything else, none of them null or
-        with an empty text; of a reply from its last compaction on, which stands for what is before it (rule N6).
+        Return the payload itself, or a copy: of a user message with its results before everything else, none of them
+        null or with an empty text; of a reply from its last compaction on, which stands for what is before it (rule
+        N6).
         """
         blocks = payload.get("content")
         if not isinstance(blocks, list):
@@ -142,7 +143,10 @@ class AnthropicFormat(MessageFormat):
         return payload if all(map(operator.is_, ordered, blocks)) else {**payload, "content": ordered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """One user message, results first, where the second holds results; one of two system texts; else None."""
+        """
+        Return one user message, results first, where the second holds results; one of two system
+        texts; else None.
+        """
         if first.get("role") == second.get("role") == "system":
             return {**second, **first, "content": [*_blocks(first), *_blocks(second)]}
         if first.get("role") != "user" or second.get("role") != "user":
@@ -153,23 +157,26 @@ class AnthropicFormat(MessageFormat):
         return {**second, **first, "content": _results_first([*_blocks(first), *late])}
 
     def replaces(self, payload: Payload) -> bool:
-        """Whether it begins with a compaction that stands for everything before it; one that failed does not (N6)."""
+        """
+        Return whether it begins with a compaction that stands for everything before it; one that
+        failed does not (N6).
+        """
         blocks = _blocks(payload)
         return payload.get("role") == "assistant" and bool(blocks) and _is_compaction(blocks[0])
 
     def marks(self, payload: Payload) -> int:
-        """How many cache marks a message or tool schema carries, those inside of results counted."""
+        """Return how many cache marks a message or tool schema carries, those inside of results counted."""
         return _marks(payload)
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
         over = self.marks(payload) - keep
         if over <= 0:
             return payload
         return _without_oldest_marks(payload, over)[0]
 
     def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
-        """One user message with a result for each answer, those that failed flagged; none for no answers."""
+        """Return one user message with a result for each answer, those that failed flagged; none for no answers."""
         flags = ({"is_error": True} if place in failed else {} for place in range(len(answers)))
         blocks = [
             {"type": "tool_result", "tool_use_id": call_id, "content": text, **flag}
@@ -179,7 +186,8 @@ class AnthropicFormat(MessageFormat):
 
     def reply(self, reply: object) -> Payload:
         """
-        The assistant message of a Message object, of its dict, or as it is; role and content only, fit to be sent back.
+        Return the assistant message of a Message object, of its dict, or as it is; role and content only, fit to be
+        sent back.
 
         Thinking and compaction blocks stay verbatim; from the others null fields are left out.
         Raises MessageError when there is no assistant message in it.
@@ -195,7 +203,8 @@ class AnthropicFormat(MessageFormat):
 
     def usage(self, usage: object) -> Usage:
         """
-        The usage of a Message; its input tokens are those that the API reports apart from the cache, and the cache's.
+        Return the usage of a Message; its input tokens are those that the API reports apart from the cache, and the
+        cache's.
 
         A ``message_delta`` of a stream may name output tokens alone: its input tokens are 0. Raises MessageError when
         counts lack. Passes that compacted are apart: they are billed, and in none of the other counts.
@@ -212,8 +221,8 @@ class AnthropicFormat(MessageFormat):
 
     def server_edits(self, reply: object) -> ServerEdits | None:
         """
-        What ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is no
-        whole one. Raises MessageError for a report that cannot be read.
+        Return what ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is
+        no whole one. Raises MessageError for a report that cannot be read.
         """
         message = fields.mapping(plain(reply), "reply")
         told = message.get("context_management")
@@ -231,7 +240,7 @@ class AnthropicFormat(MessageFormat):
 
     def schema_name(self, schema: Payload) -> str:
         """
-        The name in a tool schema; for a toolset, which has none, its MCP server's name or its type.
+        Return the name in a tool schema; for a toolset, which has none, its MCP server's name or its type.
 
         Raises MessageError when there is none.
         """
@@ -244,7 +253,7 @@ class AnthropicFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request; each system text is a block of its own, apart from the messages."""
+        """Return the request; each system text is a block of its own, apart from the messages."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
         return Request(
             format=self.name,
@@ -261,7 +270,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:
-    """One pass's counts; those for an hour are told in a breakdown of what was written."""
+    """Return one pass's counts; those for an hour are told in a breakdown of what was written."""
     read = fields.number(report, "cache_read_input_tokens", field, default=0)
     written = fields.number(report, "cache_creation_input_tokens", field, default=0)
     lives = fields.mapping(report.get("cache_creation") or {}, f"{field}.cache_creation")
@@ -281,7 +290,7 @@ def _sum(key: str, edits: Sequence[tuple[int, Mapping[str, Any]]]) -> int:
 
 
 def _dropped(changed: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
-    """Places of thinking that failed a binding check; entries of other types leave the request as it was."""
+    """Yield places of thinking that failed a binding check; entries of other types leave the request as it was."""
     for _, entry in fields.blocks(changed, "input_transformations"):
         if entry["type"] == "thinking_dropped":
             found = _PATH.fullmatch(str(entry.get("path")))
@@ -301,8 +310,8 @@ def _last_compaction(blocks: Sequence[object]) -> int:
 
 def _apart(blocks: Sequence[Mapping[str, Any]]) -> set[int]:
     """
-    Places of blocks that have to stay where they are (N8): changes of tools; server tools' calls and results whose
-    other half stands in another message, for the reply paused, or ran a client's tool meanwhile.
+    Return places of blocks that have to stay where they are (N8): changes of tools; server tools' calls and results
+    whose other half stands in another message, for the reply paused, or ran a client's tool meanwhile.
     """
     calls = {block.get("id"): at for at, block in enumerate(blocks) if block["type"] in _SERVER_CALLS}
     found = set(calls.values())
@@ -341,7 +350,7 @@ def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
 
 
 def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
-    """The field, once it is sure that the right one speaks: a call of the user could not be paired."""
+    """Return the field, once it is sure that the right one speaks: a call of the user could not be paired."""
     if by is not role:
         raise fields.FieldError(f"{field}.type", block["type"], f"this block in a message of role {by.value!r} only")
     return field
@@ -371,7 +380,10 @@ def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
 
 
 def _places(content: str | Sequence[object]) -> list[Place]:
-    """Where the parts of a message that was read before stand: reading it again would be most of an edit's time."""
+    """
+    Return where the parts of a message that was read before stand: reading it again would be most
+    of an edit's time.
+    """
     return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
 
@@ -394,7 +406,7 @@ def _marks(payload: Mapping[str, Any], levels: int = MARKED_LEVELS) -> int:
 
 
 def _without_oldest_marks(payload: Payload, over: int, levels: int = MARKED_LEVELS) -> tuple[Payload, int]:
-    """A copy without so many marks, the first of them, and how many are still too many."""
+    """Return a copy without this many marks, the first of them, and how many are still too many."""
     content = payload.get("content") if levels else None
     if isinstance(content, list) and over:
         parts = []
@@ -420,7 +432,10 @@ def _blocks(message: Payload) -> list[Any]:
 
 
 def _sendable_result(block: Any) -> Any:
-    """The block itself, or a copy of a result that the API would refuse; it takes one without content, or with []."""
+    """
+    Return the block itself, or a copy of a result that the API would refuse; it takes one without
+    content, or with [].
+    """
     if not _is_result(block) or block.get("content", []) == []:
         return block
     content = sendable_result(block["content"])

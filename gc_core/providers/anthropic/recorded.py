@@ -9,7 +9,7 @@ _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking",
 
 
 def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:
-    """Whether the system text is apart, a tool has an input schema, or a message has blocks of this format."""
+    """Return whether the system text is apart, a tool has an input schema, or a message has blocks of this format."""
     tools = document.get("tools")
     listed = tools if isinstance(tools, list) else [tools]
     described = any(isinstance(tool, Mapping) and "input_schema" in tool for tool in listed)

@@ -127,7 +127,7 @@ def _n3(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _is_sealed(block: Payload) -> bool:
-    """An empty thinking text is valid: newer models send the signature alone."""
+    """Return an empty thinking text is valid: newer models send the signature alone."""
     if block.get("type") == "redacted_thinking":
         return _is_filled(block.get("data"))
     return isinstance(block.get("thinking"), str) and _is_filled(block.get("signature"))
@@ -194,7 +194,7 @@ def _n6(rendered: Rendered) -> Iterator[Violation]:
 
 
 def is_compaction(block: Payload) -> bool:
-    """Whether the provider reads nothing that stands before this block (N6)."""
+    """Return whether the provider reads nothing that stands before this block (N6)."""
     return block.get("type") == COMPACTION and block.get("content") is not None
 
 
@@ -204,7 +204,7 @@ def _opens_with_compaction(message: Payload) -> bool:
 
 
 def _n8(rendered: Rendered) -> Iterator[Violation]:
-    """N8: the result of a server tool stands behind its call."""
+    """N8: the result of a server tool stands after its call."""
     called: set[object] = set()
     for index, _, blocks, types in rendered.blocks:
         if not any(_is_server_side(kind) for kind in types):
@@ -261,7 +261,7 @@ def _held_in(request: Request) -> Iterator[str]:
 
 
 def _is_held(block: Payload) -> bool:
-    """Whether it stays whatever leaves beside it; a compaction that failed stands for nothing."""
+    """Return whether it stays whatever leaves beside it; a compaction that failed stands for nothing."""
     return is_compaction(block) or (block.get("type") in _HELD and block.get("type") != COMPACTION)
 
 

@@ -17,7 +17,7 @@ class MessageStream:
     _growing: dict[int, GrowingCall] = attrs.field(factory=dict)
 
     def finished(self, event: Mapping[str, Any]) -> Iterator[GrowingCall]:
-        """The call whose block stops with this event."""
+        """Yield the call whose block stops with this event."""
         match event:
             case {"type": "message_start"}:
                 self._growing = {}

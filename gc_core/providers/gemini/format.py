@@ -44,7 +44,10 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
 class GeminiFormat(MessageFormat):
-    """Contents: messages are parts, results stand alone behind their calls, the system text and tools are apart."""
+    """
+    Contents: messages are parts, results are by themselves after their calls, the system text and
+    tools are apart.
+    """
 
     name = "gemini"
     alternates = True
@@ -64,7 +67,7 @@ class GeminiFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        The parts of one content, one for each; none when there is nothing to read.
+        Return the parts of one content, one for each; none when there is nothing to read.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -77,10 +80,10 @@ class GeminiFormat(MessageFormat):
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        A copy with other texts at these places, or (None) without them; None when nothing is left.
+        Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
         An attachment and an opaque part become a text. Raises MessageError for a place without a part, for another
-        text of a fixed part, and for arguments that are no JSON object.
+        text of a fixed part, and for arguments that are not a JSON object.
         """
         if not texts:
             return payload
@@ -91,7 +94,10 @@ class GeminiFormat(MessageFormat):
         return {**payload, _PARTS: kept} if kept else None
 
     def normalise(self, payload: Payload) -> Payload:
-        """The payload itself, or a copy in which a result whose response is null, or missing, has an empty one."""
+        """
+        Return the payload itself, or a copy in which a result whose response is null, or missing,
+        has an empty one.
+        """
         parts = payload.get(_PARTS)
         if payload.get("role") != "user" or not isinstance(parts, list | tuple):
             return payload
@@ -99,13 +105,13 @@ class GeminiFormat(MessageFormat):
         return payload if all(map(operator.is_, answered, parts)) else {**payload, _PARTS: answered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """One user content for two of which both hold results alone; else None."""
+        """Return one user content for two of which both hold results alone; else None."""
         if self.role(first) is not Role.TOOL or self.role(second) is not Role.TOOL:
             return None
         return {**second, **first, _PARTS: [*first[_PARTS], *second[_PARTS]]}
 
     def user(self, text: str) -> Payload:
-        """A user content of one text."""
+        """Return a user content of one text."""
         return {"role": "user", _PARTS: [{TEXT: text}]}
 
     def results(
@@ -113,16 +119,17 @@ class GeminiFormat(MessageFormat):
         answers: Sequence[tuple[str, str]],
         failed: Container[int] = (),  # noqa: ARG002 - the protocol
     ) -> tuple[Payload, ...]:
-        """One user content with a functionResponse for each answer; none for no answers."""
+        """Return one user content with a functionResponse for each answer; none for no answers."""
         parts = [{RESPONSE: {**name_and_id(key), "response": {"output": text}}} for key, text in answers]
         return ({"role": "user", _PARTS: parts},) if parts else ()
 
     def reply(self, reply: object) -> Payload:
         """
-        The model's content in a GenerateContentResponse, its dict, a candidate or a content; fit to be sent back.
+        Return the model's content in a GenerateContentResponse, its dict, a candidate or a content; fit to be sent
+        back.
 
         Null fields are left out; a content without parts (a reply that was blocked or cut off) has none.
-        Raises MessageError when there is no model content in it.
+        Raises MessageError when there is not a model content in it.
         """
         content = _content_of(fields.mapping(plain(reply), "reply"))
         if content.get("role") not in (None, "model"):
@@ -136,7 +143,7 @@ class GeminiFormat(MessageFormat):
 
     def usage(self, usage: object) -> Usage:
         """
-        The ``usage_metadata`` of a reply; prompt tokens include cached ones, thoughts are output.
+        Return the ``usage_metadata`` of a reply; prompt tokens include cached ones, thoughts are output.
 
         Raises MessageError when the prompt's count lacks.
         """
@@ -154,7 +161,7 @@ class GeminiFormat(MessageFormat):
 
     def schema_name(self, schema: Payload) -> str:
         """
-        The name in a function declaration; of a built-in tool (``{"google_search": {}}``) its one key.
+        Return the name in a function declaration; of a built-in tool (``{"google_search": {}}``) its one key.
 
         Raises MessageError when there is none, and for a list of declarations: each is given by itself.
         """
@@ -169,7 +176,7 @@ class GeminiFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request; each system text is a part of its own, apart from the contents."""
+        """Return the request; each system text is a part of its own, apart from the contents."""
         parts = tuple({TEXT: text} for text in system if text)
         return Request(
             format=self.name,
@@ -182,7 +189,7 @@ class GeminiFormat(MessageFormat):
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands before the conversation is part of the configuration."""
+    """Return what stands before the conversation is part of the configuration."""
     config: dict[str, Any] = {}
     if request.system:
         config["system_instruction"] = {_PARTS: list(request.system)}
@@ -192,7 +199,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
-    """All function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
+    """Return all function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
     declared = [schema for schema in schemas if "name" in schema]
     built_in = [dict(schema) for schema in schemas if "name" not in schema]
     return [*([{"function_declarations": declared}] if declared else []), *built_in]
@@ -207,7 +214,7 @@ def _declared(tool: Mapping[str, Any]) -> Sequence[Payload]:
 
 
 def _part(part: Mapping[str, Any], at: int, role: Role) -> Part:
-    """The part as it is read; what carries a signature is fixed, and its signature is no text."""
+    """Return the part as it is read; what carries a signature is fixed, and its signature is not a text."""
     read = _unsigned_part(part, at, role)
     signature = signature_of(part)
     if signature is None:
@@ -238,7 +245,7 @@ def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
 
 
 def _spoken(by: Role, role: Role, key: str, field: str) -> str:
-    """The field of the call or result, once it is sure that the right one speaks."""
+    """Return the field of the call or result, once it is sure that the right one speaks."""
     if by is not role:
         wanted = next(name for name, known in _ROLES.items() if known is by)
         raise fields.FieldError(f"{field}.{key}", role.value, f"this part in a content of role {wanted!r} only")

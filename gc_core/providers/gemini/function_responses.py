@@ -31,7 +31,7 @@ class FunctionResponse:
 
 def answer_of(result: Mapping[str, Any], field: str) -> FunctionResponse:
     """
-    What is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
+    Return what is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
 
     Media stand in ``parts`` alone: the model reads all of ``response`` as text, base64 too.
     """
@@ -46,14 +46,17 @@ def answer_of(result: Mapping[str, Any], field: str) -> FunctionResponse:
 
 
 def with_answer(result: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The functionResponse with this text alone, under the key that it had; its media are gone."""
+    """Return the functionResponse with this text alone, under the key that it had; its media are gone."""
     response = result.get("response") or {}
     key = _text_key(response) or ("error" if "error" in response and "output" not in response else _OUTPUTS[0])
     return {**{name: value for name, value in result.items() if name != "parts"}, "response": {key: text}}
 
 
 def read_media(part: Mapping[str, Any], key: str) -> Readable:
-    """An image by its size, a file of text by its text, other bytes by their number; and what is said beside them."""
+    """
+    Return an image by its size, a file of text by its text, other bytes by their number; and what
+    is said beside them.
+    """
     media = part.get(key)
     if not isinstance(media, Mapping):
         return Readable(text=json_text(part))
@@ -74,7 +77,7 @@ def _bytes(data: object, kind: str) -> Readable:
 
 
 def _beside(part: Mapping[str, Any], key: str) -> Readable:
-    """What a part says beside its media, as the transcription of a recording."""
+    """Return what a part says beside its media, as the transcription of a recording."""
     beside = {name: value for name, value in data_fields(part).items() if name != key}
     return Readable(text=json_text(beside) if beside else "")
 
@@ -87,7 +90,7 @@ def _spoken(response: Mapping[str, Any]) -> str:
 
 
 def _text_key(response: Mapping[str, Any]) -> str:
-    """The key of the response's text when it holds a text and nothing else, or ""."""
+    """Return the key of the response's text when it holds a text and nothing else, or ""."""
     (key, *others) = response or ("",)
     return key if key in _OUTPUTS and not others and isinstance(response[key], str) else ""
 

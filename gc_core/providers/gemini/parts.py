@@ -27,51 +27,54 @@ _BETWEEN = "#"
 
 
 def data_of(part: Mapping[str, Any]) -> tuple[str, str]:
-    """The key of the part's data, and its name in camelCase; "" for no data, "other" for what is not known here."""
+    """
+    Return the key of the part's data, and its name in camelCase; "" for no data, "other" for what
+    is not known here.
+    """
     keys = [*data_fields(part)]
     known = [key for key in keys if key in _NAMES]
     if len(keys) == 1 and known:
         return known[0], _NAMES[known[0]]
     if not keys:
         return "", ""
-    # Fields that nobody knows beside a call, a result or a text do not make it another part.
+    # Fields that no one knows beside a call, a result or a text do not make it another part.
     spoken = [key for key in known if _NAMES[key] in {CALL, RESPONSE}] or known
     return (spoken[0], _NAMES[spoken[0]]) if spoken else (keys[0], _OTHER)
 
 
 def data_fields(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a part that hold data: without its signature and what is only said about the data."""
+    """Return the fields of a part that hold data: without its signature and what is only said about the data."""
     return {key: value for key, value in part.items() if key not in _ASIDE and value is not None}
 
 
 def signature_of(part: Mapping[str, Any]) -> str | None:
-    """The signature that the part carries, or None."""
+    """Return the signature that the part carries, or None."""
     return next((str(part[key]) for key in _SIGNATURES if part.get(key)), None)
 
 
 def unsigned(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The part without its signature."""
+    """Return the part without its signature."""
     return {key: value for key, value in part.items() if key not in _SIGNATURES}
 
 
 def is_result(part: object) -> bool:
-    """Whether the part holds a functionResponse."""
+    """Return whether the part holds a functionResponse."""
     return isinstance(part, Mapping) and data_of(part)[1] == RESPONSE
 
 
 def call_key(called: Mapping[str, Any]) -> str:
-    """What pairs a call with its result: the name, and the id where there is one."""
+    """Return what pairs a call with its result: the name, and the id where there is one."""
     name, call_id = str(called.get("name", "")), called.get("id")
     return f"{name}{_BETWEEN}{call_id}" if isinstance(call_id, str) and call_id else name
 
 
 def name_and_id(key: str) -> dict[str, str]:
-    """The fields of a result that answers the call of this key."""
+    """Return the fields of a result that answers the call of this key."""
     name, _, call_id = key.partition(_BETWEEN)
     return {"id": call_id, "name": name} if call_id else {"name": name}
 
 
 def args_of(call: Mapping[str, Any]) -> Any:
-    """The arguments of a call; none given means no arguments."""
+    """Return the arguments of a call; none given means no arguments."""
     args = call.get("args")
     return {} if args is None else args

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:  # noqa: ARG001 - the messages show it
-    """Whether one of the messages is one of Gemini's contents."""
+    """Return whether one of the messages is one of Gemini's contents."""
     return any(map(_is_content, messages))
 
 

@@ -148,7 +148,7 @@ def signed_calls(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def _signed(content: Payload) -> tuple[list[str], list[str]]:
-    """The names of a content's calls, and its signed calls as canonical JSON."""
+    """Return the names of a content's calls, and its signed calls as canonical JSON."""
     names = [call_key(call) for call in _data(content, CALL)]
     parts = [part for part in _parts(content) if signature_of(part) is not None and data_of(part)[1] == CALL]
     return names, [json.dumps(part, sort_keys=True) for part in parts]
@@ -156,7 +156,7 @@ def _signed(content: Payload) -> tuple[list[str], list[str]]:
 
 def as_messages(request: Request) -> Request:
     """
-    The contents as messages of blocks, which is what the rules of all formats read; each block holds its part.
+    Return the contents as messages of blocks, which is what the rules of all formats read; each block holds its part.
 
     A result has the key of the call that it answers.
     """

@@ -63,7 +63,7 @@ class OpenAIFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        The parts of one message; none when there is nothing to read. A result is one part whatever its content.
+        Return the parts of one message; none when there is nothing to read. A result is one part whatever its content.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -76,7 +76,7 @@ class OpenAIFormat(MessageFormat):
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        A copy with other texts at these places, or (None) without them; None when nothing is left.
+        Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
         An attachment or opaque part becomes a text block. Raises MessageError for a place without a part.
         """
@@ -90,7 +90,7 @@ class OpenAIFormat(MessageFormat):
         return edited if _says_something(edited) else None
 
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
-        """A copy in which the calls at these places, or the result that the message is, have other ids."""
+        """Return a copy in which the calls at these places, or the result that the message is, have other ids."""
         if not ids:
             return payload
         if payload["role"] == "tool":
@@ -102,8 +102,8 @@ class OpenAIFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply of
-        calls alone has null; arguments that came as objects are the JSON string that they have to be.
+        Return the payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply
+        of calls alone has null; arguments that came as objects are the JSON string that they must be.
         """
         role = self.role(payload)
         if role is Role.TOOL:
@@ -121,12 +121,12 @@ class OpenAIFormat(MessageFormat):
         answers: Sequence[tuple[str, str]],
         failed: Container[int] = (),  # noqa: ARG002 - the protocol
     ) -> tuple[Payload, ...]:
-        """A tool message for each answer."""
+        """Return a tool message for each answer."""
         return tuple({"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in answers)
 
     def reply(self, reply: object) -> Payload:
         """
-        The assistant message of a ChatCompletion, of its dict, or as it is; fit to be sent back.
+        Return the assistant message of a ChatCompletion, of its dict, or as it is; fit to be sent back.
 
         Left out are fields that say nothing (null or empty) and what the API does not take back.
         Raises MessageError when there is no assistant message in it.
@@ -139,11 +139,14 @@ class OpenAIFormat(MessageFormat):
         return sendable
 
     def usage(self, usage: object) -> Usage:
-        """The usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError when counts lack."""
+        """
+        Return the usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError
+        when counts lack.
+        """
         return usage_with_details(usage, sent="prompt_tokens", answered="completion_tokens")
 
     def schema_name(self, schema: Payload) -> str:
-        """The name in a function or custom tool schema; raises MessageError when there is none."""
+        """Return the name in a function or custom tool schema; raises MessageError when there is none."""
         kind = "custom" if "custom" in fields.mapping(schema, "tool") else "function"
         inner = fields.mapping(schema.get(kind, fields.MISSING), f"tool.{kind}")
         return fields.name(inner, "name", f"tool.{kind}")
@@ -151,7 +154,7 @@ class OpenAIFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request; its system texts are one leading message, a block each where there are several."""
+        """Return the request; its system texts are one leading message, a block each where there are several."""
         texts = [text for text in system if text]
         content: object = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
         leading = ({"role": "system", "content": content},) if texts else ()
@@ -235,12 +238,12 @@ def _call(call: Mapping[str, Any], at: int) -> Part:
 
 
 def _kind(call: Mapping[str, Any]) -> str:
-    """Whether it calls a function or a custom tool; some servers leave the type out."""
+    """Return whether it calls a function or a custom tool; some servers leave the type out."""
     return "custom" if call.get("type") == "custom" else "function"
 
 
 def _arguments(call: Mapping[str, Any]) -> Any:
-    """The arguments as they came; none given means no arguments."""
+    """Return the arguments as they came; none given means no arguments."""
     kind = _kind(call)
     arguments = call[kind].get(_ARGUMENTS[kind])
     return {} if arguments is None else arguments
@@ -251,7 +254,7 @@ def _needs_text(payload: Payload, place: Place) -> bool:
 
 
 def _edited_fields(payload: Payload, texts: Mapping[Place, str | None]) -> dict[str, Any]:
-    """A copy with the thinking, the content and the calls edited."""
+    """Return a copy with the thinking, the content and the calls edited."""
     edited = dict(_edited_calls(payload, texts))
     for key in _THINKING_FIELDS:
         if (key,) in texts:
@@ -270,7 +273,7 @@ def _rewritten(block: Payload, text: str) -> Payload:
 
 
 def _edited_aside(edited: dict[str, Any], texts: Mapping[Place, str | None]) -> dict[str, Any]:
-    """The copy with the aside gone, and its new text, if it has one, behind the content."""
+    """Return the copy with the aside gone, and its new text, if it has one, after the content."""
     if _ASIDE not in texts:
         return edited
     text = texts[_ASIDE]
@@ -297,7 +300,7 @@ def _with_arguments(call: Payload, text: str) -> Payload:
 
 
 def _without_empty(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message without an empty list of calls and without emptied fields; a content that is gone is null."""
+    """Return the message without an empty list of calls and without emptied fields; a content that is gone is null."""
     may_go = ("tool_calls", *_THINKING_FIELDS)
     kept = {key: value for key, value in message.items() if key not in may_go or value not in (None, [])}
     return {**kept, "content": None} if kept.get("content") == [] else kept

@@ -1,5 +1,5 @@
 """
-What is known of the models behind Chat Completions and Responses: how they count, and how their prompts are cached.
+What is known of the models after Chat Completions and Responses: how they count, and how their prompts are cached.
 
 Data, dated in the comments. OpenAI's own, and those of vendors whose servers speak Chat Completions alone. Cache:
 OpenAI's guide to prompt caching (2026); DeepSeek's guide to its disk cache (2026).

@@ -18,7 +18,7 @@ class ChunkStream:
     _stream: object = None
 
     def finished(self, event: Mapping[str, Any]) -> Iterator[GrowingCall]:
-        """The calls that are complete with this chunk."""
+        """Yield the calls that are complete with this chunk."""
         if "choices" not in event:
             return
         if event.get("id") != self._stream:

@@ -15,14 +15,14 @@ from gc_core.values.provider_edits import ProviderEdits
 
 
 def options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dict[str, Any]:  # noqa: ARG001 - it clears none
-    """What a request carries of the edits."""
+    """Return what a request carries of the edits."""
     if edits.compact_percent is None:
         return {}
     return {EDITS: [{"type": "compaction", "compact_threshold": int(usable * edits.compact_percent / 100)}]}
 
 
 def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Both as ``joined`` has it; of edits that both ask for the host's stands, each kind once."""
+    """Return both as ``joined`` has it; of edits that both ask for the host's stands, each kind once."""
     both = joined(options, own)
     ours, theirs = options.get(EDITS), own.get(EDITS)
     if isinstance(ours, list) and isinstance(theirs, Iterable):

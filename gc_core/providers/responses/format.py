@@ -49,7 +49,7 @@ class ResponsesFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        The parts of an item, or of all items of a reply: one an item, of a message one a content part.
+        Return the parts of an item, or of all items of a reply: one an item, of a message one a content part.
 
         A call of a tool that the provider runs itself is opaque, with what came of it. Raises MessageError naming the
         field and what was expected.
@@ -61,7 +61,7 @@ class ResponsesFormat(MessageFormat):
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        A copy with other texts at these places, or (None) without them; None when nothing is left.
+        Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
         Where reasoning leaves a reply, or becomes text, what it led to loses its ids (rule R3). Reasoning whose own
         follower leaves goes with it (rule R2), named or not: the one case in which more goes than is named. Raises
@@ -84,9 +84,9 @@ class ResponsesFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        The payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have no
-        empty texts; of a reply without messages that say nothing, and from its compaction on, which stands for what is
-        before it (rule R4).
+        Return the payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have
+        no empty texts; of a reply without messages that say nothing, and from its compaction on, which stands for what
+        is before it (rule R4).
         """
         if not _is_reply(payload):
             return items.normalised(fields.mapping(payload, "message"))
@@ -98,22 +98,25 @@ class ResponsesFormat(MessageFormat):
         return payload if same else {**payload, _OUTPUT: normal}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """One reply for two payloads of the model, for a reply may come item by item; else None."""
+        """Return one reply for two payloads of the model, for a reply may come item by item; else None."""
         if self.role(first) is not Role.ASSISTANT or self.role(second) is not Role.ASSISTANT:
             return None
         return None if self.replaces(second) else {"role": "assistant", _OUTPUT: [*_items(first), *_items(second)]}
 
     def replaces(self, payload: Payload) -> bool:
-        """Whether it stands for everything before it: a compaction, or a reply that begins with one (rule R4)."""
+        """
+        Return whether it stands for everything before it: a compaction, or a reply that begins with
+        one (rule R4).
+        """
         output = _items(payload)
         return bool(output) and output[0].get("type") in COMPACTION
 
     def marks(self, payload: Payload) -> int:
-        """How many cache marks an item carries."""
+        """Return how many cache marks an item carries."""
         return sum(_MARK in block for field in NESTED for block in _blocks(payload, field))
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """A copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
         over = self.marks(payload) - keep
         for field in NESTED if over > 0 else ():
             blocks = _blocks(payload, field)
@@ -132,14 +135,14 @@ class ResponsesFormat(MessageFormat):
         failed: Container[int] = (),  # noqa: ARG002 - the protocol
     ) -> tuple[Payload, ...]:
         """
-        An output item for each answer, of the kind that the call wants; the ids are those of the parts that ``read``
-        gives. A screenshot and a search for tools have no place for the text.
+        Return an output item for each answer, of the kind that the call wants; the ids are those of the parts that
+        ``read`` gives. A screenshot and a search for tools have no place for the text.
         """
         return tuple(items.answer_to(key, text) for key, text in answers)
 
     def reply(self, reply: object) -> Payload:
         """
-        All output items of a Response, of its dict, or of what is a reply already, fit to be sent back.
+        Return all output items of a Response, of its dict, or of what is a reply already, fit to be sent back.
 
         Left out is what the API does not take back; ids stay, and so does encrypted content, byte for byte. Raises
         MessageError when there is no output of a model in it.
@@ -157,7 +160,10 @@ class ResponsesFormat(MessageFormat):
         return tuple(reply[_OUTPUT]) if _is_reply(reply) else (reply,)
 
     def history_elsewhere(self, reply: object) -> str | None:
-        """Where the provider keeps the history of this Response (rule R5), in words, or ""; None for anything else."""
+        """
+        Return where the provider keeps the history of this Response (rule R5), in words, or "";
+        None for anything else.
+        """
         response = plain(reply)
         if not isinstance(response, Mapping) or response.get("object") != "response":
             return None
@@ -169,12 +175,16 @@ class ResponsesFormat(MessageFormat):
         return f"previous_response_id {previous}" if previous else ""
 
     def usage(self, usage: object) -> Usage:
-        """The usage of a Response; its input tokens include cached ones. Raises MessageError when counts lack."""
+        """
+        Return the usage of a Response; its input tokens include cached ones. Raises MessageError
+        when counts lack.
+        """
         return usage_with_details(usage, sent="input_tokens", answered="output_tokens")
 
     def schema_name(self, schema: Payload) -> str:
         """
-        The name in a tool schema; of a tool that the provider runs, which has none, its server's label or its type.
+        Return the name in a tool schema; of a tool that the provider runs, which has none, its server's label or its
+        type.
 
         Raises MessageError when there is none.
         """
@@ -187,7 +197,7 @@ class ResponsesFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """The request: the items of all payloads in one list; the system texts become ``instructions``."""
+        """Return the request: the items of all payloads in one list; the system texts become ``instructions``."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
         flat: list[Payload] = []
         for message in messages:
@@ -207,7 +217,7 @@ class ResponsesFormat(MessageFormat):
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
-    """The system text is one string."""
+    """Return the system text is one string."""
     arguments: dict[str, Any] = {"input": list(request.messages)}
     if request.system:
         arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
@@ -217,7 +227,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _is_reply(payload: Payload) -> bool:
-    """Whether it holds all items of a model call; a result has an output too, and a type."""
+    """Return whether it holds all items of a model call; a result has an output too, and a type."""
     return _OUTPUT in payload and "type" not in payload and payload.get("role") == "assistant"
 
 
@@ -256,8 +266,8 @@ def _last_compaction(output: Sequence[Payload]) -> int:
 
 def _consistent(before: Sequence[Payload], after: Sequence[Payload | None]) -> list[Payload]:
     """
-    The items that are left, with the rules R2 and R3 kept: reasoning whose follower left goes too, and what follows
-    reasoning that is gone has no id by which the provider would ask for it.
+    Return the items that are left, with the rules R2 and R3 kept: reasoning whose follower left goes too, and what
+    follows reasoning that is gone has no id by which the provider would ask for it.
     """
     left = list(after)
     for start, end in _runs(before):
@@ -267,7 +277,7 @@ def _consistent(before: Sequence[Payload], after: Sequence[Payload | None]) -> l
 
 
 def _runs(output: Sequence[Payload]) -> Iterator[tuple[int, int]]:
-    """Where each run of reasoning items begins, and the place of what follows it."""
+    """Yield where each run of reasoning items begins, and the place of what follows it."""
     start = -1
     for at, item in enumerate((*output, {})):
         if is_reasoning(item):
@@ -292,7 +302,7 @@ def _without_lost_ids(before: Iterable[Payload], after: Iterable[Payload | None]
 
 
 def _may_lose_id(item: Payload) -> bool:
-    """An approval is answered by the id of its request."""
+    """Return an approval is answered by the id of its request."""
     return "id" in item and item.get("type") != "mcp_approval_request"
 
 

@@ -33,18 +33,18 @@ INSTRUCTIONS: Final = frozenset({"additional_tools", "configuration_update"})
 
 
 def kind_of(item: Payload) -> str:
-    """The type of an item; a message may leave it out."""
+    """Return the type of an item; a message may leave it out."""
     kind = item.get("type", MESSAGE)
     return kind if isinstance(kind, str) else ""
 
 
 def is_reasoning(item: Payload) -> bool:
-    """Whether it is a reasoning item."""
+    """Return whether it is a reasoning item."""
     return item.get("type") == REASONING
 
 
 def is_call(item: Payload) -> bool:
-    """Whether it waits for a result of the host."""
+    """Return whether it waits for a result of the host."""
     kind = kind_of(item)
     if kind in {FUNCTION, CUSTOM, APPROVAL_REQUEST}:
         return True
@@ -52,7 +52,7 @@ def is_call(item: Payload) -> bool:
 
 
 def is_result(item: Payload) -> bool:
-    """Whether it answers a call."""
+    """Return whether it answers a call."""
     kind = kind_of(item)
     if kind == FOUND:
         return isinstance(item.get("call_id"), str) and item.get("execution") != "server"
@@ -60,7 +60,7 @@ def is_result(item: Payload) -> bool:
 
 
 def is_of_model(item: Payload) -> bool:
-    """Whether the model put it out: all but the messages of others, results, and what the host gives."""
+    """Return whether the model put it out: all but the messages of others, results, and what the host gives."""
     kind = kind_of(item)
     if kind == MESSAGE:
         return item.get("role") == "assistant"
@@ -68,14 +68,17 @@ def is_of_model(item: Payload) -> bool:
 
 
 def call_key(item: Payload) -> str:
-    """What pairs a call with its result: its id, behind its kind where it is no function's."""
+    """Return what pairs a call with its result: its id, after its kind where it is no function's."""
     kind = kind_of(item)
     key = str(item.get("id" if kind == APPROVAL_REQUEST else "call_id"))
     return key if kind == FUNCTION else f"{kind} {key}"
 
 
 def result_key(item: Payload) -> str:
-    """The key of the call that a result answers. Local shells name it ``id``, or ``call_id`` as all the others do."""
+    """
+    Return the key of the call that a result answers. Local shells name it ``id``, or ``call_id`` as
+    all the others do.
+    """
     kind = kind_of(item)
     if kind == APPROVAL:
         return f"{APPROVAL_REQUEST} {item.get('approval_request_id')}"

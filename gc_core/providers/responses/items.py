@@ -73,7 +73,7 @@ _BLANK = (
 
 
 def kind_of(item: Payload, field: str = "item") -> str:
-    """The type of an item; a message may leave it out. Raises FieldError for what is no item."""
+    """Return the type of an item; a message may leave it out. Raises FieldError for what is no item."""
     item = fields.mapping(item, field)
     if "type" in item:
         return fields.name(item, "type", field)
@@ -99,9 +99,9 @@ def parts_of(
     item: Payload, prefix: Place, *, settled: frozenset[str] = frozenset(), field: str = "item"
 ) -> Iterator[Part]:
     """
-    The parts of an item; only a message has several, or none.
+    Yield the parts of an item; only a message has several, or none.
 
-    ``settled`` are the keys of calls whose results stand in the same reply: the provider ran them, nobody is waited
+    ``settled`` are the keys of calls whose results stand in the same reply: the provider ran them, no one is waited
     for. Raises MessageError naming the field and what was expected.
     """
     kind, role = kind_of(item, field), role_of(item, field)
@@ -148,13 +148,13 @@ def _block(block: Mapping[str, Any], place: Place, role: Role, field: str) -> Pa
 
 
 def message_of(text: str) -> dict[str, Any]:
-    """What the model said, as an item without an id."""
+    """Return what the model said, as an item without an id."""
     block = {"type": "output_text", "text": text, "annotations": list[Any]()}
     return {"type": "message", "role": "assistant", "content": [block]}
 
 
 def says_nothing(item: Payload) -> bool:
-    """Whether it is a message without any content part."""
+    """Return whether it is a message without any content part."""
     return kind_of(item) == MESSAGE and item.get("content") in ("", [], ())
 
 
@@ -177,7 +177,7 @@ def _compaction(item: Payload, place: Place) -> Part:
 
 
 def _opaque(item: Payload, place: Place) -> Part:
-    """Its id is no text: the model does not read it, and it may come off (rule R3)."""
+    """Return its id is not a text: the model does not read it, and it may come off (rule R3)."""
     bare = {key: value for key, value in item.items() if key != "id"}
     made = bare.get("result")
     if item.get("type") != "image_generation_call" or not isinstance(made, str):
@@ -201,7 +201,7 @@ def _call(item: Payload, kind: str, place: Place, field: str) -> Part:
 
 
 def arguments_of(item: Payload, kind: str) -> str:
-    """The arguments of a call as one text; none given means no arguments."""
+    """Return the arguments of a call as one text; none given means no arguments."""
     if kind in {FUNCTION, APPROVAL_REQUEST, CUSTOM}:
         given = item.get("input" if kind == CUSTOM else "arguments")
         return given if isinstance(given, str) else json_text({} if given is None else given)
@@ -216,8 +216,8 @@ def _with_arguments(item: Payload, kind: str, text: str) -> dict[str, Any]:
 
 def normalised(item: Payload) -> Payload:
     """
-    The item itself, or a copy: arguments that came as an object are the JSON string they have to be, the output of a
-    function or custom tool has no empty texts, and where there is none it is empty.
+    Return the item itself, or a copy: arguments that came as an object are the JSON string they must be, the output
+    of a function or custom tool has no empty texts, and where there is none it is empty.
     """
     kind = item.get("type")
     if kind in _TEXT_OUTPUTS:
@@ -253,7 +253,7 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
 
 
 def _sealed(item: Payload, output: object, place: Place, call_id: str) -> Part:
-    """A result that no text can stand for: a screenshot, tools that were found."""
+    """Return a result that no text can stand for: a screenshot, tools that were found."""
     if isinstance(output, Mapping) and output.get("type") == "computer_screenshot":
         checks = item.get("acknowledged_safety_checks")
         read = Readable(text=json_text(checks) if checks else "", images=(image_of(output),))
@@ -292,7 +292,10 @@ def _shell_chunk(text: str, outcome: Mapping[str, Any] | None = None) -> dict[st
 
 
 def answer_to(key: str, text: str) -> dict[str, Any]:
-    """A result with this text for the call of a key; a screenshot and a search for tools have no place for one."""
+    """
+    Return a result with this text for the call of a key; a screenshot and a search for tools have
+    no place for one.
+    """
     found = _KEY.fullmatch(key)
     kind, call_id = found.groups() if found else (FUNCTION, key)
     shown = {"type": "computer_screenshot", "image_url": _BLANK}
@@ -312,8 +315,8 @@ def answer_to(key: str, text: str) -> dict[str, Any]:
 
 def edited(item: Payload, prefix: Place, texts: Mapping[Place, str | None], part: Part | None) -> Payload | None:
     """
-    A copy with the texts at these places, or None when nothing is left; ``part`` is the one of an item that is no
-    message. What has no place for a text becomes a message of the model.
+    Return a copy with the texts at these places, or None when nothing is left; ``part`` is the one of an item that is
+    no message. What has no place for a text becomes a message of the model.
     """
     if part is None or part.place[-1:] != (ITEM,):
         return _edited_message(item, (*prefix, "content"), texts)

@@ -9,12 +9,12 @@ from gc_core.providers.responses.item_types import MESSAGE, is_call, is_reasonin
 
 
 def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:
-    """Whether the document has an input, or one of the messages is such an item."""
+    """Return whether the document has an input, or one of the messages is such an item."""
     return "input" in document or any(map(_is_item, messages))
 
 
 def _is_item(value: object) -> bool:
-    """Whether only the model makes it, or it is a result, or a message of content parts of this format."""
+    """Return whether only the model makes it, or it is a result, or a message of content parts of this format."""
     if not isinstance(value, Mapping):
         return False
     if value.get("type", MESSAGE) != MESSAGE:

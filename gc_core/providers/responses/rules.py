@@ -40,7 +40,7 @@ _NEEDS = {"input_image": ("image_url", "file_id"), "input_file": ("file_id", "fi
 
 
 def _pairs(rendered: Rendered) -> Iterator[Violation]:
-    """A1, R1: each call has exactly one output behind it, and each output its call; ids may repeat."""
+    """A1, R1: each call has exactly one output after it, and each output its call; ids may repeat."""
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     answered: set[str] = set()
     for index, item in enumerate(rendered.messages):
@@ -63,7 +63,7 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _waiting_from(items: Sequence[Payload]) -> int:
-    """Where the last reply begins, if nothing but outputs stands behind it: its calls may wait."""
+    """Return where the last reply begins, if nothing but outputs stands after it: its calls may wait."""
     at = len(items)
     while at and is_result(items[at - 1]):
         at -= 1
@@ -165,7 +165,10 @@ def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]
 
 
 def _led_in(request: Request) -> Iterator[tuple[int, object, frozenset[str]]]:
-    """The same of a request, by index there: what led to an item stands in its own reply, where replies are known."""
+    """
+    Yield the same of a request, by index there: what led to an item stands in its own reply, where
+    replies are known.
+    """
     start = 0
     for message in request.whole or ({"output": request.messages},):
         items = message.get("output") if "type" not in message else None
@@ -175,7 +178,7 @@ def _led_in(request: Request) -> Iterator[tuple[int, object, frozenset[str]]]:
 
 
 def as_messages(request: Request) -> Request:
-    """The request with each reply as one assistant message of blocks, as the rules of all formats read it."""
+    """Return the request with each reply as one assistant message of blocks, as the rules of all formats read it."""
     groups = (request.messages[start:end] for start, end in _groups(request.messages))
     return request.recast((group[0], _message(group)) for group in groups)
 
@@ -207,7 +210,7 @@ def _message(items: Sequence[Payload]) -> Payload:
 
 
 def _as_blocks(item: Payload) -> list[Payload]:
-    """Ids of items are left out: they come off with their reasoning, and the model reads none."""
+    """Return ids of items are left out: they come off with their reasoning, and the model reads none."""
     bare = {key: value for key, value in item.items() if key != "id"}
     if is_reasoning(item):
         return [{"type": "thinking", "item": item}]
@@ -220,7 +223,7 @@ def _as_blocks(item: Payload) -> list[Payload]:
 
 
 def _content(content: object) -> Any:
-    """A string as it is; of blocks, each text is one of type text, whoever speaks."""
+    """Return a string as it is; of blocks, each text is one of type text, whoever speaks."""
     if isinstance(content, str) or content is None:
         return content or ""
     if not isinstance(content, list | tuple):

@@ -12,7 +12,7 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def blocks_of(message: Payload) -> Sequence[Payload]:
-    """The content blocks of a message; a string is one text block, nothing is none."""
+    """Return the content blocks of a message; a string is one text block, nothing is none."""
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
@@ -20,17 +20,17 @@ def blocks_of(message: Payload) -> Sequence[Payload]:
 
 
 def is_empty_text(block: Payload) -> bool:
-    """Whether it is a text block without a text."""
+    """Return whether it is a text block without a text."""
     return block.get("type") == "text" and not block.get("text")
 
 
 def calls_of(message: Payload) -> list[Payload]:
-    """The calls of an assistant message, whole."""
+    """Return the calls of an assistant message, whole."""
     return [*(message.get("tool_calls") or ()), *(b for b in blocks_of(message) if b.get("type") == "tool_use")]
 
 
 def answers_in(messages: Sequence[Payload]) -> list[str]:
-    """The ids that results in these messages answer, in order."""
+    """Return the ids that results in these messages answer, in order."""
     answers: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
@@ -55,13 +55,13 @@ def waiting_reply(request: Request) -> int | None:
 
 
 def said_in(message: Payload) -> tuple[list[object], list[object]]:
-    """What tells one reply from another, thinking and arguments left aside."""
+    """Return what tells one reply from another, thinking and arguments left aside."""
     texts: list[object] = [block.get("text") for block in blocks_of(message) if block.get("type") == "text"]
     return texts, [call.get("id") for call in calls_of(message)]
 
 
 def thinking_runs(messages: Sequence[Payload]) -> Iterator[tuple[int, str]]:
-    """Each run of thinking blocks as canonical JSON, with the index of its message."""
+    """Yield each run of thinking blocks as canonical JSON, with the index of its message."""
     for index, message in enumerate(messages):
         if not isinstance(message.get("content"), list):
             continue
@@ -75,7 +75,7 @@ def thinking_runs(messages: Sequence[Payload]) -> Iterator[tuple[int, str]]:
 
 
 def texts_of(message: Payload) -> list[str]:
-    """The text of each block, that of a result being all it holds; "" where a block has none."""
+    """Return the text of each block, that of a result being all it holds; "" where a block has none."""
     return [_text(block) for block in blocks_of(message)] or [""]
 
 

@@ -37,7 +37,7 @@ class Pairs:
         self.open.clear()
 
     def answer(self, index: int, call: str) -> Violation | None:
-        """The message holds a result for this call."""
+        """Return the message holds a result for this call."""
         if call in self.open:
             self._close(call)
             return None
@@ -50,7 +50,7 @@ class Pairs:
         )
 
     def unanswered(self, *, pending: bool) -> Iterator[Violation]:
-        """The calls that never got a result; the open ones only where they may not wait."""
+        """Yield the calls that never got a result; the open ones only where they may not wait."""
         if not pending:
             self.interrupt("A1", "")
         for call, waiting in self._late.items():

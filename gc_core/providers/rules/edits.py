@@ -23,11 +23,11 @@ def check_collection(
     reply_left: bool = False,
 ) -> tuple[Violation, ...]:
     """
-    Every breach of the rules about what a collection may do to a request.
+    Return every breach of the rules about what a collection may do to a request.
 
     ``final_may_shrink`` is for the last resort, which may cut the newest message: it must still be there, with the same
     results, and not be empty. ``thinking_bound`` is for models that bind thinking to what stands before it: then all
-    thinking behind the first change has to be gone, that of the latest reply included. ``reply_left`` says that the
+    thinking after the first change must be gone, that of the latest reply included. ``reply_left`` says that the
     latest reply is gone, whatever another one looks like that is the latest now.
     """
     rules = provider_named(before.format).edit_rules
@@ -95,7 +95,7 @@ def _a7(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def _final(request: Request) -> list[Payload]:
-    """The newest input: the last user message that is not the framework's own, or the last batch of results."""
+    """Return the newest input: the last user message that is not the framework's own, or the last batch of results."""
     final: list[Payload] = []
     for message in reversed(request.messages):
         role = message.get("role")
@@ -109,7 +109,7 @@ def _final(request: Request) -> list[Payload]:
 
 
 def _is_cut(was: Sequence[Payload], now: Sequence[Payload]) -> bool:
-    """Whether the same messages are there and none is emptied; that they are smaller together is A7."""
+    """Return whether the same messages are there and none is emptied; that they are smaller together is A7."""
     if len(was) != len(now) or answers_in(was) != answers_in(now):
         return False
     return all(_is_filled_still(old, new) for old, new in zip(was, now, strict=True))

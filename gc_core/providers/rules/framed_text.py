@@ -44,19 +44,22 @@ def a9(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _own(rendered: Rendered) -> Iterator[tuple[int, Payload]]:
-    """The messages that the framework wrote: by the session's record, for anybody can write what looks like them."""
+    """
+    Return the messages that the framework wrote: by the session's record, for anybody can write
+    what looks like them.
+    """
     request = rendered.request
     return ((index, message) for index, message in rendered.by("user") if request.is_own(message))
 
 
 def _is_closed_once(text: str, opening: str, closing: str) -> bool:
-    """Several whole frames in a row are fine."""
+    """Return several whole frames in a row are fine."""
     *frames, rest = text.split(closing)
     return bool(frames) and not rest.strip() and all(frame.lstrip().startswith(opening) for frame in frames)
 
 
 def opening_of(message: Payload) -> str:
-    """The text with which a message opens, or ""."""
+    """Return the text with which a message opens, or ""."""
     content = message.get("content")
     if isinstance(content, list) and content and content[0].get("type") == "text":
         content = content[0].get("text")

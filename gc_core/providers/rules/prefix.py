@@ -29,7 +29,7 @@ def _all_same(before: Sequence[Payload], after: Sequence[Payload]) -> bool:
 
 
 def same(old: Payload, new: Payload) -> bool:
-    """Whether both are one in cacheable form: a string is one text block, and cache marks do not count."""
+    """Return whether both are one in cacheable form: a string is one text block, and cache marks do not count."""
     return old is new or old == new or _cacheable(old) == _cacheable(new)
 
 

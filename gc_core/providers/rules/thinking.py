@@ -44,7 +44,7 @@ def latest_thinking(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def bound_thinking(before: Request, after: Request) -> Iterator[Violation]:
-    """N3b: behind the first change no thinking is valid any more."""
+    """N3b: after the first change no thinking is valid any more."""
     index = first_change(before, after)
     if index is None:
         return
@@ -56,7 +56,7 @@ def bound_thinking(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def _common(before: Request, after: Request, index: int) -> int:
-    """How many blocks at the head of this message are as they were."""
+    """Return how many blocks at the head of this message are as they were."""
     if index >= len(before.messages):
         return 0
     pairs = list(zip(blocks_of(before.messages[index]), blocks_of(after.messages[index]), strict=False))

@@ -32,7 +32,7 @@ class Violation:
     text: str
 
     def __str__(self) -> str:
-        """The breach in one line, as an error names it."""
+        """Return the breach in one line, as an error names it."""
         return f"{self.rule} at message {self.index}: {self.text}" if self.index >= 0 else f"{self.rule}: {self.text}"
 
 
@@ -66,7 +66,7 @@ class Rendered:
         return self.request.messages
 
     def by(self, role: str) -> Sequence[tuple[int, Payload]]:
-        """The messages of this role, each with its index."""
+        """Return the messages of this role, each with its index."""
         return self._by_role.get(role, ())
 
 

@@ -1,4 +1,4 @@
-"""The profiles that gc-core brings; the first two are the seed's, word for word."""
+"""The profiles that gc-core brings; the first two are the seed's, verbatim."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class ProfileChoice:
 
     def among(self, parts: Iterable[Part]) -> CompressionProfile:
         """
-        The profile, detected by the parts with which the session begins where none is named.
+        Return the profile, detected by the parts with which the session begins where none is named.
 
         The general one until enough have come; what was detected is kept, and the same parts give the same one.
         """

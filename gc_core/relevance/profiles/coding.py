@@ -24,7 +24,7 @@ _ENDINGS: Final = frozenset(
 
 @functools.lru_cache(maxsize=16_384)
 def is_path(name: str) -> bool:
-    """Whether a name is a path for sure: what begins as one, ends as a file does, or has two separators."""
+    """Return whether a name is a path for sure: what begins as one, ends as a file does, or has two separators."""
     head, _, last = name.rpartition("/")
     if name.startswith("//"):  # an address without its protocol
         return False
@@ -174,12 +174,15 @@ _LEAST_LINES = 2
 
 
 def code_snippet(reading: Reading, paragraph: Line) -> bool:
-    """Whether a paragraph is code: at least half of its lines end or begin as code does."""
+    """Return whether a paragraph is code: at least half of its lines end or begin as code does."""
     return _is_made_of(_CODE, reading, paragraph, share=0.5)
 
 
 def configuration_change(reading: Reading, paragraph: Line) -> bool:
-    """Whether a paragraph is configuration: two thirds of its lines set a key, in TOML, YAML, JSON, INI or a shell."""
+    """
+    Return whether a paragraph is configuration: two thirds of its lines set a key, in TOML, YAML,
+    JSON, INI or a shell.
+    """
     return _is_made_of(_SETTING, reading, paragraph, share=0.66)
 
 

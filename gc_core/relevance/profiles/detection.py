@@ -60,8 +60,8 @@ _SAID_CHARS, _CALL_CHARS = 4_000, 1_000
 
 def detected(parts: Iterable[Part]) -> CompressionProfile | None:
     """
-    The profile for a session that begins with these parts, from its first ``FIRST_PARTS`` alone; None while there are
-    fewer. The general one where nothing speaks clearly for another.
+    Return the profile for a session that begins with these parts, from its first ``FIRST_PARTS`` alone; None while
+    there are fewer. The general one where nothing speaks clearly for another.
     """
     first = [part for _, part in zip(range(FIRST_PARTS), parts, strict=False)]
     if len(first) < FIRST_PARTS:
@@ -81,7 +81,7 @@ def detected(parts: Iterable[Part]) -> CompressionProfile | None:
 
 
 def _done(call: Part) -> dict[str, int]:
-    """What a call speaks for, in points."""
+    """Return what a call speaks for, in points."""
     kind = kinds.tool_kind(call.name, call.text[: 4 * _CALL_CHARS])
     if kind in {kinds.SHELL_EXEC, kinds.LOG_QUERY, kinds.FILE_READ}:
         for name, command in _COMMANDS:

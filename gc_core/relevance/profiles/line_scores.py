@@ -36,7 +36,7 @@ class Cues:
 
 @functools.lru_cache(maxsize=64)
 def cues_of(names: tuple[str, ...]) -> Cues:
-    """The cues of classes of lines."""
+    """Return the cues of classes of lines."""
     known = [cue for name in names if name in LINES for cue in LINES[name].cues]
     table: dict[str, tuple[Cue, ...]] = {}
     for cue in known:
@@ -67,7 +67,7 @@ class Excerpt:
         return small if len(small) == len(self._text) else self._text
 
     def judged(self, cues: Cues) -> set[Line]:
-        """Those of the lines in which a cue stands."""
+        """Return those of the lines in which a cue stands."""
         return {*self._opened(cues), *self._holding(cues.anywhere)}
 
     def _opened(self, cues: Cues) -> Iterable[Line]:

@@ -27,7 +27,7 @@ _NUMBER = regex(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
 """What tools set before a line: its number, a sign of a diff, and its indent."""
 
 _NUMBERED_BLANK = "→\n"
-"""How a blank line ends behind its number."""
+"""How a blank line ends after its number."""
 
 Line = tuple[int, int]
 """Start and end in the text, in characters, the line break left out."""
@@ -59,7 +59,7 @@ class Cue:
 def cues(
     *words: str, pattern: str = "", opens: bool = False, apart: bool = False, small: bool = False, before: str = ""
 ) -> tuple[Cue, ...]:
-    """A cue for each word, all with the same demands."""
+    """Return a cue for each word, all with the same demands."""
     behind = regex(pattern) if pattern else None
     ahead = regex(before) if before else None
     return tuple(Cue(word, behind, opens=opens, apart=apart, small=small, before=ahead) for word in words)
@@ -83,7 +83,7 @@ class LineClass:
     also: Callable[[Reading], Iterable[Line]] | None = None
 
     def of(self, reading: Reading) -> Iterator[Line]:
-        """All lines of the class in a text, in no order, some of them several times."""
+        """Yield all lines of the class in a text, in no order, some of them several times."""
         yield from reading.with_cues(self.cues)
         if self.also is not None:
             yield from self.also(reading)
@@ -111,12 +111,12 @@ class Reading:
         return small if len(small) == len(self.text) else self.text
 
     def with_cues(self, known: Iterable[Cue]) -> Iterator[Line]:
-        """Every line in which a cue stands, in no order, some of them several times."""
+        """Yield every line in which a cue stands, in no order, some of them several times."""
         for cue in known:
             yield from self._with_cue(cue)
 
     def beginning(self, word: str, start: int = 0) -> Iterator[Line]:
-        """Every line that begins with this word, from a place on."""
+        """Yield every line that begins with this word, from a place on."""
         if start == 0 and self.text.startswith(word):
             yield self.line_at(0)
         place = self.text.find(f"\n{word}", start)
@@ -126,7 +126,7 @@ class Reading:
             place = self.text.find(f"\n{word}", line[1])
 
     def line_at(self, place: int) -> Line:
-        """The line at a place, or of a very long one the piece there."""
+        """Return the line at a place, or of a very long one the piece there."""
         start = self.text.rfind("\n", max(0, place - LONG_LINE), place) + 1
         end = self.text.find("\n", place, place + LONG_LINE)
         if start == 0 and place > LONG_LINE:
@@ -138,12 +138,15 @@ class Reading:
         return (start, end) if end - start <= LONG_LINE else self._piece_at(place)
 
     def paragraph_at(self, place: int) -> Line:
-        """The lines around a place up to the next blank one on each side; whole lines where that is too far off."""
+        """
+        Return the lines around a place up to the next blank one on each side; whole lines where
+        that is too far off.
+        """
         low, high = max(0, place - _PARAGRAPH), min(len(self.text), place + _PARAGRAPH)
         return self._paragraph_start(low, place), self._paragraph_end(place, high)
 
     def paragraphs(self) -> Iterator[Line]:
-        """All of them, in their order."""
+        """Yield all of them, in their order."""
         text, place, size = self.text, 0, len(self.text)
         while place < size:
             if text[place] == "\n":
@@ -210,13 +213,13 @@ class Reading:
 
 
 def opening(text: str, start: int, end: int) -> int:
-    """Where a line really begins, behind its number, a sign of a diff and its indent."""
+    """Return where a line really begins, after its number, a sign of a diff and its indent."""
     head = _NUMBER.match(text, start, end)
     return start if head is None else head.end()
 
 
 def holds(cue: Cue, text: str, place: int) -> bool:
-    """Whether what has to stand around the word does."""
+    """Return whether what has to stand around the word does."""
     if cue.apart and place and (text[place - 1].isalnum() or text[place - 1] == "_"):
         return False
     if cue.pattern is not None and not cue.pattern.match(text, place):

@@ -65,7 +65,7 @@ _CLOCK_WITHIN = 60
 
 
 def _timed(reading: Reading) -> Iterator[Line]:
-    """A line with an event is one only if a time of day stands near its beginning, before the event."""
+    """Yield a line with an event is one only if a time of day stands near its beginning, before the event."""
     if _CLOCK.search(reading.text):
         for start, end in reading.with_cues(_EVENTS):
             if _CLOCK.search(reading.text, start, min(end, start + _CLOCK_WITHIN)):

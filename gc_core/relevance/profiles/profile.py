@@ -121,13 +121,16 @@ class CompressionProfile:
         return tuple(name for name in self.high_importance if name in PARAGRAPHS)
 
     def important_lines(self, item: Item) -> int:
-        """How many lines of an item's text belong to classes of the profile, none of low importance. O(length)."""
+        """
+        Return how many lines of an item's text belong to classes of the profile, none of low
+        importance. O(length).
+        """
         poor = frozenset(self.low_importance)
         return sum(1 for line in self.lines(item.text, item) if poor.isdisjoint(line.classes))
 
     def lines(self, text: str, item: Item | None = None) -> tuple[ClassedLine, ...]:
         """
-        The lines of a text that belong to classes of the profile, in their order; the others are left out.
+        Return the lines of a text that belong to classes of the profile, in their order; the others are left out.
 
         ``item`` is where the text stands, if it does in one: some classes look at the tool. O(length).
         """
@@ -144,7 +147,7 @@ class CompressionProfile:
 
 
 def classed(reading: Reading, name: str) -> Iterable[Line]:
-    """Lines of a class, some perhaps twice; of a class of paragraphs every line of them."""
+    """Return lines of a class, some perhaps twice; of a class of paragraphs every line of them."""
     if name in LINES:
         return LINES[name].of(reading)
     return (

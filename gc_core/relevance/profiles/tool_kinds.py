@@ -52,7 +52,7 @@ _LONGEST = 100
 
 def tool_kind(name: str, arguments: str = "") -> str:
     """
-    The kind of a tool, one of ``TOOL_KINDS``, from its name and the JSON text of a call's arguments.
+    Return the kind of a tool, one of ``TOOL_KINDS``, from its name and the JSON text of a call's arguments.
 
     "Read", "read_file" and "cat" are ``file_read``, and so is "str_replace_editor" when its command views, and a shell
     that runs ``cat``. What is known by nothing is ``other``. Arguments that are no JSON are passed over.
@@ -65,7 +65,7 @@ def tool_kind(name: str, arguments: str = "") -> str:
 
 
 def _command(arguments: str) -> str:
-    """The command among a call's arguments, or ""."""
+    """Return the command among a call's arguments, or ""."""
     values = read_object(arguments) or {}
     command = values.get("command", values.get("cmd", values.get("script", "")))
     if isinstance(command, list):
@@ -74,7 +74,7 @@ def _command(arguments: str) -> str:
 
 
 def _kind_of_command(command: str) -> str:
-    """What a shell's command is: the last one of several after another, the first one of a pipe."""
+    """Return what a shell's command is: the last one of several after another, the first one of a pipe."""
     last = command.strip().replace("||", "&&").replace(";", "&&").rpartition("&&")[2].strip()
     first = last.partition("|")[0].strip()
     if _SED_READS.match(first):

@@ -56,7 +56,7 @@ class WeighedText:
         return [self._weights[line] for line in lines]
 
     def span_at(self, line: Line) -> Line | None:
-        """The stretch of a verbatim class in which the line stands, or None."""
+        """Return the stretch of a verbatim class in which the line stands, or None."""
         for start, end in self._runs:
             if start <= line[0] and line[1] <= end:
                 return start, end
@@ -76,7 +76,7 @@ class WeighedText:
         return {*self._reading.with_cues(cues), *self._others(self._profile.high)}
 
     def _others(self, names: Iterable[str]) -> set[Line]:
-        """Lines that no cue tells: of a class of paragraphs all of them."""
+        """Return lines that no cue tells: of a class of paragraphs all of them."""
         found: set[Line] = set()
         for name in names:
             if name not in self._found:
@@ -117,7 +117,7 @@ class Weighing:
         self._known: dict[str, WeighedText] = {}
 
     def of(self, text: str, scanned: Scan, kind: ItemKind, name: str) -> WeighedText:
-        """What the profile says of a text."""
+        """Return what the profile says of a text."""
         known = self._known.get(text)
         if known is None:
             known = self._known[text] = WeighedText(self.profile, Reading(text, scanned, kind, name))
@@ -125,5 +125,5 @@ class Weighing:
 
 
 def weighing_by(profile: CompressionProfile) -> Weighing | None:
-    """A profile at work; None for one that changes nothing."""
+    """Return a profile at work; None for one that changes nothing."""
     return None if profile.is_neutral else Weighing(profile)

@@ -89,7 +89,7 @@ class Deliveries:
         return self._note(lease, text, free)
 
     def _note(self, lease: Lease, text: str, free: Free) -> tuple[str, ...]:
-        """The note in the log and in the window, whole for the moment."""
+        """Return the note in the log and in the window, whole for the moment."""
         (payload,) = self._runtime.format.results([(SUB_TASK + self._masking.name(lease.name), text)])
         ids = self._append(payload)
         most = lease.tokens - self._runtime.counter.per_message
@@ -115,7 +115,7 @@ class Deliveries:
                 self._condenser.condense(long)
 
     def _message_of(self, result: object) -> Payload:
-        """A message as it is, or the one inside what a provider's client returned."""
+        """Return a message as it is, or the one inside what a provider's client returned."""
         payload = self._masking.plain(result)
         return payload if payload.keys() & {"role", "type"} else self._masking.plain(self._runtime.format.reply(result))
 

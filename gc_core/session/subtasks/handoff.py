@@ -2,7 +2,7 @@
 Handing off: another session begins with what it needs of this one, and its result comes back.
 
 Nothing is told twice in other words: of what the parent itself began with, the account of the child takes entries over
-as they stand, and everything else is told from originals. So a chain of handoffs begins with no more than one does.
+as they are, and everything else is told from originals. So a chain of handoffs begins with no more than one does.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Recalls(Protocol):
     """What can be read of a session: of one that runs, or of its files."""
 
     def recall(self, item: str, /) -> str:
-        """The original text of what a reference names."""
+        """Return the original text of what a reference names."""
 
     def contents(self, reference: str, /) -> tuple[Passage, ...]:
-        """The same, part by part."""
+        """Return the same, part by part."""
 
 
 @attrs.frozen(kw_only=True)
@@ -143,21 +143,21 @@ class Handoffs:
         return self._hands_back.deliver(result)
 
     def release(self) -> None:
-        """The session has ended: the room for its result is free, and nobody before it is known any more."""
+        """The session has ended: the room for its result is free, and no one before it is known any more."""
         if self._hands_back is not None:
             self._hands_back.release()
             self._hands_back = self._parent = None
         self._kin = {}
 
     def recall(self, item: str) -> str:
-        """The original text of what a reference names, here or in a session before; see ``GCSession.recall``."""
+        """Return the original text of what a reference names, here or in a session before; see ``GCSession.recall``."""
         found = self._elsewhere(item)
         if found is None:
             return self._history.recall(_ids(item))
         return self._of_kin(found["tag"], "recall", lambda kin: kin.recall(found["ids"]))
 
     def contents(self, reference: str) -> tuple[Passage, ...]:
-        """What a reference names, part by part; see ``GCSession.contents``."""
+        """Return what a reference names, part by part; see ``GCSession.contents``."""
         found = self._elsewhere(reference)
         if found is None:
             return self._history.contents(_ids(reference))
@@ -216,14 +216,14 @@ class Handoffs:
         self._parent = None if handed.lease is None else handed.parent
 
     def lineage(self) -> tuple[Ancestor, tuple[Ancestor, ...], dict[str, weakref.ref[Handoffs]]]:
-        """The session as an ancestor, those before it, and those of them that run."""
+        """Return the session as an ancestor, those before it, and those of them that run."""
         store = self._runtime.store
         own = Ancestor(session=store.session, directory="" if store.temporary else str(store.directory))
         known = self._inherited
         return own, () if known is None else known.ancestors, self._kin
 
     def for_child(self, name: str, read: Callable[[Recalls], R]) -> R:
-        """What a child reads of this session, as a call of this name."""
+        """Return what a child reads of this session, as a call of this name."""
         with self._gate.call(name):
             return read(self)
 
@@ -241,12 +241,15 @@ class Handoffs:
         return None if known is None else known[1]
 
     def _elsewhere(self, reference: object) -> re.Match[str] | None:
-        """A reference to an item of another session; None for one of this session, and for what is no text."""
+        """
+        Return a reference to an item of another session; None for one of this session, and for what
+        is not a text.
+        """
         found = _tagged(reference)
         return None if found is None or found["tag"] == tag_of(self._runtime.store.session) else found
 
     def _of_kin(self, tag: str, name: str, read: Callable[[Recalls], R]) -> R:
-        """What is read of a session before this one, by its tag."""
+        """Return what is read of a session before this one, by its tag."""
         kin = self._kin.get(tag)
         session = None if kin is None else kin()
         if session is not None and not session.is_over:
@@ -262,7 +265,7 @@ class Handoffs:
 
 
 def inheritance(store: Store) -> tuple[int, Inherited] | None:
-    """What a session was handed, from its files, with the place in the log at which it was handed."""
+    """Return what a session was handed, from its files, with the place in the log at which it was handed."""
     for _, entry in store.ledger.entries():
         if isinstance(entry.record, Inherited):
             return entry.at, entry.record
@@ -272,17 +275,17 @@ def inheritance(store: Store) -> tuple[int, Inherited] | None:
 
 
 def first_state(store: Store) -> tuple[TaskState, int]:
-    """The state before anything was said here, and the bytes of the log that it tells of already."""
+    """Return the state before anything was said here, and the bytes of the log that it tells of already."""
     known = inheritance(store)
     return (TaskState(), 0) if known is None else (TaskState.from_json(known[1].state), known[0])
 
 
 def _tagged(reference: object) -> re.Match[str] | None:
-    """The item of a session by its tag, where the reference names one."""
+    """Return the item of a session by its tag, where the reference names one."""
     return OTHER.search(reference, reference.rfind("[gc:") + 1) if isinstance(reference, str) else None
 
 
 def _ids(reference: str) -> str:
-    """The reference without the tag of its session."""
+    """Return the reference without the tag of its session."""
     found = _tagged(reference)
     return reference if found is None else found["ids"]

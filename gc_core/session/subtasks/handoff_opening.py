@@ -1,4 +1,4 @@
-"""What a handoff hands on: parts of the head, memory, messages word for word, and one account of everything else."""
+"""What a handoff hands on: parts of the head, memory, messages verbatim, and one account of everything else."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OpeningWriter:
         self._collections = collections
 
     def opening(self, wish: HandoffOptions, config: GCConfig) -> Opening:
-        """What is handed on as it stands, and what the account is to be written of."""
+        """Return what is handed on as it is, and what the account is to be written of."""
         context = self._runtime.state.changed(self._runtime.state.changes, self._runtime.context)
         wants = wish.chooser(source.name for source in self._runtime.context.budget.sources)
         request, rest = _split(self._runtime.context)
@@ -88,7 +88,7 @@ class OpeningWriter:
                 yield SystemPart(source=SYSTEM.name, name=name, text=item.text, policy=GCPolicy.LOCKED)
 
     def _memory_wanted(self, wants: Callable[[str, str], bool]) -> Iterator[tuple[str, str, str]]:
-        """The newest memory blocks that are held, those that wait included; what handoffs gave is given anew."""
+        """Yield the newest memory blocks that are held, those that wait included; what handoffs gave is given again."""
         blocks = self._runtime.state.blocks
         stands = carried(self._runtime.context, blocks, self._runtime.state.pinned_turns)
         found = {(block.source, block.name): block for block in (*stands, *blocks.waiting)}
@@ -101,7 +101,10 @@ class OpeningWriter:
     def _newest(
         self, rest: Sequence[Unit], wish: HandoffOptions, config: GCConfig, request: Sequence[Unit]
     ) -> list[Unit]:
-        """The newest whole steps with what was said between and behind them, and what the running turn began with."""
+        """
+        Return the newest whole steps with what was said between and after them, and what the
+        running turn began with.
+        """
         places = [place for place, unit in enumerate(rest) if unit.is_step and not unit.pending]
         room = int(config.usable * config.ends_percent / 100.0) if wish.tokens is None else wish.tokens
         room -= sum(map(_original_tokens, request)) + 2 * wish.summary_tokens
@@ -124,7 +127,7 @@ class OpeningWriter:
                 yield unit
 
     def _payloads(self, units: Iterable[Unit]) -> Iterator[Payload]:
-        """Messages as they arrived, without what is not of these units; bound thinking stays behind (N3b)."""
+        """Messages as they arrived, without what is not of these units; bound thinking stays after (N3b)."""
         binds = self._runtime.state.binds_thinking
         kept = {
             item.id: item.logged
@@ -147,7 +150,7 @@ class OpeningWriter:
     # -- inside: the account -------------------------------------------------------------------------------------------
 
     def _originals_of(self, unit: Unit) -> Iterator[Item]:
-        """What the unit stands for, as it arrived; of a digest nothing, for its entries are taken over."""
+        """Yield what the unit stands for, as it arrived; of a digest nothing, for its entries are taken over."""
         if unit.level is Level.DIGEST or _is_block(unit):
             return
         for item in unit.items:
@@ -162,7 +165,7 @@ class OpeningWriter:
                 yield attrs.evolve(whole, tokens=item.original_tokens)
 
     def _entries(self, older: Iterable[Unit]) -> Iterator[str]:
-        """What is told already: by the account that this session began with, and by its own digests."""
+        """Yield what is told already: by the account that this session began with, and by its own digests."""
         known = self._runtime.state.blocks.newest.get((HANDOFF.name, ACCOUNT), "")
         if known:
             yield from entries_of(self._history.recall(known))  # from the log: it may have left the window
@@ -171,7 +174,7 @@ class OpeningWriter:
         yield from (tagged(entry, tag, last) for text in digests for entry in entries_of(text))
 
     def account_of(self, opening: Opening, tokens: int) -> Steps[str]:
-        """The account in at most so many tokens; "" where nothing was said and done that is not handed on."""
+        """The account in at most this many tokens; "" where nothing was said and done that is not handed on."""
         if not opening.items and not opening.entries:
             return ""
         session, count = self._runtime.store.session, self._runtime.counter.count
@@ -198,7 +201,7 @@ class OpeningWriter:
 
 
 def _split(context: Context) -> tuple[list[Unit], list[Unit]]:
-    """The original request, as it was handed on where it was, and all units behind it."""
+    """Return the original request, as it was handed on where it was, and all units after it."""
     units = context.units()
     request: list[Unit] = []
     for unit in units:
@@ -211,12 +214,12 @@ def _split(context: Context) -> tuple[list[Unit], list[Unit]]:
 
 
 def _is_said(unit: Unit) -> bool:
-    """Whether it is what a user said."""
+    """Return whether it is what a user said."""
     return not unit.is_step and all(item.kind in _SAID and not item.synthetic for item in unit.items)
 
 
 def _is_block(unit: Unit) -> bool:
-    """Whether it is no part of the conversation: enrichment, memory, what the system said."""
+    """Return whether it is no part of the conversation: enrichment, memory, what the system said."""
     return all(item.source != CONVERSATION.name for item in unit.items)
 
 

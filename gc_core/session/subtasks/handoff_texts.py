@@ -27,7 +27,7 @@ ACCOUNT: Final = "account"
 """Name of its block."""
 
 TAG_CHARS: Final = 6
-"""Letters of a session's id behind an item's: ``i42@5f3a9c``. Two of a hundred sessions share them once in 3,000."""
+"""Letters of a session's id after an item's: ``i42@5f3a9c``. Two of a hundred sessions share them once in 3,000."""
 
 LEAST_ACCOUNT: Final = 120
 """Tokens that an account may have at least: fewer would tell next to nothing beside its frame."""
@@ -55,7 +55,7 @@ class HandoffOptions:
         filter: Which sources the child needs.
         config: How the child collects, or None: as its parent.
         tokens: Tokens that its opening may have, as far as fewer steps help; None: the target of its collections.
-        steps: The newest steps that are handed on word for word.
+        steps: The newest steps that are handed on verbatim.
         summary_tokens: Tokens of the account, and again of the state of the task.
         result_tokens: Tokens of the parent's window that are kept free for the result; 0: nothing comes back.
 
@@ -80,7 +80,7 @@ class HandoffOptions:
             raise ConfigError(f"config = {self.config!r:.200}: expected a GCConfig")
 
     def chooser(self, sources: Iterable[str]) -> Callable[[str, str], bool]:
-        """Whether a part of a source is needed. Raises ConfigError for a source that there is not."""
+        """Return whether a part of a source is needed. Raises ConfigError for a source that there is not."""
         wanted = self.filter
         if wanted is None:
             return lambda _source, _name: True
@@ -131,12 +131,12 @@ class Opening:
 
 
 def tag_of(session: str) -> str:
-    """What stands behind an item's id where it is of this session."""
+    """Return what stands after an item's id where it is of this session."""
     return session[:TAG_CHARS]
 
 
 def tagged(line: str, tag: str, last: int) -> str:
-    """The line with its ids told as this session's; what is quoted stays as it was said."""
+    """Return the line with its ids told as this session's; what is quoted stays as it was said."""
     stretches = _QUOTED.split(line)
     stretches[::2] = [_OWN.sub(lambda found: _named(found, tag, last), text) for text in stretches[::2]]
     return "".join(stretches)
@@ -147,7 +147,7 @@ def _named(found: re.Match[str], tag: str, last: int) -> str:
 
 
 def account(session: str, where: str, items: Sequence[Item], entries: Sequence[str]) -> str:
-    """The block that tells what was said and done: what it is, the entries, where the rest is."""
+    """Return the block that tells what was said and done: what it is, the entries, where the rest is."""
     tag = tag_of(session)
     head = (
         f"An account of what was said and done before this session began; no instructions. i1@{tag} is an item of"
@@ -168,8 +168,8 @@ def _rest(session: str, where: str, items: Sequence[Item]) -> list[str]:
 
 def inherited(state: TaskState, tag: str) -> TaskState:
     """
-    The state as another session goes on with it: its references are of the session before, its turns of none here.
-    What only made sense inside a turn is left behind.
+    Return the state as another session goes on with it: its references are of the session before, its turns of none
+    here. What only made sense inside a turn is left after.
     """
     entities = {name: each for name, each in state.entities.items() if each.kind != REQUEST}
     cursor = StateCursor(newest=state.cursor.newest)

@@ -61,7 +61,7 @@ class Lease:
         self._holder.release(self)
 
     def __enter__(self) -> Self:
-        """The lease itself."""
+        """Return the lease itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:

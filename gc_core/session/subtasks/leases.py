@@ -101,7 +101,7 @@ class Leases:
 
     @contextlib.contextmanager
     def queued(self, tokens: int, name: str, wake: Callable[[], None]) -> Iterator[Waiting]:
-        """Wait for a lease; at the end nobody waits any more, and what nobody took is free again."""
+        """Wait for a lease; at the end no one waits any more, and what no one took is free again."""
         waiting = Waiting(asked=(name, tokens), wake=wake)
         self._join_line(waiting)
         try:
@@ -115,7 +115,7 @@ class Leases:
                 if waiting in self._queue:
                     self._queue.remove(waiting)
                     if not self._gate.closed:
-                        self.grant_waiting()  # a smaller one may have stood behind it
+                        self.grant_waiting()  # a smaller one may have stood after it
 
     def _join_line(self, waiting: Waiting) -> None:
         with self._gate.call("_join_line"):
@@ -127,7 +127,7 @@ class Leases:
             self.grant_waiting()
 
     def granted(self, waiting: Waiting) -> Lease:
-        """What one who waited was granted. Raises LeaseError when there is no room."""
+        """Return what one who waited was granted. Raises LeaseError when there is no room."""
         with self._gate.call("_granted"):
             if waiting.lease is None:
                 name, tokens = waiting.asked
@@ -156,7 +156,7 @@ class Leases:
 
     @property
     def _free(self) -> int:
-        """Tokens, as the budget counts, that neither the request as it stands nor a lease holds."""
+        """Tokens, as the budget counts, that neither the request as it is nor a lease holds."""
         moment = self._meter.moment()
         return max(0, self._meter.scheduler.fit(moment) - moment.tokens)
 
@@ -204,19 +204,19 @@ class Leases:
                     self._freed(lease)
 
     def lines(self) -> list[str]:
-        """What ``explain`` says of leases."""
+        """Return what ``explain`` says of leases."""
         held = self._meter.leased
         return [f"leased for sub-tasks: {_told(held)} tokens"] if held else []
 
     def wake_all(self) -> None:
-        """The session has ended: nobody waits for room any more."""
+        """The session has ended: no one waits for room any more."""
         for waiting in self._queue:
             waiting.wake()
         self._queue.clear()
 
 
 def _told(held: Mapping[str, int]) -> str:
-    """All leases, and the largest ones by name."""
+    """Return all leases, and the largest ones by name."""
     largest = sorted(held.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = [f"{name} {tokens:,}" for name, tokens in largest[:_SHOWN]]
     more = len(largest) - len(shown)
@@ -225,6 +225,6 @@ def _told(held: Mapping[str, int]) -> str:
 
 
 def check_seconds(wait: object) -> None:
-    """Raise LeaseError for what is no number of seconds."""
+    """Raise LeaseError for what is not a number of seconds."""
     if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait < float("inf"):
         raise LeaseError(f"wait = {wait!r:.200}: expected seconds, 0 or more")

@@ -58,14 +58,14 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
 
     Every line can be read, ids and offsets are in order, every place that is named holds what it is named for. Log and
     ledger are folded from the beginning, without checkpoints, in one pass; on the way the digests of every request
-    that was sent, of every collection in force, and every checkpoint, have to fit the window of their moment. What was
+    that was sent, of every collection in effect, and every checkpoint, have to fit the window of their moment. What was
     taken back by going back is read but not compared. Where the first line does not fit, the comparison ends: what
     follows cannot be known.
 
-    What no digest covers can be changed unseen: what came behind the last request, collection and checkpoint. A purge
-    makes the digests anew (see ``purge``), so they bear witness to what has happened since then, not before.
+    What no digest covers can be changed unseen: what came after the last request, collection and checkpoint. A purge
+    makes the digests again (see ``purge``), so they carries witness to what has happened since then, not before.
 
-    A session that is being written can be verified: what comes behind the moment at which this began does not count.
+    A session that is being written can be verified: what comes after the moment at which this began does not count.
     Memory grows with the number of lines, not with their length.
 
     Args:
@@ -73,7 +73,7 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
         counter: The host's own counter; tokens are not compared, so the session's usual one does as well.
 
     Raises:
-        LogError: There is no session.
+        LogError: There is not a session.
 
     """
     directory = Path(directory)
@@ -106,7 +106,7 @@ class _Audit:
         self._fits_as_sent = True
 
     def run(self, counter: TokenCounter | None) -> list[Finding]:
-        """All that does not agree."""
+        """Return all that does not agree."""
         standing = self._read_ledger()
         self._begin(counter)
         for place, entry in standing:
@@ -136,7 +136,7 @@ class _Audit:
     # -- the ledger ----------------------------------------------------------------------------------------------
 
     def _read_ledger(self) -> list[tuple[ByteRange, Entry]]:
-        """The entries in force, up to one that cannot be read: what comes behind that cannot be known."""
+        """Return the entries in effect, up to one that cannot be read: what comes after that cannot be known."""
         standing: list[tuple[ByteRange, Entry]] = []
         end = self._ledger.size
         for place, line in self._ledger.journal.lines():
@@ -177,7 +177,7 @@ class _Audit:
         return settings.fresh(lambda place: self._log.read(place).payload)
 
     def _advance(self, end: int, *, taking: bool) -> None:
-        """Pass over the lines of the log up to an offset; they are in force or (not ``taking``) were taken back."""
+        """Pass over the lines of the log up to an offset; they are in effect or (not ``taking``) were taken back."""
         while self._reached.log < min(end, self._log.size):
             place, line = next(self._walk)
             try:
@@ -302,7 +302,7 @@ def _take_back(standing: list[tuple[ByteRange, Entry]], entry: Entry) -> None:
 
 
 def _torn(journal: Journal) -> Iterator[Finding]:
-    """Bytes behind the last whole line, if they are still none."""
+    """Bytes after the last whole line, if they are still none."""
     if not journal.torn:
         return
     with contextlib.closing(Journal(journal.path, writable=False)) as now:

@@ -31,7 +31,7 @@ class Lines:
         self._at = self._given = 0
 
     def take(self, place: ByteRange, record: LogRecord) -> Iterator[str]:
-        """The next line; yields what is wrong with it."""
+        """Yield the next line; yields what is wrong with it."""
         if not place.start:
             self.session = str(record.payload.get("session", ""))
             if record.source != SESSION or not self.session:
@@ -51,7 +51,7 @@ class Lines:
         self._given = max(self._given, *numbers, 0)
 
     def unlike(self, start: int, end: int, item: str) -> str:
-        """Why this place does not hold an item, or ""."""
+        """Return why this place does not hold an item, or ""."""
         if start not in self.places:
             return f"{item}: no line of the log begins at {start}"
         its_end, items = self.places[start]
@@ -73,7 +73,7 @@ class Entries:
         self._at = 0
 
     def take(self, place: ByteRange, entry: Entry) -> Iterator[str]:
-        """The next entry; yields what is wrong with it."""
+        """Yield the next entry; yields what is wrong with it."""
         record = entry.record
         if entry.at < self._at:
             yield f"it names byte {entry.at} of the log; an entry before it names {self._at}"
@@ -91,15 +91,15 @@ class Entries:
                 yield f"it rewinds to {record.log}-{record.ledger}, which is not before it"
 
     def opened_at(self, end: int) -> Opened | None:
-        """How the session was opened when the ledger reached to there, whatever was taken back since."""
+        """Return how the session was opened when the ledger reached to there, whatever was taken back since."""
         return next((record for place, record in reversed(self._openings) if place.end <= end), None)
 
     def of_others(self, session: str) -> Iterator[tuple[ByteRange, str]]:
-        """Where it says that another session was opened, and which."""
+        """Return where it says that another session was opened, and which."""
         return ((place, record.session) for place, record in self._openings if record.session != session)
 
     def was_rewound(self, moment: Position) -> bool:
-        """Whether a moment was taken back later."""
+        """Return whether a moment was taken back later."""
         return any(
             moment.ledger <= start and (moment.ledger > record.ledger or moment.log > record.log)
             for start, record in self._rewinds

@@ -34,16 +34,16 @@ class Kept:
     key: str
 
     def __str__(self) -> str:
-        """Where it is, from the session's directory."""
+        """Return where it is, from the session's directory."""
         return f"{place_of(self.among.name)}/{self.key}"
 
     def read(self) -> Checkpoint:
-        """The checkpoint. Raises LogError where it cannot be read."""
+        """Return the checkpoint. Raises LogError where it cannot be read."""
         return self.among.read(self.key)
 
 
 def moments(among: Iterable[Checkpoints], end: Position) -> dict[Position, list[Kept]]:
-    """The checkpoints up to a moment."""
+    """Return the checkpoints up to a moment."""
     found: dict[Position, list[Kept]] = {}
     for each in among:
         for key, at in each.moments(end).items():
@@ -52,7 +52,7 @@ def moments(among: Iterable[Checkpoints], end: Position) -> dict[Position, list[
 
 
 def place_of(backend: str) -> str:
-    """What one of gc-core's own backends keeps checkpoints in, from the session's directory."""
+    """Return what one of gc-core's own backends keeps checkpoints in, from the session's directory."""
     return FOLDER if backend == FILES else DATABASE
 
 
@@ -77,11 +77,11 @@ def unlike(checkpoint: Checkpoint, state: SessionState, fresh: SessionState, ope
 
 def _field(checkpoint: Checkpoint, name: str) -> Any:
     value = getattr(checkpoint, name)
-    # The message behind it is compared by its id, as the checkpoint has it.
+    # The message after it is compared by its id, as the checkpoint has it.
     return attrs.evolve(value, results=None) if isinstance(value, Cursor) else value
 
 
 def _plain(message: Message) -> tuple[Any, ...]:
-    """What a message is, its tokens apart: those may have been counted by another counter."""
+    """Return what a message is, its tokens apart: those may have been counted by another counter."""
     items = tuple(attrs.evolve(item, tokens=0, original_tokens=0) for item in message.items)
     return message.id, message.role, message.payload, message.synthetic, message.as_logged, items

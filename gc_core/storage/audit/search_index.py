@@ -13,7 +13,7 @@ from gc_core.storage.search.index_file import FILE_NAME, SCHEMA, mark_of
 
 
 def index_flaws(directory: Path, lines: Lines) -> Iterator[str]:
-    """What is wrong with the index of a session, if there is one."""
+    """Yield what is wrong with the index of a session, if there is one."""
     path = directory / FILE_NAME
     if not path.is_file():
         return

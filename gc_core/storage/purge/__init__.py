@@ -59,13 +59,14 @@ def purge(
     with ``*`` (or another letter that it does not hold) in as many bytes: sizes, places, ids and references stay as
     they are, and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a
     facts file in the directory are overwritten; checkpoints, search index and the file of the task's state are deleted,
-    for they are made anew of log and ledger. The digests of the requests and of the collections in force are made anew
+    for they are made again of log and ledger. The digests of the requests and of the collections in effect are made
+    again
     too: undoing goes on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by
     ``verify`` only until then.
 
     A process that is killed in the middle leaves a session in which some of it stands; purging again completes it. What
     is not found: other spellings, the piece of it that a stub's cut left over, and copies elsewhere: forks, facts in
-    another directory, the disk's free blocks. Masked thinking that still stands in the window no longer fits its
+    another directory, the disk's free blocks. Masked thinking that still holds in the window no longer fits its
     signature.
 
     Args:
@@ -78,7 +79,7 @@ def purge(
     Raises:
         ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask; or
             the session's checkpoints are in a memory backend that nothing offers.
-        LogError: Nothing was changed: there is no session, another one has it open, or the text stands where a mask
+        LogError: Nothing was changed: there is not a session, another one has it open, or the text stands where a mask
             would break something, in an id, a number, a name, a key, sealed bytes.
 
     """
@@ -127,7 +128,10 @@ class _Plan:
 
 
 def _planned(store: Store, secret: Secret, form: Format) -> Iterator[_Plan]:
-    """What is to be overwritten, file by file. Raises LogError, naming the line, where that would break something."""
+    """
+    Yield what is to be overwritten, file by file. Raises LogError, naming the line, where that
+    would break something.
+    """
     yield _plan(store.log.journal.path, secret, functools.partial(check_log_line, form=form))
     yield _plan(store.ledger.journal.path, secret, functools.partial(check_ledger_line, form=form))
     if (store.directory / facts.FILE_NAME).is_file():
@@ -151,7 +155,7 @@ def _plan(path: Path, secret: Secret, check: _Check | None) -> _Plan:
 
 def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check | None) -> tuple[bytes, int]:
     text = _as_json(line)
-    if text is None:  # torn: nothing in it has to be kept whole
+    if text is None:  # torn: nothing in it must be kept whole
         masked, count = secret.masked_text(line.decode("utf-8", "surrogateescape"))
         return masked.encode("utf-8", "surrogateescape"), count
     try:
@@ -169,7 +173,7 @@ def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check |
 def _with_new_checks(line: bytes, masked: bytes) -> bytes:
     """
     Renew the check digits of the task's state where its text was masked: a replay frames the masked text of the log,
-    and the two have to be equal for a collection to be undone.
+    and the two must be equal for a collection to be undone.
     """
     for (_, old), (_, new) in zip(strings(_value(line)), strings(_value(masked)), strict=True):
         if old != new and new.startswith(_STATE_FRAME):
@@ -199,7 +203,7 @@ def _as_json(line: bytes) -> str | None:
 
 
 def _difference(start: int, old: bytes, new: bytes) -> tuple[int, bytes]:
-    """Where the lines begin to differ, and what stands there up to the last byte that does."""
+    """Return where the lines begin to differ, and what stands there up to the last byte that does."""
     unlike = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
     return start + unlike[0], new[unlike[0] : unlike[-1] + 1]
 
@@ -231,7 +235,7 @@ def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None
 
 
 def _forget(directory: Path) -> None:
-    """What is made anew of log and ledger; first of all, so that nothing can be made of it in between."""
+    """What is made again of log and ledger; first of all, so that nothing can be made of it in between."""
     index = directory / index_file.FILE_NAME
     beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
     try:

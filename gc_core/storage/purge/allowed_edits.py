@@ -66,7 +66,7 @@ def check_fact(old: bytes, new: bytes) -> None:
 
 
 def _is_text(path: _Keys) -> bool:
-    """Whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
+    """Return whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
     match path:
         case ("hunks", *rest):
             return "payload" in rest or "names" in rest or rest[-1] in {"hint", "preview"}
@@ -103,7 +103,7 @@ def _parts(payload: Payload, form: Format) -> tuple[Part, ...]:
 
 
 def _frame(part: Part) -> tuple[Part, Any]:
-    """A part without its texts; of arguments, their shape."""
+    """Return a part without its texts; of arguments, their shape."""
     shape = None
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
         with contextlib.suppress(ValueError):  # what a model wrote need not be JSON
@@ -120,7 +120,7 @@ def _changed_line(old: bytes, new: bytes) -> list[_Keys]:
 
 
 def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
-    """Where two JSON values have other texts. Raises LogError when they differ in more than that."""
+    """Return where two JSON values have other texts. Raises LogError when they differ in more than that."""
     found = []
     for before, after in itertools.zip_longest(leaves(old), leaves(new), fillvalue=_NOTHING):
         (here, was), (there, now) = before, after
@@ -134,7 +134,7 @@ def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
 
 
 def _shared(one: _Keys, other: _Keys) -> _Keys:
-    """What two paths begin with; of the same path, what is above its end."""
+    """Return what two paths begin with; of the same path, what is above its end."""
     same = [*itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
     return one[: min(len(same), max(len(one), len(other)) - 1)]
 

@@ -15,12 +15,12 @@ SHORTEST = 4
 """Characters of a secret at least: a shorter text stands in ids, numbers and words by chance."""
 
 _MASKS = "*#-=+~_.:;!?%$&@|<>^"
-"""What a secret is overwritten with: the first of these that it does not hold itself, so that none is made anew."""
+"""What a secret is overwritten with: the first of these that it does not hold itself, so that none is made again."""
 
 _STRING = regex(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
 _SCALAR = regex(r"[-+.\w]+")
 _ESCAPE = regex(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
-# Nobody escapes ASCII letters and digits but by number.
+# No one escapes ASCII letters and digits but by number.
 _UNESCAPED = regex(r"[A-Za-z0-9]+")
 _ESCAPED_ASCII = regex(rb"\\u00[2-7]")
 
@@ -46,11 +46,14 @@ class Secret:
         return cls(match, mask, max(_UNESCAPED.findall(match), key=len, default="").encode())
 
     def is_out_of(self, line: bytes) -> bool:
-        """Whether a look at the bytes is enough to say that it is not there."""
+        """Return whether a look at the bytes is enough to say that it is not there."""
         return bool(self.rare) and self.rare not in line and not _ESCAPED_ASCII.search(line)
 
     def masked_line(self, line: str) -> tuple[str, int]:
-        """A line of JSON, masked in its strings, and how often. Raises LogError when it stands outside of them."""
+        """
+        Return a line of JSON, masked in its strings, and how often. Raises LogError when it stands
+        outside of them.
+        """
         if any(self.text in scalar for scalar in _SCALAR.findall(_STRING.sub(" ", line))):
             raise LogError("it is a number, or in one")
         parts: list[str] = []
@@ -68,7 +71,7 @@ class Secret:
         return self._over(text, spans), len(spans)
 
     def _spans(self, layer: _Layer) -> Iterator[tuple[int, int]]:
-        """Where it stands in the line, at this layer and at those below it."""
+        """Yield where it stands in the line, at this layer and at those below it."""
         below = layer.below()
         starts = [found.start() for found in re.finditer(re.escape(self.text), layer.text)]
         if starts and below is not None and _is_json(layer.text):
@@ -93,13 +96,13 @@ class Secret:
 
 
 def bytes_of(text: str) -> bytes:
-    """The text as a log has it, lone surrogates too."""
+    """Return the text as a log has it, lone surrogates too."""
     return text.encode("utf-8", "surrogatepass")
 
 
 @attrs.frozen
 class _Layer:
-    """A text as it is after so many escapes were taken away, and where in the line each of its letters begins."""
+    """A text as it is after this many escapes were taken away, and where in the line each of its letters begins."""
 
     text: str
     starts: list[int]

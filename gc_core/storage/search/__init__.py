@@ -1,7 +1,7 @@
 """
 Full-text search over the master log: an index beside it that holds no text, only where each word stands.
 
-The index is made of the log alone and can be lost at any time: what is damaged or belongs to another log is made anew.
+The index is made of the log alone and can be lost at any time: what is damaged or belongs to another log is made again.
 Words are what SQLite's ``unicode61`` takes for words, runs of letters and digits, whatever their case and accents. A
 path, a dotted name and a snake_case name are several words in a row, so each is found whole and by its parts.
 """
@@ -81,7 +81,7 @@ class SearchIndex:
     The index of one master log, in an SQLite file of mode 0600. For one thread at a time.
 
     Several may be open on one file, in several threads and processes: a record is indexed once. A file that is damaged,
-    of another schema or of another log is made anew, with a warning in the log of the application.
+    of another schema or of another log is made again, with a warning in the log of the application.
 
     Args:
         path: The file; made when it is missing.
@@ -122,7 +122,7 @@ class SearchIndex:
         limit: int = 10,
     ) -> tuple[Hit, ...]:
         """
-        The items that hold all words of a query, best first; where there are none, those that hold some of them.
+        Return the items that hold all words of a query, best first; where there are none, those that hold some of them.
 
         The index catches up first, so everything that the log holds is searched. Any text is a query: what stands in
         double quotes or without a space between is a phrase, and nothing else has a meaning; a query without a letter
@@ -188,7 +188,7 @@ class SearchIndex:
         return tuple(hits)
 
     def _text(self, item: str, place: ByteRange) -> str | None:
-        """The text of an item, or None when it is not in the log as this process sees it."""
+        """Return the text of an item, or None when it is not in the log as this process sees it."""
         try:
             parts = dict(parts_of(self._log.read(place), self._format))
         except LogError:

@@ -1,4 +1,4 @@
-"""The file of a search index: SQLite's tables for one log, made anew when they are damaged or of another log."""
+"""The file of a search index: SQLite's tables for one log, made again when they are damaged or of another log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FILE_NAME = "index.db"
 
 SCHEMA = 1
-"""Of the index's tables; an index of another one is made anew."""
+"""Of the index's tables; an index of another one is made again."""
 
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
@@ -53,7 +53,7 @@ class IndexFile:
         log: What it is the index of.
 
     Attributes:
-        db: The connection; another one as soon as the file had to be made anew.
+        db: The connection; another one as soon as the file had to be made again.
 
     Raises:
         LogError: The file cannot be opened or written.
@@ -139,7 +139,7 @@ class IndexFile:
             _log.warning("search index made anew", path=str(self._path), why=flaw)
 
     def _flaw(self) -> str | None:
-        """Why the index cannot be used, "" when there is none yet, None when it can."""
+        """Return why the index cannot be used, "" when there is none yet, None when it can."""
         tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_master")}
         schema = self.db.execute("PRAGMA user_version").fetchone()[0]
         if schema != SCHEMA or not tables.issuperset(_TABLES):
@@ -176,12 +176,12 @@ class IndexFile:
 
 
 def mark_of(line: bytes) -> bytes:
-    """The digest of a log's first line: what tells one log from another."""
+    """Return the digest of a log's first line: what tells one log from another."""
     return hashlib.blake2b(line, digest_size=16).digest()
 
 
 def bindable(text: str) -> str:
-    """The text as SQLite takes it: a lone surrogate has no UTF-8 form."""
+    """Return the text as SQLite takes it: a lone surrogate has no UTF-8 form."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

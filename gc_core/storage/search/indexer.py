@@ -71,7 +71,7 @@ class Indexer:
                 return
 
     def _wait(self, seconds: float | None = None) -> bool:
-        """Until there is something to do; whether there is within so many seconds."""
+        """Until there is something to do; whether there is within this many seconds."""
         woken = self._wake.wait(seconds)
         if not self._stopped:
             self._wake.clear()

@@ -25,14 +25,14 @@ _log = logger("gc_core.indexing")
 
 def index_batch(file: IndexFile, log: MasterLog, form: Format, most: int) -> int:
     """
-    Index what comes next, up to and with the record that reaches so many bytes; returns bytes indexed.
+    Index what comes next, up to and with the record that reaches this many bytes; returns bytes indexed.
 
     The place up to which the log is indexed is written with it: whoever is killed leaves an index that goes on.
     """
     if file.place() >= log.size:  # asked without a lock, for most searches find nothing new
         return 0
     with file.transaction():
-        start = file.place()  # asked anew: another one may have been here in between
+        start = file.place()  # asked again: another one may have been here in between
         end = _index_from(file.db, log, form, start, most)
         file.reach(end)
     return end - start
@@ -53,7 +53,7 @@ def _index_from(db: sqlite3.Connection, log: MasterLog, form: Format, start: int
 
 
 def _record(line: bytes, place: ByteRange) -> LogRecord | None:
-    """The record of a line; None for one that is none, for the lines behind it are to be found all the same."""
+    """Return the record of a line; None for one that is none, for the lines after it are to be found all the same."""
     try:
         return LogRecord.read(line)
     except LogError as error:
@@ -88,7 +88,7 @@ class _Batch:
         self._db.execute("DELETE FROM call WHERE rowid <= (SELECT max(rowid) FROM call) - ?", (_KEPT_CALLS,))
 
     def _tool(self, part: Part) -> str:
-        """The tool that a part calls or answers for. Call ids come again in one session: the last one counts."""
+        """Return the tool that a part calls or answers for. Call ids come again in one session: the last one counts."""
         key, name = bindable(part.call_id), bindable(part.name)
         if part.kind is ItemKind.TOOL_CALL:
             self._calls.pop(key, None)  # so that it becomes the newest one

@@ -26,7 +26,10 @@ Phrase = tuple[str, ...]
 
 
 def phrases_of(query: str) -> tuple[Phrase, ...]:
-    """Words and phrases of a query, each as its words in a row. Letters and digits alone: nothing is left to escape."""
+    """
+    Return words and phrases of a query, each as its words in a row. Letters and digits alone: nothing is left to
+    escape.
+    """
     plain = unicodedata.normalize("NFC", unescaped(query[:_QUERY_CHARS]))
     found = (tuple(_WORD.findall(quoted or word)[:MOST_WORDS]) for quoted, word in _QUOTED.findall(plain))
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))[:MOST_WORDS]
@@ -51,7 +54,7 @@ def preview_of(text: str, finders: Sequence[re.Pattern[str]]) -> str:
 
 
 def _first_match(text: str, finders: Sequence[re.Pattern[str]]) -> int:
-    """Where the first of the phrases stands, else 0."""
+    """Return where the first of the phrases stands, else 0."""
     for plain in (str.lower, _folded):  # taking accents away is slow, and seldom needed
         folded = plain(text)
         places = [found.start() for finder in finders if (found := finder.search(folded))]

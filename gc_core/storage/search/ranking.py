@@ -35,7 +35,7 @@ Row = tuple[Any, ...]
 
 @attrs.frozen(kw_only=True)
 class Narrowing:
-    """What a match has to be, its words apart, and how many rows are wanted: see ``SearchIndex.search``."""
+    """What a match must be, its words apart, and how many rows are wanted: see ``SearchIndex.search``."""
 
     tool: str | None
     role: str | None

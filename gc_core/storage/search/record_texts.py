@@ -19,7 +19,10 @@ _ESCAPED_BREAK = regex(r"\\[ntr]")
 
 
 def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
-    """The items of a record with what is read of them; all strings under the first item when it cannot be read."""
+    """
+    Yield the items of a record with what is read of them; all strings under the first item when it
+    cannot be read.
+    """
     named = [item for item in record.items if item]
     parts = _read(record, form) if named else ()
     if parts is not None and len(parts) == len(record.items):
@@ -29,7 +32,7 @@ def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
 
 
 def readable(part: Part) -> str:
-    """The text of a part as people would write it: arguments and results without the escapes of JSON."""
+    """Return the text of a part as people would write it: arguments and results without the escapes of JSON."""
     text = part.text
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
         with contextlib.suppress(ValueError):
@@ -38,7 +41,7 @@ def readable(part: Part) -> str:
 
 
 def unescaped(text: str) -> str:
-    """The text with the line breaks that JSON wrote as letters taken for spaces, every letter in its place."""
+    """Return the text with the line breaks that JSON wrote as letters taken for spaces, every letter in its place."""
     return _ESCAPED_BREAK.sub("  ", text) if "\\" in text else text
 
 

@@ -60,6 +60,6 @@ def _search_session(directory: Path, query: str, filters: Filters) -> tuple[Hit,
 
 
 def _beside(directory: Path) -> Path | None:
-    """The index beside a log, if there is one that can be written."""
+    """Return the index beside a log, if there is one that can be written."""
     path = directory / FILE_NAME
     return path if path.is_file() and os.access(path, os.W_OK) and os.access(directory, os.W_OK) else None

@@ -1,5 +1,5 @@
 """
-The command line ``ctxgc``. What is asked for goes to stdout, everything else to stderr.
+The command line ``ctxgc``. What is requested goes to stdout, everything else to stderr.
 
 A command's module is imported when the command is called: listing the commands imports none of them.
 """
@@ -36,7 +36,7 @@ class _Command:
     summary: str
 
     def loaded(self, name: str) -> Any:
-        """The command itself."""
+        """Return the command itself."""
         app = typer.Typer(**_PLAIN)
         app.command(name)(getattr(importlib.import_module(f"ctxgc.cli.{self.module}"), self.function))
         return typer.main.get_command(app)
@@ -144,11 +144,11 @@ class _Commands(TyperGroup):
         self.commands.update(dict[str, Any](COMMANDS))  # Typer suggests one of these names for a misspelt one
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
-        """The names, in the order of the list."""
+        """Return the names, in the order of the list."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - Typer's signature
-        """The command of a name, imported now; None where there is none."""
+        """Return the command of a name, imported now; None where there is none."""
         command = COMMANDS.get(cmd_name)
         return None if command is None else command.loaded(cmd_name)
 

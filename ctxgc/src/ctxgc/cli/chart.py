@@ -71,7 +71,7 @@ def fill_chart(
     fill: Sequence[int], levels: Sequence[Level], *, width: int = WIDTH, height: int = HEIGHT, ink: Ink = BLOCKS
 ) -> str:
     """
-    Tokens by call as bars, in at most ``width`` characters a line; 0 tokens is a call that was not sent.
+    Return tokens by call as bars, in at most ``width`` characters a line; 0 tokens is a call that was not sent.
 
     Where calls outnumber columns, a column is filled to the least of its calls and shaded up to the most.
     """
@@ -90,7 +90,7 @@ def fill_chart(
 
 
 def _labels(levels: Sequence[Level], unit: float) -> dict[int, str]:
-    """What stands left of a row that holds levels. A level is drawn above the bars that just reach it."""
+    """Return what stands left of a row that holds levels. A level is drawn above the bars that just reach it."""
     named: dict[int, list[str]] = {}
     for level in levels:
         named.setdefault(int(level.tokens / unit + 1e-9), []).append(f"{level.name} {level.tokens:,}")
@@ -125,7 +125,7 @@ def _cell(column: _Column, row: int, unit: float, *, level: bool, ink: Ink) -> s
 
 
 def _part(filled: float, ink: Ink) -> int:
-    """Which of the growing parts shows a fraction of a cell."""
+    """Return which of the growing parts shows a fraction of a cell."""
     return round(max(0.0, filled) * (len(ink.bars) - 1))
 
 

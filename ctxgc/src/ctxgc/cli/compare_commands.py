@@ -95,7 +95,7 @@ def compare(
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
 
-# -- what is asked for -----------------------------------------------------------------------------------------------
+# -- what is requested -----------------------------------------------------------------------------------------------
 
 
 def _windows(text: str) -> tuple[int, ...]:
@@ -112,7 +112,10 @@ def _windows(text: str) -> tuple[int, ...]:
 
 
 def _asked() -> list[Path]:
-    """Which of the user's own sessions are meant; asked on stderr. Raises ConfigError where nobody can answer."""
+    """
+    Return which of the user's own sessions are meant; asked on stderr. Raises ConfigError where no
+    one can answer.
+    """
     if not sys.stdin.isatty():
         raise ConfigError("no session named, and stdin is no terminal to ask at: pass files or directories of sessions")
     found = own_sessions(Path.home(), os.environ)
@@ -127,7 +130,7 @@ def _asked() -> list[Path]:
 
 
 def _numbers(text: str, count: int) -> list[int]:
-    """An answer that means nothing is explained, and asked for again."""
+    """Return an answer that means nothing is explained, and asked for again."""
     try:
         return chosen(text, count)
     except ConfigError as error:
@@ -154,7 +157,7 @@ def _offer(sessions: Sequence[OwnSession]) -> Table:
 def _compared(
     files: Sequence[Path], settings: GCConfig, windows: Sequence[int], *, sized: bool, workers: int, executor: str
 ) -> Comparison:
-    """What sessions mend is told by ``ctxgc replay``; here it would be told for every strategy."""
+    """Return what sessions mend is told by ``ctxgc replay``; here it would be told for every strategy."""
     logging.getLogger("gc_core").setLevel(logging.ERROR)
     with progress_bar() as progress:
         bar = progress.add_task("replays", total=None)

@@ -54,13 +54,13 @@ class ComparisonDocument:
 
 
 def comparison_document(comparison: Comparison, made: Made) -> str:
-    """The comparison as JSON, on one line."""
+    """Return the comparison as JSON, on one line."""
     return json.dumps(cattrs.unstructure(ComparisonDocument(made=made, comparison=comparison)), ensure_ascii=False)
 
 
 def comparison_tables(compared: WindowTable, *, by_length: bool = False, wide: bool = False) -> Iterator[Table]:
     """
-    A row for each system at one window; then, if wanted, the same for the sessions of each length.
+    Yield a row for each system at one window; then, if wanted, the same for the sessions of each length.
 
     Five columns, which fit a terminal of 100 columns; `wide`: all.
     """
@@ -70,12 +70,15 @@ def comparison_tables(compared: WindowTable, *, by_length: bool = False, wide: b
 
 
 def means_table(comparison: Comparison, *, wide: bool = False) -> Table:
-    """A row for each system: the means of all windows, in five columns or, `wide`, in all."""
+    """Return a row for each system: the means of all windows, in five columns or, `wide`, in all."""
     return _drawn(_means_title(comparison.tables), _MEANS, map(_mean_cells, comparison.means), wide=wide)
 
 
 def comparison_markdown(comparison: Comparison, made: Made, *, by_length: bool = False) -> str:
-    """All tables in Markdown: the means, and of each window the edits that miss and the far fit of every session."""
+    """
+    Return all tables in Markdown: the means, and of each window the edits that miss and the far fit
+    of every session.
+    """
     parts = [f"Made {made}."]
     if len(comparison.tables) > 1:
         rows = map(_mean_cells, comparison.means)
@@ -137,7 +140,7 @@ def _table(title: str, rows: Iterable[SystemRow], *, wide: bool) -> Table:
 
 
 def _drawn(title: str, measures: Sequence[str], rows: Iterable[Sequence[str]], *, wide: bool) -> Table:
-    """A table of systems; a row begins with the system's name."""
+    """Return a table of systems; a row begins with the system's name."""
     shown = [wide or name in _FEW for name in ("system", *measures)]
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     table.add_column("system", no_wrap=True)
@@ -210,7 +213,7 @@ def _far_of(summary: ReplaySummary) -> tuple[int, float | None]:
 
 
 def _by_session(table: WindowTable, figure: _Figure) -> Iterator[tuple[str, ...]]:
-    """A session that one system could not replay has no figure there."""
+    """Yield a session that one system could not replay has no figure there."""
     found = [{one.session: figure(one.summary) for one in row.sessions} for row in table.rows]
     for name in table.sessions:
         cases = next((its[name][0] for its in found if name in its), 0)

@@ -32,7 +32,7 @@ class Given:
 
 
 def given(paths: Iterable[Path]) -> Given:
-    """The files that are named, and those of the directories that are."""
+    """Return the files that are named, and those of the directories that are."""
     files: list[Path] = []
     failures: list[tuple[Path, str]] = []
     for path in paths:
@@ -48,19 +48,22 @@ def given(paths: Iterable[Path]) -> Given:
 
 
 def _recorded(directory: Path) -> list[Path]:
-    """The files of a directory that may be recorded sessions; of a session's own directory, its log alone."""
+    """Return the files of a directory that may be recorded sessions; of a session's own directory, its log alone."""
     log = directory / LOG_NAME
     found = [log] if log.is_file() else sorted(directory.glob("*.jsonl")) or sorted(directory.glob("*.json"))
     return [path for path in found if path.is_file()]
 
 
 def strategy_names(options: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The strategies that ``--strategy`` names, with commas between them or given several times; None without any."""
+    """
+    Return the strategies that ``--strategy`` names, with commas between them or given several
+    times; None without any.
+    """
     return tuple(name for option in options for name in option.split(",")) if options else None
 
 
 def stdout() -> Console:
-    """Where tables go; as wide as the terminal, or wide enough."""
+    """Return where tables go; as wide as the terminal, or wide enough."""
     console = Console()
     return console if console.is_terminal else Console(width=WIDTH)
 
@@ -77,7 +80,7 @@ def plain(text: str) -> str:
 
 
 def progress_bar() -> Progress:
-    """A bar on stderr, where that is a terminal."""
+    """Return a bar on stderr, where that is a terminal."""
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}", markup=False),

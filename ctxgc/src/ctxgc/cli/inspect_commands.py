@@ -93,7 +93,7 @@ def doctor(
 
 
 def _findings_table(findings: tuple[Diagnosis, ...]) -> Table:
-    """A line for each finding, with the remedy below it where there is one."""
+    """Return a line for each finding, with the remedy below it where there is one."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column()
     table.add_column(style="bold")

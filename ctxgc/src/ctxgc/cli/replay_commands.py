@@ -112,7 +112,7 @@ class _Replayer:
     prices: list[PricedReplay] = attrs.Factory(list)
 
     def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
-        """The reports of the files that could be replayed, in order."""
+        """Return the reports of the files that could be replayed, in order."""
         reports = []
         with progress_bar() as progress:
             files = given(paths)
@@ -157,11 +157,11 @@ class _Replayer:
         typer.echo(f"error: {text}", err=True)
 
 
-# -- what is asked for -----------------------------------------------------------------------------------------------
+# -- what is requested -----------------------------------------------------------------------------------------------
 
 
 def _config(path: Path | None, values: dict[str, Any], options: Sequence[str]) -> GCConfig:
-    """The configuration; nothing is reserved for replies, so that a small window is no contradiction."""
+    """Return the configuration; nothing is reserved for replies, so that a small window is no contradiction."""
     given = {name: value for name, value in values.items() if value is not None}
     config = load_config(path, output_reservation=0, **given)
     if not options:
@@ -174,7 +174,7 @@ def _config(path: Path | None, values: dict[str, Any], options: Sequence[str]) -
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """A strategy's option; its value is read as JSON where it is that, else as text."""
+    """Return a strategy's option; its value is read as JSON where it is that, else as text."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise ConfigError(f"--option {text!r}: expected NAME=VALUE")

@@ -69,12 +69,12 @@ class _Given:
     model: str | None = None
 
     def options(self) -> Iterator[str]:
-        """The options that were given, as they are written."""
+        """Return the options that were given, as they are written."""
         values = {"--strategy": self.strategy, "--window": self.window, "--model": self.model}
         return (name for name, value in values.items() if value)
 
     def config(self) -> GCConfig:
-        """The configuration. Raises ConfigError."""
+        """Return the configuration. Raises ConfigError."""
         values: dict[str, Any] = {"strategy": self.strategy, "context_limit": self.window}
         return load_config(output_reservation=0, **{name: value for name, value in values.items() if value})
 

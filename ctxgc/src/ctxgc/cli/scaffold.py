@@ -76,7 +76,7 @@ class Package:
         )
 
     def files(self) -> tuple[tuple[Path, str], ...]:
-        """Every file with its text."""
+        """Return every file with its text."""
         return tuple((self.directory / self._filled(path), self._text(template)) for template, path in _FILES)
 
     def _text(self, template: str) -> str:
@@ -112,7 +112,7 @@ def new_package(name: str, parent: Path, installed: Iterable[StrategyInfo]) -> P
 
 
 def _strategy(name: str) -> str:
-    """The strategy's name out of ``Oldest-First``, ``gc-oldest-first`` or ``gc_oldest_first``."""
+    """Return the strategy's name out of ``Oldest-First``, ``gc-oldest-first`` or ``gc_oldest_first``."""
     strategy = _PREFIX.sub("", name.lower().replace("-", "_"))
     if not _NAME.fullmatch(strategy):
         raise ConfigError(

@@ -70,7 +70,7 @@ class HistoryDocument:
         text: What came of it, in words.
         in_force: Of a collection or restored item: it has not been undone.
         start: Where the ledger holds it: offset of its first byte.
-        end: Offset behind its last one.
+        end: Offset after its last one.
 
     """
 
@@ -161,7 +161,7 @@ def export(
         bool, typer.Option("--whole", help="Every message of the log as it arrived, instead of the window.")
     ] = False,
 ) -> None:
-    """Print the request as it stands. It is JSON: messages, and system and tools where there are some."""
+    """Print the request as it is. It is JSON: messages, and system and tools where there are some."""
     with _told(), _reader(session) as reader:
         request = reader.whole() if whole else reader.window()
         _check_format(request, format)
@@ -345,7 +345,7 @@ def _reader(path: Path) -> Iterator[SessionReader]:
 
 
 def _own_directory(path: Path) -> Path | None:
-    """The directory of one of our own sessions, also where its log was named; None for a foreign log."""
+    """Return the directory of one of our own sessions, also where its log was named; None for a foreign log."""
     if path.is_file():
         return path.parent if path.name == FILE_NAME else None
     return path
@@ -469,5 +469,5 @@ def _write_json(value: Any) -> None:
 
 
 def _write(text: str) -> None:
-    """Bytes, so that no console changes them; a lone surrogate is written as it stands in the log."""
+    """Bytes, so that no console changes them; a lone surrogate is written as it is in the log."""
     typer.echo(text.encode("utf-8", "surrogatepass"), nl=False)

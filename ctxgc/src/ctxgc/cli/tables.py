@@ -86,7 +86,7 @@ def document_text(
     version: str,
     prices: Iterable[PricedReplay] = (),
 ) -> str:
-    """The document as JSON, on one line."""
+    """Return the document as JSON, on one line."""
     document = ReplayDocument(
         version=version,
         config=attrs.evolve(config, output_reservation=0),
@@ -99,7 +99,7 @@ def document_text(
 
 
 def headline(summary: ReplaySummary, window: int) -> str:
-    """What happened, in a sentence."""
+    """Return what happened, in a sentence."""
     said = f"{many(summary.calls, 'call')}, {many(summary.collected, 'collection')}: "
     if summary.calls_over:
         said += f"{many(summary.calls_over, 'request')} did not fit {window:,} tokens"
@@ -112,7 +112,7 @@ def headline(summary: ReplaySummary, window: int) -> str:
 
 
 def summary_table(summary: ReplaySummary) -> Table:
-    """The figures of one session, each with what it means."""
+    """Return the figures of one session, each with what it means."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(justify="right")
@@ -123,7 +123,7 @@ def summary_table(summary: ReplaySummary) -> Table:
 
 
 def sessions_table(reports: Sequence[ReplayReport]) -> Table:
-    """A row for each session and one for all calls together."""
+    """Return a row for each session and one for all calls together."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("session", overflow="fold")
     for name in _COLUMNS:
@@ -137,7 +137,7 @@ def sessions_table(reports: Sequence[ReplayReport]) -> Table:
 
 
 def troubles(report: ReplayReport) -> list[str]:
-    """The first breaches, and the first calls that could not be sent with those who hold the tokens."""
+    """Return the first breaches, and the first calls that could not be sent with those who hold the tokens."""
     lines = [f"{report.session}: rule breach at {text}" for text in report.breaches[:_SHOWN]]
     for overflow in report.overflows[:_SHOWN]:
         why = "LOCKED content alone is larger" if overflow.locked_alone else "what may not be removed is larger"
@@ -151,7 +151,7 @@ def troubles(report: ReplayReport) -> list[str]:
 
 
 def chart(report: ReplayReport, config: GCConfig, *, encoding: str) -> str:
-    """The window's fill by call, in characters that the encoding has."""
+    """Return the window's fill by call, in characters that the encoding has."""
     levels = [Level(name="window", tokens=report.window), _level("target", config.target_percent, report.window)]
     if not config.continuous:
         levels.append(_level("threshold", config.threshold_percent, report.window))
@@ -159,7 +159,7 @@ def chart(report: ReplayReport, config: GCConfig, *, encoding: str) -> str:
 
 
 def strategies_table(infos: Iterable[StrategyInfo]) -> Table:
-    """What is installed: name, options with type and default, the plugin that brings it, and what it does."""
+    """Return what is installed: name, options with type and default, the plugin that brings it, and what it does."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("strategy", "plugin", "options", "what it does"):
         table.add_column(name, overflow="fold")
@@ -172,7 +172,7 @@ def strategies_table(infos: Iterable[StrategyInfo]) -> Table:
 
 
 def failure_lines(failures: Iterable[PluginFailure]) -> list[str]:
-    """What plugins did wrong, a line each."""
+    """Return what plugins did wrong, a line each."""
     return [f"plugin {failure}" for failure in failures]
 
 
@@ -254,7 +254,7 @@ def _saved(summary: ReplaySummary) -> str:
 
 
 def percent_text(value: float | None) -> str:
-    """A percentage as tables have it."""
+    """Return a percentage as tables have it."""
     return "-" if value is None else f"{value:.1f}"
 
 
@@ -282,7 +282,7 @@ def _writes(encoding: str, text: str) -> bool:
 
 
 def cost_text(cost: float | None, digits: int = 2) -> str:
-    """A relative cost as tables have it."""
+    """Return a relative cost as tables have it."""
     return "-" if cost is None else f"{cost:.{digits}f}"
 
 

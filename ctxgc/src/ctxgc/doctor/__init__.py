@@ -76,7 +76,7 @@ def diagnose(
     plugins: Plugins | None = None,
 ) -> tuple[Diagnosis, ...]:
     """
-    All findings about the installation, the configuration and, where one is named, a session.
+    Return all findings about the installation, the configuration and, where one is named, a session.
 
     Changes nothing and takes no lock; opens no connection. The configuration is that of the file and of the ``GC_*``
     variables; without a file, the one with which the session was opened last. What a check cannot look at, because of
@@ -87,7 +87,7 @@ def diagnose(
         directory: A session's, or None.
         config: A TOML file with a ``[gc]`` table, or None.
         environ: The environment's variables; by default those of the process.
-        plugins: What is installed; by default found anew.
+        plugins: What is installed; by default found again.
 
     """
     variables = os.environ if environ is None else environ
@@ -107,7 +107,7 @@ def diagnose(
 
 
 def _run(check: Check, patient: Patient) -> list[Diagnosis]:
-    """What a check found; one that cannot look is a finding too, and hides no other."""
+    """Return what a check found; one that cannot look is a finding too, and hides no other."""
     try:
         return list(check(patient))
     except (GCError, OSError) as error:
@@ -142,7 +142,7 @@ def _configured(patient: Patient, file: Path | None) -> tuple[Patient, list[Diag
 
 
 def _opened(directory: Path) -> Opened | None:
-    """How a session was opened last; None where there is none, which another check tells. Raises LogError."""
+    """Return how a session was opened last; None where there is none, which another check tells. Raises LogError."""
     if not (directory / FILE_NAME).is_file():
         return None
     store = Store(directory, writable=False)
@@ -153,7 +153,7 @@ def _opened(directory: Path) -> Opened | None:
 
 
 def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
-    """What is wrong, with the line of the file in which it stands, and the key that may have been meant."""
+    """Return what is wrong, with the line of the file in which it stands, and the key that may have been meant."""
     text, remedy = str(error), "correct it; docs/reference/configuration.md has every key"
     named = _KEY.match(text)
     key = "" if named is None else named.group(1) or named.group(2)
@@ -168,7 +168,7 @@ def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
 
 
 def _line_of(file: Path, key: str) -> int:
-    """The line, from 1, in which a key of ``[gc]`` stands, or its table; 0 where it is not in the file."""
+    """Return the line, from 1, in which a key of ``[gc]`` stands, or its table; 0 where it is not in the file."""
     table = ""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         header = _TABLE.match(line)

@@ -117,7 +117,10 @@ _RELEASED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
 
 
 def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig | None) -> tuple[str, ...]:
-    """The values of keys, wherever they came from, the longest first; too short a one would be found everywhere."""
+    """
+    Return the values of keys, wherever they came from, the longest first; too short a one would be
+    found everywhere.
+    """
     tables = () if config is None else (config.summarizers, config.strategies)
     found = [text for table in tables for text in option_secrets(table)]
     found += [value for name, value in environ.items() if is_secret(name)]
@@ -128,7 +131,7 @@ def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig |
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """The text without them: whatever an error says, they are not printed."""
+    """Return the text without them: whatever an error says, they are not printed."""
     for secret in secrets:
         text = text.replace(secret, "[not shown]")
     return text
@@ -138,7 +141,7 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 
 
 def check_python(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001 - every check takes one
-    """Whether this Python is one that gc-core was tested with."""
+    """Yield whether this Python is one that gc-core was tested with."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     classifiers = importlib.metadata.metadata("gc-core").get_all("Classifier") or []
     tested = [each.removeprefix(_CLASSIFIER) for each in classifiers if each.startswith(_CLASSIFIER)]
@@ -150,7 +153,7 @@ def check_python(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001 - eve
 
 
 def check_plugins(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether every installed plugin loads."""
+    """Yield whether every installed plugin loads."""
     entries = sorted({(entry.name, distribution_of(entry)) for entry in importlib.metadata.entry_points(group=PROJECT)})
     broken = [failure for failure in patient.plugins.failures if failure.doing == LOADING]
     failed = {(failure.plugin, failure.distribution): failure for failure in broken}
@@ -168,7 +171,7 @@ def check_plugins(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Whether the installed distributions are those that gc-core and its plugins ask for."""
+    """Yield whether the installed distributions are those that gc-core and its plugins ask for."""
     if importlib.util.find_spec("packaging") is None:
         text = "not compared: the package packaging is not installed"
         yield Diagnosis(level=Level.NOTE, subject="versions", text=text, remedy="pip install packaging, or pip check")
@@ -193,7 +196,7 @@ def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_tokenizers(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Whether the tables that count tokens load; they lie beside the package, and no network is asked."""
+    """Yield whether the tables that count tokens load; they lie beside the package, and no network is asked."""
     for name in _ENCODINGS:
         count = TiktokenCounter(name=name).count("hello world")
         if count:
@@ -201,7 +204,7 @@ def check_tokenizers(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_clock(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Whether the clock can be right: prices and the age of the prompt cache go by it."""
+    """Yield whether the clock can be right: prices and the age of the prompt cache go by it."""
     now = time.time()
     when = dt.datetime.fromtimestamp(now, dt.UTC).isoformat(timespec="seconds")
     if now < _RELEASED:
@@ -215,7 +218,7 @@ def check_clock(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_names(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether everything that the configuration names is installed, and takes the options that it is given."""
+    """Yield whether everything that the configuration names is installed, and takes the options that it is given."""
     config, plugins = patient.config, patient.plugins
     if config is None:
         return
@@ -261,12 +264,12 @@ def _summarizer(patient: Patient, config: GCConfig, options: Mapping[str, Any]) 
 
 
 def _asked_model(config: GCConfig, options: Mapping[str, Any]) -> str:
-    """The model that summaries are asked of, as the configuration says; "" for the session's own."""
+    """Return the model that summaries are asked of, as the configuration says; "" for the session's own."""
     return str(options.get("summarization_model") or config.summarization_model or "")
 
 
 def _unused(config: GCConfig, plugins: Plugins) -> Iterator[Diagnosis]:
-    """Options of a strategy that is none: a typo in the name of a table changes nothing, and nobody else tells."""
+    """Options of a strategy that is none: a typo in the name of a table changes nothing, and no one else tells."""
     known = {short(info.name) for info in plugins.strategies()}
     for name in config.strategies:
         if short(name) not in known:
@@ -276,7 +279,7 @@ def _unused(config: GCConfig, plugins: Plugins) -> Iterator[Diagnosis]:
 
 
 def check_extras(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether the extras that a setting needs are installed."""
+    """Yield whether the extras that a setting needs are installed."""
     config = patient.config
     needs: dict[str, str] = {}
     if config is not None and short(config.summarizer) in MODEL_SUMMARIZERS:
@@ -299,7 +302,7 @@ def check_extras(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_keys(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether a summarizer that asks a model finds its key. No value is looked at."""
+    """Yield whether a summarizer that asks a model finds its key. No value is looked at."""
     config = patient.config
     if config is None or short(config.summarizer) not in MODEL_SUMMARIZERS:
         return
@@ -327,7 +330,7 @@ def _key_names(known: ModelFamily) -> tuple[str, ...]:
 
 
 def check_model(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether the model is known, how its tokens are counted, and whether its window is the configured one."""
+    """Yield whether the model is known, how its tokens are counted, and whether its window is the configured one."""
     model = patient.model
     if model is None:
         return
@@ -347,7 +350,7 @@ def check_model(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def _window(patient: Patient, model: str) -> Iterator[Diagnosis]:
-    """The window against what the price list knows of the model."""
+    """Yield the window against what the price list knows of the model."""
     config = patient.config
     if config is None:
         return
@@ -367,7 +370,7 @@ def _window(patient: Patient, model: str) -> Iterator[Diagnosis]:
 
 
 def _listed_window(model: str, format: str) -> int:  # noqa: A002 - the session's own word
-    """Tokens of the model's window, as the price list (extra ``prices``) has it; 0 where it does not."""
+    """Return tokens of the model's window, as the price list (extra ``prices``) has it; 0 where it does not."""
     prices = prices_of(model, format)
     offers = () if prices is None else offers_beside(model)
     return next((offer.window for offer in offers if prices is not None and offer.prices.model == prices.model), 0)

@@ -43,7 +43,7 @@ class Mount:
 
 
 def check_directory(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether there is a session, and whether it may be written."""
+    """Yield whether there is a session, and whether it may be written."""
     directory = patient.directory
     if directory is None:
         return
@@ -85,7 +85,7 @@ def check_lock(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_space(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether there is room on the disk: a message that cannot be written is refused."""
+    """Yield whether there is room on the disk: a message that cannot be written is refused."""
     if patient.directory is None or not patient.directory.is_dir():
         return
     free = shutil.disk_usage(patient.directory).free
@@ -96,7 +96,7 @@ def check_space(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_file_system(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether the directory lies on a network, where a lock may bind this machine alone."""
+    """Yield whether the directory lies on a network, where a lock may bind this machine alone."""
     table = Path("/proc/self/mountinfo")
     if patient.directory is None or not table.is_file() or not patient.directory.is_dir():
         return
@@ -105,7 +105,7 @@ def check_file_system(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_files(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether log, ledger, checkpoints and index agree; reads all of them."""
+    """Yield whether log, ledger, checkpoints and index agree; reads all of them."""
     directory = patient.directory
     if directory is None or not (directory / FILE_NAME).is_file():
         return
@@ -117,7 +117,7 @@ def check_files(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_times(patient: Patient) -> Iterator[Diagnosis]:
-    """Whether the log was last written in the past: else the clock was set back since."""
+    """Yield whether the log was last written in the past: else the clock was set back since."""
     path = (patient.directory or Path()) / FILE_NAME
     if patient.directory is None or not path.is_file():
         return
@@ -133,7 +133,7 @@ def check_times(patient: Patient) -> Iterator[Diagnosis]:
 
 def lock_holders(path: Path, table: Path = Path("/proc/locks")) -> tuple[int, ...] | None:
     """
-    Ids of the processes that hold the lock, as the kernel lists them (Linux); None where it does not.
+    Return ids of the processes that hold the lock, as the kernel lists them (Linux); None where it does not.
 
     To try the lock would tell too, but a session that is opened in that moment would be refused.
     """
@@ -166,7 +166,7 @@ def _state_of(process: int) -> tuple[str, str]:
 
 
 def _soft_holder(path: Path) -> int:
-    """The process that a lock file names where the system has no locks of its own; 0 for one that names none."""
+    """Return the process that a lock file names where the system has no locks of its own; 0 for one that names none."""
     try:
         first = path.read_text(encoding="utf-8", errors="replace").split("\n")[0].strip()
     except OSError:
@@ -188,7 +188,7 @@ def _lives(process: int) -> bool:
 
 
 def mounts_of(table: str) -> tuple[Mount, ...]:
-    """The mounts of a ``/proc/self/mountinfo`` (proc(5): the type stands behind a lone hyphen)."""
+    """Return the mounts of a ``/proc/self/mountinfo`` (proc(5): the type stands after a lone hyphen)."""
     found = []
     for line in table.splitlines():
         front, _, behind = line.partition(" - ")
@@ -207,7 +207,7 @@ def kind_of(directory: Path, mounts: Sequence[Mount]) -> str:
 
 
 def told_of(kind: str) -> Diagnosis:
-    """What is to be said of a type of file system."""
+    """Return what is to be said of a type of file system."""
     if kind in _NETWORK:
         text = f"the directory lies on {kind}: another machine may not see the lock, and writes may come late"
         remedy = "keep a session on a local disk, or see to it that one machine alone writes it"

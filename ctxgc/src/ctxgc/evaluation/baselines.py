@@ -42,8 +42,8 @@ class Fill:
     How full the window is before a call.
 
     Attributes:
-        tokens: Of the request as it stands.
-        masked: Tokens that its masks have saved: without them the request would have so many more.
+        tokens: Of the request as it is.
+        masked: Tokens that its masks have saved: without them the request would have this many more.
         percent: Of the window that the request takes.
         threshold_percent: At which the configuration wants a collection.
 
@@ -95,10 +95,10 @@ class Baseline(Protocol):
         """What tables call it."""
 
     def due(self, fill: Fill) -> bool:
-        """Whether something is to leave before this call."""
+        """Return whether something is to leave before this call."""
 
     def edits(self, choice: Choice) -> Edits:
-        """What leaves; units go whole."""
+        """Return what leaves; units go whole."""
 
 
 class AtThreshold:
@@ -131,7 +131,7 @@ class KeepLast(AtThreshold):
     name: str = "keep last"
 
     def edits(self, choice: Choice) -> Edits:
-        """The oldest units, as many as there must be."""
+        """Return the oldest units, as many as there must be."""
         return Edits(dropped=_items(_as_many(choice.free, choice.excess)))
 
 
@@ -183,7 +183,7 @@ class Oracle(AtThreshold):
     name: str = "oracle (greedy)"
 
     def edits(self, choice: Choice) -> Edits:
-        """All but the best units that fit."""
+        """Return all but the best units that fit."""
         needed = set(choice.uses.wanted(choice.place)) - {name for unit in choice.held for name in _names(unit)}
         kept: set[int] = set()
         room = choice.room
@@ -256,7 +256,7 @@ class BaselineSession:
         self.append(reply)
 
     def pre_send(self) -> Request:
-        """The request; it may be larger than the window when what every baseline holds is."""
+        """Return the request; it may be larger than the window when what every baseline holds is."""
         self._context.apply(self._intake.close(self._context.cursor))
         limit, tokens = self._config.usable, self._context.budget.total
         fill = Fill(
@@ -301,7 +301,7 @@ class BaselineSession:
 
 
 def _as_many(units: Sequence[Unit], excess: int) -> Iterator[Unit]:
-    """Units in this order until so many tokens have gone."""
+    """Units in this order until this many tokens have gone."""
     for unit in units:
         if excess <= 0:
             return

@@ -81,7 +81,7 @@ class _Chain:
         return cls(of=(format, key), root=root, base=base)
 
     def shared(self, payloads: Sequence[Payload], read: Callable[[int, Payload], tuple[_Segment, ...]]) -> int:
-        """How many payloads at the head are what they were; a mark is set on a copy."""
+        """Return how many payloads at the head are what they were; a mark is set on a copy."""
         for at, (old, new) in enumerate(zip(self.payloads, payloads, strict=False)):
             if old is not new:
                 if read(at, new) != self.segments[at]:
@@ -90,7 +90,7 @@ class _Chain:
         return min(len(self.payloads), len(payloads))
 
     def cut(self, payloads: int) -> None:
-        """Keep so many payloads."""
+        """Keep this many payloads."""
         segments = self.ends[payloads - 1] if payloads else 0
         del self.payloads[payloads:], self.segments[payloads:], self.ends[payloads:]
         del self.prefixes[segments:], self.tokens[segments:]
@@ -137,16 +137,16 @@ class CacheSimulator:
 
     def call(self, request: Request, at: float = 0.0, *, output_tokens: int = 0, reply_seconds: float = 0.0) -> Usage:
         """
-        What the provider would report for a request.
+        Return what the provider would report for a request.
 
         Args:
             request: As it is sent, with its marks and options.
             at: When, in seconds of any clock. One that goes backwards counts as no time passed.
             output_tokens: Tokens of the reply.
-            reply_seconds: Until the reply begins. Nobody can read before what this request writes.
+            reply_seconds: Until the reply begins. No one can read before what this request writes.
 
         Raises:
-            RuleError: More marks than the provider takes, or one of a longer life behind one of a shorter.
+            RuleError: More marks than the provider takes, or one of a longer life after one of a shorter.
 
         """
         self._pass(at)
@@ -172,7 +172,7 @@ class CacheSimulator:
     # -- caches that are written at marks ------------------------------------------------------------------------------
 
     def _by_marks(self, prompt: _Prompt, readable: float) -> tuple[int, int, int]:
-        """Tokens read, written, and of those for an hour."""
+        """Return tokens read, written, and of those for an hour."""
         marks = self._allowed(prompt.marks)
         found = [at for at in (self._search(prompt, mark) for mark, _ in marks) if at is not None]
         read = prompt.tokens[max(found)] if found else 0
@@ -188,7 +188,7 @@ class CacheSimulator:
         return read, written, written_1h
 
     def _allowed(self, marks: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
-        """The marks that count. Raises RuleError where the provider would refuse them."""
+        """Return the marks that count. Raises RuleError where the provider would refuse them."""
         most = self.terms.most_marks
         if not self.terms.writes_at_marks:
             return marks[-most:]  # OpenAI keeps the latest
@@ -200,7 +200,7 @@ class CacheSimulator:
         return marks
 
     def _search(self, prompt: _Prompt, mark: int) -> int | None:
-        """The block nearest before a mark up to which an earlier request wrote, itself included."""
+        """Return the block nearest before a mark up to which an earlier request wrote, itself included."""
         back = self.terms.look_back or mark + 1
         for at in range(mark, max(-1, mark - back), -1):
             entry = self._entries.get(prompt.prefixes[at])
@@ -211,12 +211,12 @@ class CacheSimulator:
     # -- caches of any prefix ------------------------------------------------------------------------------------------
 
     def _by_prefix(self, prompt: _Prompt, readable: float) -> tuple[int, int]:
-        """Tokens read and written."""
+        """Return tokens read and written."""
         shared = bisect.bisect(prompt.prefixes, 0, key=lambda prefix: not self._is_held(prefix))
         read = self._cacheable(prompt.tokens[shared - 1]) if shared else 0
         for prefix in prompt.prefixes:
             self._write(prefix, self.terms.ttl_seconds, readable)
-        # Where writing costs nothing, nobody reports it.
+        # Where writing costs nothing, no one reports it.
         written = max(0, self._cacheable(prompt.total) - read) if self.terms.write > 1.0 else 0
         return read, written
 
@@ -225,11 +225,11 @@ class CacheSimulator:
         return entry is not None and entry.holds(self._now)
 
     def _cacheable(self, tokens: int) -> int:
-        """How much of a prefix is cached: nothing below the minimum, else whole steps."""
+        """Return how much of a prefix is cached: nothing below the minimum, else whole steps."""
         return 0 if tokens < self.terms.least_tokens else tokens - tokens % self.terms.step_tokens
 
     def _write(self, prefix: int, life: float, readable: float) -> None:
-        """An entry that still holds, or is being written, is used; what is gone is written anew."""
+        """An entry that still holds, or is being written, is used; what was removed is written again."""
         entry = self._entries.get(prefix)
         if entry is None or self._now > entry.used + entry.life:
             self._entries[prefix] = _Entry(life, self._now, readable)
@@ -240,7 +240,10 @@ class CacheSimulator:
     # -- reading a request ---------------------------------------------------------------------------------------------
 
     def _prompt(self, request: Request) -> _Prompt:
-        """Only what differs from the request before is read; only what was never there is digested and counted."""
+        """
+        Return only what differs from the request before is read; only what was never there is
+        digested and counted.
+        """
         payloads = (*request.tools, *request.system, *request.messages)
         key = str(request.options.get("prompt_cache_key", "")).encode()
         if (request.format, key) != self._chain.of:
@@ -270,7 +273,7 @@ class CacheSimulator:
         return _Prompt(prefixes=chain.prefixes, tokens=chain.tokens, marks=tuple(marks.items()))
 
     def _automatic(self, request: Request) -> str:
-        """The life of the mark that the provider sets at the end by itself; "" where it sets none."""
+        """Return the life of the mark that the provider sets at the end by itself; "" where it sets none."""
         if self.terms.writes_at_marks:
             asked = _option(request, "cache_control")
             return str(asked.get("ttl", _MINUTES)) if asked else ""
@@ -288,7 +291,7 @@ class CacheSimulator:
         return (_Segment(b"system" + _digest(block), tokens, _mark(block)),)
 
     def _message(self, message: Payload, form: Format) -> Iterable[_Segment]:
-        """One segment a block; the first one bears what a message is beside its blocks."""
+        """Return one segment a block; the first one carries what a message is beside its blocks."""
         field = next((name for name in _BLOCKS if isinstance(message.get(name), str | list | tuple)), "")
         blocks = _blocks(message[field]) if field else []
         frame = digest_of({key: value for key, value in message.items() if key != field and key not in MARKS})
@@ -323,7 +326,7 @@ def _digest(block: Any) -> bytes:
 
 
 def _mark(block: Any, levels: int = MARKED_LEVELS) -> str:
-    """The life that a mark on a block, or inside it, asks for; "" where there is none."""
+    """Return the life that a mark on a block, or inside it, asks for; "" where there is none."""
     if not isinstance(block, Mapping) or not levels:
         return ""
     inner = (_mark(each, levels - 1) for name in _BLOCKS for each in _listed(block.get(name)))
@@ -340,7 +343,7 @@ def _listed(value: Any) -> Iterable[Any]:
 
 
 def _option(request: Request, name: str) -> Mapping[str, Any]:
-    """An option of the request, where the provider's client knows it or not."""
+    """Return an option of the request, where the provider's client knows it or not."""
     extra = request.options.get("extra_body")
     found = request.options.get(name) or (extra.get(name) if isinstance(extra, Mapping) else None)
     return found if isinstance(found, Mapping) else {}

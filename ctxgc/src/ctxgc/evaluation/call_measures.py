@@ -32,7 +32,7 @@ class Prompt:
 
     @property
     def cost(self) -> float:
-        """Its price, in tokens: what is cached is cheap to read, what is not has to be written."""
+        """Its price, in tokens: what is cached is cheap to read, what is not must be written."""
         return CACHE_READ * self.cached + CACHE_WRITE * (self.tokens - self.cached)
 
 
@@ -51,7 +51,7 @@ class Share:
     whole: int = 0
 
     def plus(self, other: Share) -> Share:
-        """Both together."""
+        """Return both together."""
         return Share(kept=self.kept + other.kept, whole=self.whole + other.whole)
 
     @property
@@ -87,7 +87,7 @@ class Recovery:
     few_tokens: int = 0
 
     def plus(self, other: Recovery) -> Recovery:
-        """Both together."""
+        """Return both together."""
         return Recovery(
             missed=self.missed + other.missed,
             recovered=self.recovered + other.recovered,

@@ -40,7 +40,7 @@ class Band:
 
     Attributes:
         least: Model calls that a session has at least.
-        below: It has fewer than so many; None: however many.
+        below: It has fewer than this many; None: however many.
 
     """
 
@@ -48,7 +48,7 @@ class Band:
     below: int | None = None
 
     def holds(self, calls: int) -> bool:
-        """Whether a session of so many calls is one of them."""
+        """Return whether a session of this many calls is one of them."""
         return self.least <= calls and (self.below is None or calls < self.below)
 
     def __str__(self) -> str:
@@ -260,7 +260,10 @@ def compare(
 
 
 def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
-    """What each file is called in tables: by its name, with as many of its directories as tell it from all others."""
+    """
+    Return what each file is called in tables: by its name, with as many of its directories as tell
+    it from all others.
+    """
     files: dict[Path, Path] = {}
     for path in paths:
         files.setdefault(Path(os.path.realpath(path)), path)  # one that leads to itself is told when it is read
@@ -275,7 +278,7 @@ def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
 
 def means_of(sums: Mapping[str, Mapping[int, Mapping[Path, Sums]]]) -> tuple[Means, ...]:
     """
-    The means over the windows of each system, from its sums by window and session; fewest edits that miss first.
+    Return the means over the windows of each system, from its sums by window and session; fewest edits that miss first.
 
     Windows at which no session was measured are left out.
     """
@@ -284,7 +287,7 @@ def means_of(sums: Mapping[str, Mapping[int, Mapping[Path, Sums]]]) -> tuple[Mea
 
 
 def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) -> Spread | None:
-    """The spread of the sessions' shares; the same for the same shares. None where there is no case at all."""
+    """Return the spread of the sessions' shares; the same for the same shares. None where there is no case at all."""
     shares = list(shares)
     cases = [share for share in shares if share.whole]
     if not cases:
@@ -310,7 +313,7 @@ def _ends(depth: Mapping[Path, int]) -> dict[Path, str]:
 
 
 def _sizes(crew: Crew, paths: Sequence[Path]) -> list[Size]:
-    """The sizes of all sessions, in the order of the paths; the largest files are read first."""
+    """Return the sizes of all sessions, in the order of the paths; the largest files are read first."""
     largest = sorted(paths, key=_bytes, reverse=True)
     sizes = {size.path: size for size in crew.results(size_of, _recordings(largest, remote=crew.remote))}
     return [sizes.get(path) or size_of(Recording(path=path)) for path in paths]
@@ -343,11 +346,11 @@ class _Plan:
         return sum(len(self.of(window)) for window in self.windows) * len(self.systems)
 
     def of(self, window: int) -> list[Size]:
-        """The sessions at this window, in their order."""
+        """Return the sessions at this window, in their order."""
         return [size for size in self.sizes if not size.failure and (_suits(size, window) or not self.sized)]
 
     def pieces(self, *, remote: bool) -> Iterator[Work]:
-        """Every replay; the longest sessions first, so that at the end no worker waits for another one."""
+        """Yield every replay; the longest sessions first, so that at the end no worker waits for another one."""
         paths = {window: {size.path for size in self.of(window)} for window in self.windows}
         wanted = set().union(*paths.values())
         longest = sorted(self.sizes, key=lambda size: size.calls * size.tokens, reverse=True)
@@ -410,7 +413,7 @@ def _means(system: str, windows: Mapping[int, Mapping[Path, Sums]]) -> Means:
 
 
 def _range_of_means(windows: Mapping[int, Mapping[Path, Sums]]) -> tuple[float | None, float | None]:
-    """A session that is drawn is drawn at every window."""
+    """Return a session that is drawn is drawn at every window."""
     paths = sorted({path for its in windows.values() for path in its})
     lot = random.Random(_SEED)  # noqa: S311 - no secret hangs on it
     found = []
@@ -442,7 +445,7 @@ def _mean_rank(row: Means) -> tuple[bool, float]:
 def _table(
     window: int, sizes: Sequence[Size], done: Iterable[Outcome], systems: Iterable[str], names: Mapping[Path, str]
 ) -> WindowTable:
-    """Whatever was done first, all stands in the order of what was asked for."""
+    """Whatever was done first, all stands in the order of what was requested."""
     sums = {(one.system, one.path): one.sums for one in done if one.window == window and one.sums is not None}
     found = {
         system: {size.path: sums[system, size.path] for size in sizes if (system, size.path) in sums}

@@ -18,7 +18,7 @@ from gc_core.values.validators import is_number
 
 def available(context_limit: int, *, system: int, output_reservation: int, fixed: int = 0) -> int:
     """
-    Tokens of a window that are left for the conversation of a step.
+    Return tokens of a window that are left for the conversation of a step.
 
     Args:
         context_limit: Tokens of the window.
@@ -40,7 +40,7 @@ def available(context_limit: int, *, system: int, output_reservation: int, fixed
 
 
 def required_ratio(steps: int, tokens_per_step: float, available: int) -> float:
-    """How many times smaller the history of so many steps has to become to fit; below 1 it fits as it is."""
+    """Return how many times smaller the history of this many steps has to become to fit; below 1 it fits as it is."""
     if available <= 0:
         raise ConfigError(f"available = {available!r}: expected a number of tokens above 0")
     return steps * tokens_per_step / available
@@ -95,7 +95,10 @@ class CostModel:
         return self._call(self.available) + self._summaries()
 
     def savings(self, step: int) -> float:
-        """The share of ``raw`` that collection saves in this step, below 0 where it costs more; 0 for free models."""
+        """
+        Return the share of ``raw`` that collection saves in this step, below 0 where it costs more;
+        0 for free models.
+        """
         raw = self.raw(step)
         return 1.0 - self.collected(step) / raw if raw else 0.0
 

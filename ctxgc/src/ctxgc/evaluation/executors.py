@@ -47,7 +47,7 @@ W = TypeVar("W")
 @attrs.frozen(kw_only=True)
 class Crew:
     """
-    An executor, and what has to be known of it.
+    An executor, and what must be known of it.
 
     Attributes:
         name: What the user calls it.
@@ -66,7 +66,7 @@ class Crew:
 
     def results(self, function: Callable[[W], T], work: Iterable[W]) -> Iterator[T]:
         """
-        What the function makes of each piece of work, in the order in which they are done. Work is taken as it is
+        Yield what the function makes of each piece of work, in the order in which they are done. Work is taken as it is
         needed.
 
         Raises ExecutorError when a worker is lost.
@@ -133,7 +133,7 @@ def crew_of(name: str, *, workers: int) -> Iterator[Crew]:
 
 
 def _address(name: str) -> str | None:
-    """Where Dask's scheduler listens, as Dask writes it; None for what names no cluster."""
+    """Return where Dask's scheduler listens, as Dask writes it; None for what names no cluster."""
     found = _DASK.fullmatch(name)
     return f"tcp://{found['host']}:{found['port']}" if found and 0 < int(found["port"]) < 1 << 16 else None
 
@@ -191,4 +191,4 @@ def _dask(name: str, address: str) -> Iterator[Crew]:
             losses=(distributed.scheduler.KilledWorker, distributed.CancelledError, CancelledError, OSError),
         )
     finally:
-        client.close()  # what was submitted by it and nobody else waits for is cancelled
+        client.close()  # what was submitted by it and no one else waits for is cancelled

@@ -73,7 +73,7 @@ class FarFitJudge:
 
     def fit(self, place: int, request: Request | None, *, tokens: int, without: int) -> Fit:
         """
-        How far the request fits the message at this place.
+        Return how far the request fits the message at this place.
 
         Args:
             place: Of the message that answers the request, among the session's messages.
@@ -165,7 +165,7 @@ def _share(stands: Sequence[bool]) -> Share:
 
 
 def _left_out(text: str) -> Iterator[tuple[int, int]]:
-    """The id ranges of the references in a text."""
+    """Yield the id ranges of the references in a text."""
     if "[gc: " in text:
         for found in _REFERENCE.finditer(text):
             yield int(found[1]), int(found[2] or found[1])
@@ -182,7 +182,7 @@ class _Archive:
     _holders: dict[str, list[int]] = attrs.field(factory=dict, init=False)
 
     def recovery(self, missed: frozenset[str], shown: Sequence[_Shown]) -> Recovery:
-        """What the references in these messages bring back of what is missed."""
+        """Return what the references in these messages bring back of what is missed."""
         if not missed or self.recall is None:
             return Recovery(missed=len(missed))
         numbers = self._numbers(shown)
@@ -200,7 +200,7 @@ class _Archive:
         )
 
     def _numbers(self, shown: Sequence[_Shown]) -> list[int]:
-        """The items that can be recalled, newest first."""
+        """Return the items that can be recalled, newest first."""
         ranges = {ids for message in shown for ids in message.left_out}
         numbers = set(itertools.chain.from_iterable(range(first, last + 1) for first, last in ranges))
         return sorted((number for number in numbers if self._read(number) is not None), reverse=True)
@@ -209,7 +209,7 @@ class _Archive:
         return max((number for number in self._holders.get(name, ()) if number in ranks), default=None)
 
     def _read(self, number: int) -> frozenset[str] | None:
-        """The wanted identifiers of an item, None when no message has one of this number."""
+        """Return the wanted identifiers of an item, None when no message has one of this number."""
         if number not in self._names:
             text = self._original(number)
             self._names[number] = None if text is None else identifiers(text) & self.wanted

@@ -51,7 +51,7 @@ class OwnSession:
 
 def own_sessions(home: Path, environment: Mapping[str, str]) -> list[OwnSession]:
     """
-    The sessions of this user, newest first; without those of subagents, which are parts of others, and without
+    Return the sessions of this user, newest first; without those of subagents, which are parts of others, and without
     what cannot be read.
 
     Raises ConfigError when there is none, naming where it was looked for.
@@ -70,7 +70,7 @@ def own_sessions(home: Path, environment: Mapping[str, str]) -> list[OwnSession]
 
 def chosen(text: str, count: int) -> list[int]:
     """
-    The numbers that a text names, from 1 to ``count``: ``3``, ``1,4-6``, ``all``; each once, in ascending order.
+    Return the numbers that a text names, from 1 to ``count``: ``3``, ``1,4-6``, ``all``; each once, in ascending order.
 
     Raises ConfigError for anything else.
     """
@@ -100,7 +100,7 @@ def _session(path: Path, agent: str) -> OwnSession:
 
 
 def _directories(path: Path) -> Iterator[str]:
-    """The working directories that the head of a file names."""
+    """Yield the working directories that the head of a file names."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for value in _objects(itertools.islice(file, _HEAD_LINES)):
             payload = value.get("payload")

@@ -21,7 +21,7 @@ _ESCAPED_BREAK = re.compile(r"\\[nt]")
 
 def identifiers(text: str) -> frozenset[str]:
     """
-    All identifiers of a text.
+    Return all identifiers of a text.
 
     These are words of letters, digits and ``_ # @ ~ . / + -``, 5 to 200 long, that are a path (a slash and a letter, 6
     and more), mix letters with two or more digits (6 and more), are a number of 5 and more digits, a file name, or a
@@ -38,7 +38,7 @@ def _of_word(word: str) -> tuple[str, ...]:
 
 
 def _named(word: str) -> Iterator[str]:
-    """The identifier that a word is, and those inside it."""
+    """Yield the identifier that a word is, and those inside it."""
     if "/" in word:
         if _is_path(word):
             yield word

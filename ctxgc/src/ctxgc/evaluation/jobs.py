@@ -49,7 +49,10 @@ class Recording:
         return attrs.evolve(self, packed=zlib.compress(read_content(self.path)))
 
     def read(self) -> Transcript:
-        """The session. Raises TranscriptError when there is none, and for what can be read but once, as a pipe."""
+        """
+        Return the session. Raises TranscriptError when there is none, and for what can be read but
+        once, as a pipe.
+        """
         if self.packed is None and self.path.is_fifo():
             raise TranscriptError(f"{self.path} is a pipe, expected a file: every strategy reads it anew")
         return read_transcript(self.path, None if self.packed is None else zlib.decompress(self.packed))
@@ -119,7 +122,7 @@ BASELINE_PERCENT = 80.0
 
 
 def for_baselines(config: GCConfig) -> GCConfig:
-    """The configuration for systems with a fixed trigger: at 80 % of the window, where it says nothing lower."""
+    """Return the configuration for systems with a fixed trigger: at 80 % of the window, where it says nothing lower."""
     target = min(config.target_percent, BASELINE_PERCENT)
     return attrs.evolve(
         config, threshold_percent=min(config.threshold_percent, BASELINE_PERCENT), target_percent=target
@@ -127,7 +130,7 @@ def for_baselines(config: GCConfig) -> GCConfig:
 
 
 def size_of(recording: Recording) -> Size:
-    """How long the session is; a session without a model call is a failure, for nothing can be measured."""
+    """Return how long the session is; a session without a model call is a failure, for nothing can be measured."""
     path = recording.path
     try:
         transcript = recording.read()
@@ -157,7 +160,7 @@ def measured(work: Work) -> Outcome:
 
 
 def named(path: Path, error: GCError) -> str:
-    """The error, with the file that it is about."""
+    """Return the error, with the file that it is about."""
     return str(error) if str(path) in str(error) else f"{path}: {error}"
 
 

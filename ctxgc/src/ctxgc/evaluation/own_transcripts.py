@@ -1,4 +1,4 @@
-"""gc-core's own log as a recorded session: what was said, behind system text and schemas as they were set last."""
+"""gc-core's own log as a recorded session: what was said, after system text and schemas as they were set last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gc_core.storage.rebuild import SESSION
 from gc_core.values.sources import CONVERSATION, PLUGIN
 
 _OWN_PART = "gc: "
-"""How parts of the system text begin that gc-core sets itself; a session that says it all again sets them anew."""
+"""How parts of the system text begin that gc-core sets itself; a session that says it all again sets them again."""
 
 
 @attrs.frozen(kw_only=True)
@@ -27,7 +27,10 @@ class LogHead:
 
 
 def format_of_log(lines: Sequence[object]) -> Format | None:
-    """The format of the session whose log these lines are, as the first one says; None for lines of something else."""
+    """
+    Return the format of the session whose log these lines are, as the first one says; None for
+    lines of something else.
+    """
     first = lines[0] if lines else None
     payload = first.get("payload") if isinstance(first, Mapping) and first.get("source") == SESSION else None
     name = payload.get("format") if isinstance(payload, Mapping) and "session" in payload else None
@@ -38,7 +41,10 @@ def format_of_log(lines: Sequence[object]) -> Format | None:
 
 
 def is_said(line: Mapping[str, Any]) -> bool:
-    """Whether a line of a log is a message; what was taken back later is one too, as in ``ctxgc export --whole``."""
+    """
+    Return whether a line of a log is a message; what was taken back later is one too, as in ``ctxgc
+    export --whole``.
+    """
     return line.get("source") == CONVERSATION.name
 
 

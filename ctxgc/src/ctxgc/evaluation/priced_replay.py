@@ -1,7 +1,7 @@
 """
 A recorded session, priced: what its calls would have cost with collection and without, by the provider's cache rules.
 
-Nobody is asked: the provider's cache is simulated, replies and their lengths are known from the recording.
+No one is asked: the provider's cache is simulated, replies and their lengths are known from the recording.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class PricedReplay:
     runs: tuple[PricedRun, ...]
 
     def run(self, *, collected: bool, gaps: bool = False) -> PricedRun | None:
-        """One of the runs; None for gaps in a recording without times."""
+        """Return one of the runs; None for gaps in a recording without times."""
         return next((run for run in self.runs if (run.collected, run.gaps) == (collected, gaps)), None)
 
 
@@ -171,7 +171,7 @@ def _request(session: GCSession) -> Request | None:
 
 
 def _moments(transcript: Transcript) -> Iterator[float]:
-    """The time up to which what came before each message had been said: a model call begins there."""
+    """Yield the time up to which what came before each message had been said: a model call begins there."""
     at = next((known for known in transcript.times if known is not None), 0.0)
     for known in transcript.times or (None,) * len(transcript.messages):
         yield at
@@ -213,7 +213,7 @@ class _Watch:
             self._misses.append(call.miss)
 
     def run(self, *, collected: bool) -> PricedRun:
-        """What came of it."""
+        """Return what came of it."""
         return PricedRun(
             collected=collected,
             gaps=self._gaps,
@@ -228,7 +228,7 @@ class _Watch:
 
 
 def priced_lines(priced: PricedReplay) -> Iterator[str]:
-    """What a session would have cost, a line a run."""
+    """Yield what a session would have cost, a line a run."""
     rules = f"rules of {priced.terms.name} ({priced.terms.dated})"
     if priced.source is None:
         yield f"{priced.session}, simulated by the {rules}:"

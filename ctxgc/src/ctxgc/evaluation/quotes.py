@@ -73,7 +73,7 @@ class Quotes:
 
 
 def quotes_of(transcript: Transcript) -> Quotes:
-    """The quotes of a session; O(its text)."""
+    """Return the quotes of a session; O(its text)."""
     reader = _Reader()
     for text in transcript.system:
         reader.hear(text, place=-1)
@@ -89,7 +89,7 @@ def quotes_of(transcript: Transcript) -> Quotes:
 
 def quotable_lines(text: str) -> frozenset[str]:
     """
-    The lines of a text that can be quoted, as ``QuotedLine.text`` has them.
+    Return the lines of a text that can be quoted, as ``QuotedLine.text`` has them.
 
     Of a JSON object or list, as arguments of a call are, also the lines of the strings inside.
     """
@@ -132,7 +132,7 @@ class _Reader:
             self._reused[place] = frozenset(reused)
 
     def quotes(self) -> Quotes:
-        """All of them."""
+        """Return all of them."""
         quoted = {line.text for edits in self._edits.values() for edit in edits for line in edit}
         return Quotes(
             edits=self._edits,
@@ -158,7 +158,7 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _plain_lines(text: str) -> Iterator[str]:
-    """Lines of at least eight characters, without white space at their ends and a line number in front."""
+    """Yield lines of at least eight characters, without white space at their ends and a line number in front."""
     for line in text.split("\n"):
         stripped = line.strip()
         number = _NUMBER.match(stripped)

@@ -59,7 +59,7 @@ def replay(
         strategy: Strategy names or objects instead of ``config.strategy``.
         model: Whose tokens are counted, by default the format's usual model.
         plugins: By default those that are installed.
-        check_repeat: Try a second collection with the same goal behind each one, as a dry run.
+        check_repeat: Try a second collection with the same goal after each one, as a dry run.
         uses: What the session's messages use again, where that is known already (``uses_of``).
         on_call: Told of the progress.
 
@@ -167,7 +167,7 @@ class _Events:
                 pass
 
     def take(self) -> _Events:
-        """What was told, and forget it."""
+        """Return what was told, and forget it."""
         told = attrs.evolve(self)
         self.goals, self.finished, self.deferred, self.reached = [], [], 0, NO_SHARE
         return told
@@ -196,7 +196,7 @@ class _Run:
             self.session.tools(transcript.tools)
 
     def calls(self, transcript: Transcript, on_call: OnCall | None) -> tuple[CallMeasures, ...]:
-        """Every call, measured."""
+        """Return every call, measured."""
         self.open(transcript)
         form = format_named(transcript.format)
         roles = [form.role(message) for message in transcript.messages]
@@ -218,7 +218,7 @@ class _Run:
         self._hear(message)
 
     def call(self, number: int, reply: Payload) -> CallMeasures:
-        """One model call and its reply."""
+        """Return one model call and its reply."""
         without = self.meter.without()
         request, overflow, before_seconds = self._send(number)
         sent = None if request is None else self.meter.measure(request)
@@ -261,7 +261,7 @@ class _Run:
         self._place += 1
 
     def _send(self, number: int) -> tuple[Request | None, Overflow | None, float]:
-        """The request, or why there is none, and the seconds that ``pre_send`` took."""
+        """Return the request, or why there is none, and the seconds that ``pre_send`` took."""
         started = time.perf_counter()
         try:
             request = self.session.pre_send()
@@ -283,6 +283,6 @@ class _Run:
         )
 
     def _finds_more(self, told: _Events) -> bool | None:
-        """Whether a second collection right behind the last one would find more; None when it is not tried."""
+        """Return whether a second collection right after the last one would find more; None when it is not tried."""
         goals = [goal for goal in told.finished if goal.reason not in _NEVER_REPEATED]
         return self.again(goals[-1]) if goals and self.again is not None else None

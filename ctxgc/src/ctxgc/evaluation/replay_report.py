@@ -50,15 +50,15 @@ class ReplayReport:
         )
 
     def summary(self) -> ReplaySummary:
-        """The figures of the session."""
+        """Return the figures of the session."""
         return summary_of(self.calls, window=self.window)
 
 
 def pooled(reports: Sequence[ReplayReport]) -> ReplaySummary:
-    """The figures of all calls of several sessions, every call weighing the same."""
+    """Return the figures of all calls of several sessions, every call weighing the same."""
     return together(sums_of(report.calls, window=report.window) for report in reports).summary()
 
 
 def summary_of(calls: Sequence[CallMeasures], *, window: int) -> ReplaySummary:
-    """The figures of these calls in a window of so many tokens."""
+    """Return the figures of these calls in a window of this many tokens."""
     return sums_of(calls, window=window).summary()

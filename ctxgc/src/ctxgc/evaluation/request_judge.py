@@ -54,7 +54,7 @@ class _Rendered:
         return self.head_tokens + sum(self.weights)
 
     def tokens_of(self, messages: int | None) -> int:
-        """Tokens up to this many messages; None is nothing at all."""
+        """Return tokens up to this many messages; None is nothing at all."""
         return 0 if messages is None else self.head_tokens + sum(self.weights[:messages])
 
 
@@ -99,7 +99,7 @@ class _Exchanges:
 
     def continuity(self, messages: Sequence[_Seen], room: int) -> Share:
         """
-        Of the newest whole exchanges that so many tokens could hold beside the first message and the open exchange,
+        Of the newest whole exchanges that this many tokens could hold beside the first message and the open exchange,
         those that stand in one unbroken run at the end; what a collector wrote between them breaks nothing.
         """
         could = self._could_hold(room)
@@ -189,7 +189,7 @@ class Meter:
 
     @property
     def tokens_without(self) -> int:
-        """Tokens of the whole history as it stands, that is of the next request without any collection."""
+        """Tokens of the whole history as it is, that is of the next request without any collection."""
         return self._history + self._thinking
 
     # -- what was rendered ---------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Meter:
         )
 
     def without(self) -> Prompt:
-        """The next prompt without any collection: everything up to the previous request is in the cache."""
+        """Return the next prompt without any collection: everything up to the previous request is in the cache."""
         return Prompt(tokens=self.tokens_without, cached=min(self._history_sent, self.tokens_without))
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class Meter:
         return self._exchanges.continuity(now.messages, self._window - now.head_tokens)
 
     def _opening(self, transcript: Transcript) -> int:
-        """Tokens before the first message."""
+        """Return tokens before the first message."""
         system = sum(self._counter.count(text) for text in transcript.system)
         leads = bool(system) and provider_named(transcript.format).system_is_message
         tools = sum(schema_tokens(schema, self._counter) for schema in transcript.tools)
@@ -281,13 +281,16 @@ class Meter:
         return self._counter.per_request + system + sum(schema_tokens(tool, self._counter) for tool in request.tools)
 
     def _weights(self, messages: Sequence[_Seen]) -> Iterator[int]:
-        """Tokens of each message; where the provider drops the thinking of earlier turns, only the last turn's."""
+        """
+        Yield tokens of each message; where the provider drops the thinking of earlier turns, only
+        the last turn's.
+        """
         since = 0 if self._keeps_thinking else self._last_turn(messages)
         for place, seen in enumerate(messages):
             yield seen.tokens + (seen.thinking if place >= since else 0)
 
     def _last_turn(self, messages: Sequence[_Seen]) -> int:
-        """Where the last message stands that holds what the user said; the framework writes as a user too."""
+        """Return where the last message stands that holds what the user said; the framework writes as a user too."""
         backwards = range(len(messages) - 1, -1, -1)
         return next((place for place in backwards if not self._users.isdisjoint(messages[place].said)), 0)
 
@@ -299,7 +302,7 @@ class Meter:
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in [*texts, *map(json.dumps, schemas)])
 
     def _holds(self, now: _Rendered, text: str) -> bool:
-        """Whether a text stands somewhere, looking first where it stood the last time."""
+        """Return whether a text stands somewhere, looking first where it stood the last time."""
         holder = self._holders.get(text)
         if holder is not None and id(holder) in self._known:
             return True
@@ -312,7 +315,7 @@ class Meter:
 
 
 def _notice_tokens(seen: _Seen) -> int:
-    """Tokens of a message that is nothing but a line which says what was left out."""
+    """Return tokens of a message that is nothing but a line which says what was left out."""
     is_notice = len(seen.said) == 1 and seen.said[0].startswith("[gc: ") and "\n" not in seen.said[0]
     return seen.tokens if is_notice else 0
 
@@ -326,7 +329,7 @@ def _unchanged(before: Request, now: Request) -> int | None:
 
 
 def _said(payload: Payload) -> Iterator[str]:
-    """The texts of a message that are not blank: no provider takes a blank one."""
+    """Yield the texts of a message that are not blank: no provider takes a blank one."""
     content = payload.get("content", payload.get("parts"))
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for block in blocks:

@@ -59,7 +59,7 @@ class Uses:
     tools: frozenset[str] = frozenset()
 
     def wanted(self, place: int) -> frozenset[str]:
-        """What the future needs, seen from this place: identifiers whose next occurrence is a far use."""
+        """Return what the future needs, seen from this place: identifiers whose next occurrence is a far use."""
         seen: set[str] = set()
         wanted: set[str] = set()
         for later in range(place, len(self.names)):
@@ -69,7 +69,7 @@ class Uses:
 
 
 def uses_of(transcript: Transcript) -> Uses:
-    """The uses of a session; O(its text)."""
+    """Return the uses of a session; O(its text)."""
     form = format_named(transcript.format)
     texts = [message_texts(message, form) for message in transcript.messages]
     opening = [frozenset(identifiers(text)) for text in transcript.system]
@@ -89,12 +89,12 @@ def uses_of(transcript: Transcript) -> Uses:
 
 
 def message_texts(message: Payload, form: Format) -> tuple[str, ...]:
-    """The texts of a message by which it is judged: what is said, called (name and arguments) and answered."""
+    """Return the texts of a message by which it is judged: what is said, called (name and arguments) and answered."""
     return tuple(text for part in form.read(message) for text in part_texts(part))
 
 
 def part_texts(part: Part) -> Iterator[str]:
-    """The texts of a part; thinking is none: providers drop it, and nobody else reads it."""
+    """Yield the texts of a part; thinking is none: providers drop it, and no one else reads it."""
     if part.kind is ItemKind.THINKING:
         return
     if part.kind is ItemKind.TOOL_CALL and part.name:
@@ -105,7 +105,7 @@ def part_texts(part: Part) -> Iterator[str]:
 
 def lines_of(text: str) -> Iterator[Line]:
     """
-    The lines of a text, white space at their ends left out.
+    Yield the lines of a text, white space at their ends left out.
 
     Of a JSON object or list, as arguments of a call are, also the lines of the strings inside.
     """
@@ -146,7 +146,7 @@ def _far_and_near(
 
 
 def _carriers(texts: Iterable[str], wanted: frozenset[str]) -> dict[str, frozenset[Line]]:
-    """The lines that carry each of these identifiers."""
+    """Return the lines that carry each of these identifiers."""
     carriers: dict[str, set[Line]] = {name: set() for name in wanted}
     for text in set(texts):
         if wanted.isdisjoint(identifiers(text)):

@@ -37,7 +37,7 @@ class Recommendation:
     Attributes:
         percent: Of the window, in whole percent: what ``target_percent`` might be.
         alpha: How fast the model's quality falls with the share of its window that is filled.
-        source: Where alpha comes from; for a model that nobody measured, what stands in for it.
+        source: Where alpha comes from; for a model that no one measured, what stands in for it.
         date: Year and month of the values.
 
     """
@@ -50,7 +50,7 @@ class Recommendation:
 
 def recommended_target(model: str | None) -> Recommendation:
     """
-    How full a model's window is best, by dated and approximate values. Advice: no session uses it by itself.
+    Return how full a model's window is best, by dated and approximate values. Advice: no session uses it by itself.
 
     A model without a value of its own, and None, have the mean of those that are known; ``source`` says so.
     """
@@ -63,12 +63,12 @@ def recommended_target(model: str | None) -> Recommendation:
 
 
 def worth(share: float, alpha: float) -> float:
-    """What a window is worth of which this share (0 to 1) is filled: quality times information."""
+    """Return what a window is worth of which this share (0 to 1) is filled: quality times information."""
     return math.exp(-alpha * share) * (1.0 - math.exp(-SATURATION * share))
 
 
 def best_share(alpha: float) -> float:
-    """The share at which ``worth`` is largest, at most 1: where its derivative is 0. Alpha is above 0."""
+    """Return the share at which ``worth`` is largest, at most 1: where its derivative is 0. Alpha is above 0."""
     return min(1.0, math.log(1.0 + SATURATION / alpha) / SATURATION)
 
 

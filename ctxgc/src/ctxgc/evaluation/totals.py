@@ -244,7 +244,7 @@ class Sums:
         return _timing((*self.collecting, *self.plain)).p99_ms
 
     def summary(self) -> ReplaySummary:
-        """The figures."""
+        """Return the figures."""
         back = self.recovery
         return ReplaySummary(
             calls=self.calls,
@@ -292,7 +292,7 @@ class Sums:
 
 
 def sums_of(calls: Sequence[CallMeasures], *, window: int) -> Sums:
-    """The sums of these calls in a window of so many tokens."""
+    """Return the sums of these calls in a window of this many tokens."""
     fits = [call.fit for call in calls]
     pairs = [(call, call.sent) for call in calls if call.sent is not None]
     sent = [request for _, request in pairs]
@@ -336,7 +336,7 @@ def sums_of(calls: Sequence[CallMeasures], *, window: int) -> Sums:
 
 
 def together(sums: Iterable[Sums]) -> Sums:
-    """The sums of all their calls; every call weighs the same."""
+    """Return the sums of all their calls; every call weighs the same."""
     every = list(sums)
     if not every:
         return Sums()
@@ -344,12 +344,12 @@ def together(sums: Iterable[Sums]) -> Sums:
 
 
 def total(shares: Iterable[Share]) -> Share:
-    """All of them as one."""
+    """Return all of them as one."""
     return functools.reduce(Share.plus, shares, Share())
 
 
 def _added(values: Sequence[Any]) -> Any:
-    """Shares and recoveries add up by themselves, seconds stand one behind the other, all else are numbers."""
+    """Shares and recoveries add up by themselves, seconds stand one after the other, all else are numbers."""
     first = values[0]
     if isinstance(first, Share | Recovery):
         return functools.reduce(type(first).plus, values)

@@ -58,7 +58,7 @@ class TranscriptWarning:
     text: str
 
     def __str__(self) -> str:
-        """One line that leads an editor to the place."""
+        """Return one line that leads an editor to the place."""
         return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
 
 
@@ -90,7 +90,7 @@ class Transcript:
 
 def read_transcript(path: str | Path, content: bytes | None = None) -> Transcript:
     """
-    The session in a file; what cannot be read of it is left out, with a warning.
+    Return the session in a file; what cannot be read of it is left out, with a warning.
 
     Args:
         path: The file.
@@ -122,7 +122,7 @@ def read_transcript(path: str | Path, content: bytes | None = None) -> Transcrip
 
 
 def read_content(path: Path) -> bytes:
-    """The bytes of a transcript file. Raises TranscriptError when it cannot be read."""
+    """Return the bytes of a transcript file. Raises TranscriptError when it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -168,13 +168,13 @@ class _Reader:
         self.warnings.append(TranscriptWarning(file=self.file, line=line, field=field, expected=expected, text=text))
 
     def failure(self) -> TranscriptError:
-        """Why there is no transcript: the first thing that was wrong."""
+        """Return why there is no transcript: the first thing that was wrong."""
         expected = "messages one a line, or a JSON document with them"
         first = f"; {self.warnings[0]}" if self.warnings else ""
         return TranscriptError(f"{self.file}: no message that can be read, expected {expected}{first}")
 
     def text(self) -> str:
-        """The text of the file; bytes that are not UTF-8 are replaced, with a warning."""
+        """Return the text of the file; bytes that are not UTF-8 are replaced, with a warning."""
         data = read_content(self.file) if self.content is None else self.content
         try:
             return data.decode("utf-8-sig")
@@ -184,7 +184,7 @@ class _Reader:
             return data.decode("utf-8-sig", errors="replace")
 
     def records(self, text: str) -> tuple[Mapping[str, Any], list[_Record]]:
-        """The document (empty when the file is read by lines) and the values that may be messages."""
+        """Return the document (empty when the file is read by lines) and the values that may be messages."""
         try:
             whole = read_json(text, DEEPEST_RECORD)
         except ValueError as error:
@@ -209,7 +209,7 @@ class _Reader:
                 yield from self._line(number, line.strip())
 
     def _line(self, number: int, line: str) -> Iterator[_Record]:
-        """The objects of a line: one, or several that were glued together by a lost line end."""
+        """Yield the objects of a line: one, or several that were glued together by a lost line end."""
         at = 0
         while at < len(line):
             if at:
@@ -225,19 +225,19 @@ class _Reader:
             at += len(line[at:]) - len(line[at:].lstrip())
 
     def messages(self, records: Iterable[_Record], form: Format) -> Iterator[Payload]:
-        """The messages that the format can read."""
+        """Yield the messages that the format can read."""
         for record in records:
             if self._readable(record, form):
                 self.times.append(_time_of(record.value) if record.time is None else record.time)
                 yield record.value
 
     def pieced(self, records: Iterable[_Record], form: Format) -> Sequence[Payload]:
-        """The messages that the format can read; those that are pieces of one reply as one."""
+        """Return the messages that the format can read; those that are pieces of one reply as one."""
         found = list(self.messages(records, form))
         return self.joined(found, form) if form.replies_in_pieces else found
 
     def joined(self, found: Sequence[Payload], form: Format) -> Sequence[Payload]:
-        """The messages, those that are pieces of one reply as one; its time is that of its first."""
+        """Return the messages, those that are pieces of one reply as one; its time is that of its first."""
         messages, times = list[Payload](), list[float | None]()
         for message, time in zip(found, self.times, strict=True):
             follows = messages and form.role(messages[-1]) is form.role(message) is Role.ASSISTANT
@@ -251,7 +251,7 @@ class _Reader:
         return messages
 
     def claude_code(self, records: Iterable[_Record]) -> Sequence[Payload]:
-        """The messages of the main conversation in a Claude Code session."""
+        """Return the messages of the main conversation in a Claude Code session."""
         conversation = _Conversation()
         for record in records:
             if not _is_spoken(record.value):
@@ -264,7 +264,7 @@ class _Reader:
         return conversation.messages
 
     def gptme(self, records: Iterable[_Record]) -> Sequence[Payload]:
-        """The messages of a gptme conversation, as gptme sends them; what it only shows is left out."""
+        """Return the messages of a gptme conversation, as gptme sends them; what it only shows is left out."""
         steps: list[list[Payload]] = [[]]
         for record in records:
             if isinstance(record.value, Mapping) and record.value.get("ui_only"):
@@ -279,7 +279,7 @@ class _Reader:
         self.times = [_time_of(value) for value in opening]
         for step in steps[1:]:
             said = list(_step(step))
-            # What came behind a reply was there when its last line was.
+            # What came after a reply was there when its last line was.
             self.times += [_time_of(step[0]), *([_time_of(step[-1])] * (len(said) - 1))]
             messages += said
         return messages
@@ -300,7 +300,7 @@ class _Reader:
         return True
 
     def system(self, document: Mapping[str, Any]) -> Iterator[str]:
-        """The system texts of a document: a string, or text blocks."""
+        """Yield the system texts of a document: a string, or text blocks."""
         texts = [*_listed(document.get("system")), *_instructed(document), *_listed(document.get("instructions"))]
         for at, block in enumerate(texts):
             text = block.get("text") if isinstance(block, Mapping) else block
@@ -310,7 +310,7 @@ class _Reader:
                 self.say(0, f"system[{at}]", "a text", f"system[{at}]: {text!r}, expected a text")
 
     def tools(self, document: Mapping[str, Any], form: Format) -> Iterator[Payload]:
-        """The tool schemas of a document."""
+        """Yield the tool schemas of a document."""
         for at, schema in enumerate(_declared(document.get("tools"))):
             try:
                 form.schema_name(schema)
@@ -327,7 +327,7 @@ class _Conversation:
 
     A reply is streamed as one line a block, all of the same message id. Results are written as they come, so that
     those of parallel calls may stand between the lines of the reply that called. Here a reply is one message, and
-    the results of its calls are one message right behind it.
+    the results of its calls are one message right after it.
     """
 
     form: Format = _CLAUDE_CODE
@@ -350,7 +350,7 @@ class _Conversation:
             self._add_results(message)
         else:
             self.messages.append(message)
-        # Results may come behind what was said meanwhile: their time is then that of the message before them.
+        # Results may come after what was said meanwhile: their time is then that of the message before them.
         self.times += [_time_of(line)] * (len(self.messages) - known)
 
     def _add_reply(self, message: Payload, reply_id: tuple[object, object] | None) -> None:
@@ -373,7 +373,7 @@ class _Conversation:
 
 def _step(step: Sequence[Payload]) -> Iterator[Payload]:
     """
-    A reply of gptme and what came behind it.
+    Yield a reply of gptme and what came after it.
 
     Calls stand in the reply's text, and results are system messages. Where both tell the call's id they become calls
     and results; where the call is a block of Markdown it stays text, and its result is what the user says.
@@ -393,7 +393,7 @@ def _step(step: Sequence[Payload]) -> Iterator[Payload]:
 
 def _said(values: Iterable[Payload]) -> Iterator[Payload]:
     """
-    What stands in the conversation of gptme: its system messages there are output, which the user's side says.
+    Yield what stands in the conversation of gptme: its system messages there are output, which the user's side says.
 
     As system texts they would be held for ever.
     """
@@ -414,7 +414,7 @@ def _text_of(value: Payload) -> str:
 
 
 def _gptme_calls(content: str, answers: Container[str]) -> tuple[str, list[dict[str, Any]]]:
-    """The text of a reply without its answered calls, and these."""
+    """Return the text of a reply without its answered calls, and these."""
     texts, calls, done = list[str](), list[dict[str, Any]](), 0
     for found in _GPTME_CALL.finditer(content):
         name, call_id = found.groups()
@@ -437,7 +437,7 @@ def _end_of_json(text: str, start: int) -> int | None:
 
 
 def _time_of(value: Mapping[str, Any]) -> float | None:
-    """The time that a line tells, in seconds since 1970."""
+    """Return the time that a line tells, in seconds since 1970."""
     try:
         return dt.datetime.fromisoformat(value["timestamp"]).timestamp()
     except (LookupError, TypeError, ValueError):
@@ -449,7 +449,7 @@ def _ids(form: Format, message: Payload, kind: ItemKind) -> set[str]:
 
 
 def _reply_id(line: Mapping[str, Any]) -> tuple[object, object] | None:
-    """What the lines of one reply share; the request's id too, for some proxies give every reply the same id."""
+    """Return what the lines of one reply share; the request's id too, for some proxies give every reply the same id."""
     message_id = line["message"].get("id")
     return (message_id, line.get("requestId")) if message_id else None
 
@@ -460,14 +460,14 @@ def _blocks(message: Payload) -> list[Any]:
 
 
 def _bare(message: object) -> object:
-    """The message as the provider takes it; a line holds more, such as the reply's usage."""
+    """Return the message as the provider takes it; a line holds more, such as the reply's usage."""
     if not isinstance(message, Mapping):
         return message
     return {key: message[key] for key in ("role", "content") if key in message}
 
 
 def _is_spoken(line: object) -> bool:
-    """Whether a line of Claude Code is a message of the main conversation; errors of the API were never sent."""
+    """Return whether a line of Claude Code is a message of the main conversation; errors of the API were never sent."""
     if not isinstance(line, Mapping) or line.get("type") not in ("user", "assistant"):
         return False
     return not line.get("isSidechain") and not line.get("isApiErrorMessage")
@@ -494,7 +494,7 @@ def _is_timed_text(value: Mapping[str, Any]) -> bool:
 
 
 def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Format:
-    """The format of the last provider that recognises its own; without one the first provider's."""
+    """Return the format of the last provider that recognises its own; without one the first provider's."""
     if _is_claude_code(records):
         return _CLAUDE_CODE
     values = [record.value for record in records]
@@ -503,7 +503,10 @@ def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Forma
 
 
 def _logged(reader: _Reader, records: Sequence[_Record]) -> tuple[Mapping[str, Any], Sequence[_Record]]:
-    """The lines of gc-core's own log as what was said, each with its time, and a document of what stood before it."""
+    """
+    Return the lines of gc-core's own log as what was said, each with its time, and a document of
+    what stood before it.
+    """
     lines = [record for record in records if isinstance(record.value, Mapping)]
     for record in records:
         if not isinstance(record.value, Mapping):
@@ -524,7 +527,7 @@ def _seconds(time: object) -> float | None:
 def _unrolled(
     reader: _Reader, document: Mapping[str, Any], records: Sequence[_Record]
 ) -> tuple[Mapping[str, Any], Sequence[_Record]]:
-    """A rollout of Codex as the items that it sent, each with its time; other files as they are."""
+    """Return a rollout of Codex as the items that it sent, each with its time; other files as they are."""
     lines = [record for record in records if isinstance(record.value, Mapping)]
     if not any(line.value.get("type") == "response_item" for line in lines):
         return document, records
@@ -536,7 +539,7 @@ def _unrolled(
                 reader.say(line.line, "payload", "an object", f"payload: {payload!r}, expected an object")
             case "response_item" if payload.get("type") != "ghost_snapshot":
                 items.append(_Record(line.line, "payload", payload, _time_of(line.value)))
-            case "session_meta" if "instructions" not in document:  # a fork repeats that of its origin behind its own
+            case "session_meta" if "instructions" not in document:  # a fork repeats that of its origin after its own
                 document = {**document, "instructions": _codex_instructions(payload)}
             case "compacted":
                 text = "Codex compacted here; the items before it stand as they were"
@@ -550,13 +553,13 @@ def _codex_instructions(meta: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _instructed(document: Mapping[str, Any]) -> Sequence[Any]:
-    """The parts of Gemini's system instruction; it may be a mere text."""
+    """Return the parts of Gemini's system instruction; it may be a mere text."""
     found = document.get("systemInstruction") or document.get("system_instruction")
     return _listed(found.get("parts")) if isinstance(found, Mapping) else _listed(found)
 
 
 def _declared(tools: object) -> Iterator[Any]:
-    """The tool schemas; Gemini's come in lists of declarations."""
+    """Yield the tool schemas; Gemini's come in lists of declarations."""
     for tool in _listed(tools):
         lists = ("functionDeclarations", "function_declarations")
         key = next((key for key in lists if key in tool), None) if isinstance(tool, Mapping) else None
@@ -564,14 +567,14 @@ def _declared(tools: object) -> Iterator[Any]:
 
 
 def _listed(value: object) -> Sequence[Any]:
-    """A list as it is, nothing as no elements, anything else as the one element that it is."""
+    """Return a list as it is, nothing as no elements, anything else as the one element that it is."""
     if isinstance(value, list):
         return value
     return [value] if value else []
 
 
 def _leading_system(messages: Sequence[Payload], form: Format) -> tuple[list[str], list[Payload]]:
-    """The texts of the system messages at the head, and the messages behind them."""
+    """Return the texts of the system messages at the head, and the messages after them."""
     texts = list[str]()
     for at, message in enumerate(messages):
         parts = form.read(message)
@@ -582,13 +585,19 @@ def _leading_system(messages: Sequence[Payload], form: Format) -> tuple[list[str
 
 
 def _path(outer: str, inner: str) -> str:
-    """The field inside a record as seen from the file; formats call the whole of what they read message or tool."""
+    """
+    Return the field inside a record as seen from the file; formats call the whole of what they read
+    message or tool.
+    """
     whole, _, rest = inner.partition(".")
     inner = rest if whole in {"message", "tool"} and outer else inner
     return f"{outer}.{inner}" if outer and inner else outer or inner
 
 
 def _starts_with_object(lines: Sequence[str]) -> bool:
-    """Whether the first line is a JSON object by itself: then the file is one of lines, whatever it is called."""
+    """
+    Return whether the first line is a JSON object by itself: then the file is one of lines,
+    whatever it is called.
+    """
     first = next((line for line in lines if line.strip()), "")
     return read_object(first) is not None

@@ -48,7 +48,7 @@ class FlatSummary:
         return fill.tokens >= self.trigger
 
     def edits(self, choice: Choice) -> Edits:
-        """All that may go, as one summary; nothing when a summary is all that may go."""
+        """Return all that may go, as one summary; nothing when a summary is all that may go."""
         units = choice.free
         if all(unit.is_summary for unit in units):
             return Edits()
@@ -59,7 +59,7 @@ class FlatSummary:
         )
 
     def _lines(self, units: Sequence[Unit], choice: Choice) -> Sequence[str]:
-        """The newest lines that name a file, each once, in their order, as many as there is room for."""
+        """Return the newest lines that name a file, each once, in their order, as many as there is room for."""
         room, lines = self.most - choice.count(SUMMARY_OPENING), list[str]()
         for line in dict.fromkeys(_file_lines(units)):
             room -= choice.count(line) + 1
@@ -74,7 +74,7 @@ class ToolClearing:
     """
     Tool clearing: from ``trigger`` input tokens on, only the newest ``keep`` tool results stand; a placeholder is in
     the place of all others, and calls stay whole. Anthropic's ``clear_tool_uses_20250919`` with its defaults
-    (documentation of November 2026), which judges the whole history anew at every request, whatever it cleared before.
+    (documentation of November 2026), which judges the whole history again at every request, whatever it cleared before.
 
     Attributes:
         name: What tables call it.
@@ -104,7 +104,7 @@ VENDOR_MODES: tuple[Baseline, ...] = (FlatSummary(), ToolClearing())
 
 
 def _file_lines(units: Sequence[Unit]) -> Iterator[str]:
-    """Lines that name a file, the newest first."""
+    """Yield lines that name a file, the newest first."""
     for unit in reversed(units):
         for item in reversed(unit.items):
             for line in reversed(item.text.split("\n")):

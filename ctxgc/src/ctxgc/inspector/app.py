@@ -43,7 +43,7 @@ class Coloured(Static):
     DEFAULT_CSS = POLICY_COLOURS.format(widget="Coloured")
 
     def colours(self) -> Styles:
-        """The colour of each policy, in rich's words."""
+        """Return the colour of each policy, in rich's words."""
         styles = {each: self.get_component_rich_style(component(each), partial=True) for each in GCPolicy}
         return {each: "" if style.color is None else style.color.name for each, style in styles.items()}
 
@@ -60,7 +60,7 @@ class Head(Coloured):
         self.refresh(layout=True)
 
     def render(self) -> Text:
-        """Its lines, for the columns that there are."""
+        """Return its lines, for the columns that there are."""
         panel = self.panel
         if panel is None:
             return Text("reading the session ...")
@@ -80,7 +80,7 @@ class Legend(Coloured):
     """What marks and colours stand for."""
 
     def render(self) -> Text:
-        """One line."""
+        """Return one line."""
         return Text.assemble(("budget    ", "bold"), legend(self.colours()))
 
 
@@ -176,7 +176,7 @@ class InspectorApp(App[None]):
         self._behind = _DOINGS
 
     def compose(self) -> ComposeResult:
-        """The head, both trees, and the keys."""
+        """Return the head, both trees, and the keys."""
         yield Head(id="head")
         yield Static(id="trouble", markup=False)
         with Horizontal(id="panes"):
@@ -195,7 +195,7 @@ class InspectorApp(App[None]):
         self.run_worker(self._follow())
 
     def on_unmount(self) -> None:
-        """Nobody follows any more."""
+        """No one follows any more."""
         self.follower.close()
 
     # -- following -----------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class InspectorApp(App[None]):
             self.notify(f"nothing in the window holds {plain(self._words)!r}", markup=False)
 
     def action_match(self, step: int) -> None:
-        """Go to the next match behind the cursor, or the one before it."""
+        """Go to the next match after the cursor, or the one before it."""
         found = () if self.panel is None else matching(self.panel, self._words)
         if not found:
             return

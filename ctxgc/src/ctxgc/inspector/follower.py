@@ -79,9 +79,9 @@ class Follower:
 
     def poll(self) -> Panel | None:
         """
-        The session as it stands, or None where nothing has changed since the last call.
+        Return the session as it is, or None where nothing has changed since the last call.
 
-        Raises LogError: there is no session (any more), or its files do not fit together. The next call tries again.
+        Raises LogError: there is not a session (any more), or its files do not fit together. The next call tries again.
         """
         with self._lock:
             stamps = self._looked()
@@ -95,11 +95,14 @@ class Follower:
             return Panel.of(self.directory, self._state, self._settings, tuple(self._told))
 
     def original(self, item: str) -> str | None:
-        """The text of an item as it arrived; None for what the framework wrote, or nobody ever logged."""
+        """Return the text of an item as it arrived; None for what the framework wrote, or no one ever logged."""
         return next((text for _, text in self._originals(item, item)), None)
 
     def originals(self, reference: Reference) -> tuple[tuple[str, str], ...]:
-        """The items that a reference stands for, each with its text as it arrived; of very many the first 200."""
+        """
+        Return the items that a reference stands for, each with its text as it arrived; of very many
+        the first 200.
+        """
         return tuple(self._originals(reference.first, reference.last))
 
     def close(self) -> None:
@@ -110,7 +113,10 @@ class Follower:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _looked(self) -> tuple[_Stamp, ...]:
-        """How the files look; before they are read, so that what is written meanwhile is noticed the next time."""
+        """
+        Return how the files look; before they are read, so that what is written meanwhile is
+        noticed the next time.
+        """
         try:
             return tuple(_Stamp.of(self.directory / name) for name in (logs.FILE_NAME, ledgers.FILE_NAME))
         except LogError as error:
@@ -120,7 +126,7 @@ class Follower:
             raise LogError(f"{self.directory} holds no session: {error}") from error
 
     def _same_files(self, stamps: tuple[_Stamp, ...]) -> bool:
-        """The files have only grown."""
+        """Return the files have only grown."""
         return len(self._stamps) == len(stamps) and all(
             old.inode == new.inode and old.size <= new.size for old, new in zip(self._stamps, stamps, strict=True)
         )
@@ -168,7 +174,7 @@ class Follower:
         self.whole_reads += 1
 
     def _payload(self, place: ByteRange) -> Payload:
-        """A line of the log, through whatever holds the files then."""
+        """Return a line of the log, through whatever holds the files then."""
         if self._store is None:
             raise LogError(f"{self.directory} was closed")
         return self._store.payload(place)
@@ -196,8 +202,8 @@ def _is_numbered(item: str) -> bool:
 
 def _end_of(store: Store, start: int) -> Position:
     """
-    The moment that both files tell of: the log was opened first, so what the ledger says of a longer one was written
-    since.
+    Return the moment that both files tell of: the log was opened first, so what the ledger says of a longer one was
+    written since.
     """
     for place, line in store.ledger.journal.lines(start):
         at = _AT.match(line)
@@ -207,7 +213,7 @@ def _end_of(store: Store, start: int) -> Position:
 
 
 def _doings(store: Store, start: int, end: int) -> Iterator[Doing]:
-    """What was done to the window; no other line is taken apart."""
+    """Yield what was done to the window; no other line is taken apart."""
     for place, line in store.ledger.journal.lines(start, end):
         if _DOING.search(line, 0, _HEAD):
             doing = Doing.of(place, Entry.read(line))

@@ -62,7 +62,7 @@ class Doing:
 
     @classmethod
     def of(cls, place: ByteRange, entry: Entry) -> Doing | None:
-        """What an entry of the ledger did to the window, or None."""
+        """Return what an entry of the ledger did to the window, or None."""
         match entry.record:
             case Collected() as record:
                 return cls(
@@ -100,13 +100,13 @@ class Panel:
         config: How it collects.
         counter: Name of what counts.
         exact: Whether that is the model's own tokenizer.
-        estimated: Tokens that the provider will count for the request as it stands.
+        estimated: Tokens that the provider will count for the request as it is.
         turn: Number of the newest turn, from 0; -1 before the first.
-        budget: The tree of sources, groups and items; nobody else changes it.
+        budget: The tree of sources, groups and items; no one else changes it.
         items: The resident items by id, in the order in which the model reads them.
         schemas: The tool schemas by the ids of their items.
         doings: What was done to the window, oldest first.
-        done: Where the ledger holds what is in force of that.
+        done: Where the ledger holds what is in effect of that.
 
     """
 
@@ -127,7 +127,7 @@ class Panel:
 
     @classmethod
     def of(cls, directory: Path, state: SessionState, settings: Settings, doings: tuple[Doing, ...]) -> Panel:
-        """The session as it is; what is shared with the state is never changed, or copied first."""
+        """Return the session as it is; what is shared with the state is never changed, or copied first."""
         return cls(
             directory=directory,
             format=state.format.name,
@@ -162,5 +162,5 @@ class Panel:
 
     @property
     def freed(self) -> int:
-        """Tokens that the collections in force freed, each counted when it was carried out."""
+        """Tokens that the collections in effect freed, each counted when it was carried out."""
         return sum(doing.freed for doing in self.collections if doing.place in self.done)

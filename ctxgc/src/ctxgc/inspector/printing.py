@@ -34,7 +34,7 @@ def print_panel(panel: Panel, console: Console) -> None:
 
 
 def panel_lines(panel: Panel, width: int) -> Iterator[Text]:
-    """Its lines, for so many columns."""
+    """Yield its lines, for this many columns."""
     yield Text(plain(str(panel.directory)), style="bold")
     yield Text(who(panel))
     yield Text()
@@ -53,7 +53,7 @@ def panel_lines(panel: Panel, width: int) -> Iterator[Text]:
 
 
 def line_of(row: Row, width: int, styles: Styles, *, depth: int, bar_width: int = _BAR) -> Text:
-    """One line in so many columns: mark and label, then tokens, percent of the window and bar."""
+    """Return one line in this many columns: mark and label, then tokens, percent of the window and bar."""
     style = "dim" if row.dim else styles[row.policy] if row.policy is not None else ""
     figures = f"{row.tokens:>10,} {row.percent:>6.1f} % "
     label = f"{'  ' * depth}{set_cell_size(row.mark, 2)} {row.label}" if row.mark else f"{'  ' * depth}   {row.label}"
@@ -64,7 +64,7 @@ def line_of(row: Row, width: int, styles: Styles, *, depth: int, bar_width: int 
 
 
 def _below(rows: Rows, row: Row, width: int) -> Iterator[Text]:
-    """The groups of a source; of very many the newest. What is in them is for the terminal."""
+    """Yield the groups of a source; of very many the newest. What is in them is for the terminal."""
     below = rows(row.path) if row.opens else ()
     yield from _some(below[-MOST_LINES:], len(below), width, depth=1)
 
@@ -77,5 +77,5 @@ def _some(rows: tuple[Row, ...], count: int, width: int, *, depth: int) -> Itera
 
 
 def fitted(label: str, room: int) -> str:
-    """In exactly so many columns; what is cut off is told."""
+    """In exactly this many columns; what is cut off is told."""
     return set_cell_size(label, room) if cell_len(label) <= room else set_cell_size(label, room - 1) + "…"

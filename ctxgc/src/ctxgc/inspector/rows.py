@@ -44,7 +44,7 @@ class Row:
         percent: Of the usable window.
         share: Of the largest line beside it, from 0 to 1.
         opens: It has lines below it.
-        dim: It holds nothing, or is not in force.
+        dim: It holds nothing, or is not in effect.
 
     """
 
@@ -69,7 +69,7 @@ Rows = Callable[[Path], tuple[Row, ...]]
 
 
 def preview(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     return plain(text[:_PREVIEW])
 
 
@@ -77,7 +77,7 @@ def preview(text: str) -> str:
 
 
 def window_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
-    """The lines of the budget below a place; () where nothing is (any more)."""
+    """Return the lines of the budget below a place; () where nothing is (any more)."""
     if not path:
         rows = [_node_row(panel, (source.name,)) for source in panel.budget.sources]
         framing = Row(path=(FRAMING,), label="framing", tokens=panel.budget.overhead, dim=not panel.budget.overhead)
@@ -95,7 +95,7 @@ def window_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
 
 
 def path_of(panel: Panel, item: str) -> Path:
-    """Where the line of a resident item stands; () for one that is not there."""
+    """Return where the line of a resident item stands; () for one that is not there."""
     found = panel.items.get(item)
     if found is None:
         return ()
@@ -112,7 +112,10 @@ def path_of(panel: Panel, item: str) -> Path:
 
 
 def matching(panel: Panel, words: str) -> tuple[str, ...]:
-    """Ids of the resident items whose line or text holds all the words, in the order in which the model reads them."""
+    """
+    Return ids of the resident items whose line or text holds all the words, in the order in which
+    the model reads them.
+    """
     wanted = words.casefold().split()
     return tuple(
         key
@@ -130,7 +133,7 @@ def _page_of(path: Path) -> int | None:
 
 
 def _node(panel: Panel, path: Path) -> BudgetEntry | None:
-    """The node of the budget at a place; a page stands for the node that it is a part of."""
+    """Return the node of the budget at a place; a page stands for the node that it is a part of."""
     if path[0] not in {source.name for source in panel.budget.sources}:
         return None
     node: BudgetEntry | None = panel.budget.entry(path[0])
@@ -176,7 +179,7 @@ def _short_label(node: BudgetEntry) -> str:
 
 
 def _group_label(panel: Panel, node: BudgetEntry) -> str:
-    """A source's name, or a turn with the beginning of what the user said in it."""
+    """Return a source's name, or a turn with the beginning of what the user said in it."""
     name = plain(node.label)
     if not name.startswith("turn "):
         return name
@@ -208,7 +211,7 @@ def _measured(panel: Panel, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def doing_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
-    """What was done to the window, the newest first; below a collection, what it took and why."""
+    """Return what was done to the window, the newest first; below a collection, what it took and why."""
     if not path:
         return _measured(panel, [_doing_row(panel, doing) for doing in reversed(panel.doings)])
     doing = doing_at(panel, path)
@@ -218,19 +221,19 @@ def doing_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
 
 
 def doing_at(panel: Panel, path: Path) -> Doing | None:
-    """What was done, by its line or that of one of its removals."""
+    """Return what was done, by its line or that of one of its removals."""
     return next((doing for doing in panel.doings if str(doing.place.start) == path[0]), None)
 
 
 def removal_at(panel: Panel, path: Path) -> GCRemovalItem | None:
-    """The removal of a line, or None for a line of something else."""
+    """Return the removal of a line, or None for a line of something else."""
     doing = doing_at(panel, path)
     place = int(path[1]) if len(path) > 1 else -1
     return doing.removals[place] if doing is not None and 0 <= place < len(doing.removals) else None
 
 
 def action_words(removal: GCRemovalItem) -> str:
-    """What a removal did, in a word or two."""
+    """Return what a removal did, in a word or two."""
     match removal.action:
         case Drop():
             return "dropped"
@@ -240,7 +243,7 @@ def action_words(removal: GCRemovalItem) -> str:
 
 
 def clock(seconds: float) -> str:
-    """The time of day here, to the second."""
+    """Return the time of day here, to the second."""
     return dt.datetime.fromtimestamp(seconds).astimezone().strftime("%H:%M:%S")
 
 

@@ -59,7 +59,7 @@ def who(panel: Panel) -> str:
 
 
 def usage(panel: Panel) -> str:
-    """How full the window is."""
+    """Return how full the window is."""
     about = "" if panel.exact else "about "
     return f"{panel.usage:.1f} %  {about}{panel.estimated:,} of {panel.usable:,} tokens"
 
@@ -76,7 +76,7 @@ def limits(panel: Panel) -> str:
 
 
 def usage_bar(panel: Panel, width: int, styles: Styles) -> Text:
-    """The window as a bar of so many cells, by how strongly its content is held, with the threshold in it."""
+    """Return the window as a bar of this many cells, by how strongly its content is held, with the threshold in it."""
     total = panel.budget.total
     scale = width * panel.estimated / total / panel.usable if total and panel.usable > 0 else 0.0
     cells, reached = list[tuple[str, str]](), 0.0
@@ -90,18 +90,18 @@ def usage_bar(panel: Panel, width: int, styles: Styles) -> Text:
 
 
 def legend(styles: Styles) -> Text:
-    """What the colours and marks stand for."""
+    """Return what the colours and marks stand for."""
     return Text("  ").join(Text(f"{policy.indicator} {policy.name}", style=styles[policy]) for policy in GCPolicy)
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of at most so many cells, to an eighth of one; what is there at all shows."""
+    """Return a bar of at most this many cells, to an eighth of one; what is there at all shows."""
     eighths = max(round(share * width * 8), 1 if share > 0 else 0)
     return (_FULL * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(width)
 
 
 def _held(panel: Panel) -> Iterable[tuple[GCPolicy, int]]:
-    """Tokens by policy, the strongest first; the framing of messages stays as long as they do."""
+    """Return tokens by policy, the strongest first; the framing of messages stays as long as they do."""
     entries = [panel.budget.entry(source.name) for source in panel.budget.sources]
     for place, policy in enumerate(GCPolicy):
         framing = panel.budget.overhead if policy is GCPolicy.LOCKED else 0
@@ -112,7 +112,10 @@ def _held(panel: Panel) -> Iterable[tuple[GCPolicy, int]]:
 
 
 def item_detail(panel: Panel, key: str, follower: Follower) -> Detail | None:
-    """A resident item, or one that left and is in the log; None for an id that was never given. Raises LogError."""
+    """
+    Return a resident item, or one that left and is in the log; None for an id that was never given.
+    Raises LogError.
+    """
     item = panel.items.get(key)
     if item is not None:
         return _resident(panel, item, follower)
@@ -123,7 +126,7 @@ def item_detail(panel: Panel, key: str, follower: Follower) -> Detail | None:
 
 
 def doing_detail(panel: Panel, path: Path, follower: Follower) -> Detail | None:
-    """A collection, or one of its removals with the originals of what it took. Raises LogError."""
+    """Return a collection, or one of its removals with the originals of what it took. Raises LogError."""
     doing, removal = doing_at(panel, path), removal_at(panel, path)
     if doing is None:
         return None
@@ -138,7 +141,7 @@ def doing_detail(panel: Panel, path: Path, follower: Follower) -> Detail | None:
 
 
 def shown(text: str, whole: str) -> str:
-    """A text without what would steer a terminal; of a very long one the beginning, and what gives the whole."""
+    """Return a text without what would steer a terminal; of a very long one the beginning, and what gives the whole."""
     cut = text[:MOST_LETTERS]
     clean = "".join(letter if letter.isprintable() or letter in _KEPT else "\ufffd" for letter in cut)
     more = len(text) - len(cut)

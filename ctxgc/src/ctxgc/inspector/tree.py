@@ -37,7 +37,7 @@ POLICY_COLOURS = """
 
 
 def component(policy: GCPolicy) -> str:
-    """The name under which the theme colours what is held so."""
+    """Return the name under which the theme colours what is held so."""
     return f"row--{policy.value}"
 
 
@@ -111,7 +111,7 @@ class RowTree(Tree[Row]):
             self.scroll_to(y=top + moved, animate=False)
 
     def _nearest(self, path: Path) -> TreeNode[Row] | None:
-        """The line itself, or the nearest one above it that is there and can be seen."""
+        """Return the line itself, or the nearest one above it that is there and can be seen."""
         node: TreeNode[Row] | None = None
         for depth in range(len(path)):
             above = self.root if node is None else node
@@ -124,7 +124,7 @@ class RowTree(Tree[Row]):
         return node
 
     def _look_at(self, node: TreeNode[Row]) -> None:
-        if self.last_line >= 0:  # asking makes the lines anew where they are out of date
+        if self.last_line >= 0:  # asking makes the lines again where they are out of date
             self.move_cursor(node)
 
     def _reconcile(self, node: TreeNode[Row], path: Path) -> None:
@@ -145,7 +145,7 @@ class RowTree(Tree[Row]):
         self._open_again(node, opened)
 
     def _open_again(self, node: TreeNode[Row], opened: frozenset[Path]) -> None:
-        """Open the lines that were made anew because they changed places, as far down as they stood open."""
+        """Open the lines that were made again because they changed places, as far down as they stood open."""
         for child in node.children if opened else ():
             if child.data is not None and child.data.path in opened:
                 child.expand()
@@ -196,11 +196,11 @@ class RowTree(Tree[Row]):
     # -- drawing -------------------------------------------------------------------------------------------------
 
     def get_label_width(self, node: TreeNode[Row]) -> int:  # noqa: ARG002 - Textual's signature
-        """Lines are as wide as the tree: none has to be drawn to know it."""
+        """Return lines are as wide as the tree: none must be drawn to know it."""
         return 0
 
     def render_label(self, node: TreeNode[Row], base_style: Style, style: Style) -> Text:  # noqa: ARG002
-        """One line, cut to what there is room for."""
+        """Return one line, cut to what there is room for."""
         row = node.data
         if row is None:
             return Text()

@@ -35,7 +35,7 @@ class Window:
 
     @classmethod
     def of(cls, context: Context) -> Window:
-        """The window as it is now."""
+        """Return the window as it is now."""
         return cls(
             messages=context.messages,
             head=(*((item.id, item.text) for item in context.system), *(schema.payload for schema in context.schemas)),
@@ -43,11 +43,11 @@ class Window:
         )
 
     def cached(self, before: Window | None) -> int:
-        """Tokens that stood at the head of another window too, in whole messages and in cacheable form."""
+        """Return tokens that stood at the head of another window too, in whole messages and in cacheable form."""
         return 0 if before is None or before.head != self.head else self.tokens - self.behind(before)
 
     def behind(self, before: Window) -> int:
-        """Tokens from the first message on that another window does not have in its place."""
+        """Return tokens from the first message on that another window does not have in its place."""
         same = 0
         for mine, its in zip(self.messages, before.messages, strict=False):
             if mine is not its and mine.digest != its.digest:
@@ -58,12 +58,12 @@ class Window:
 
 
 def is_change(record: LedgerRecord) -> bool:
-    """Whether a report tells of such a record."""
+    """Return whether a report tells of such a record."""
     return isinstance(record, Collected | Undone | Rewound | Configured)
 
 
 def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts) -> Change:
-    """What a record did; numbers, times and prices are the caller's."""
+    """Return what a record did; numbers, times and prices are the caller's."""
     rewritten = after.behind(before) if after.head == before.head else after.tokens
     told = Change(
         number=0,
@@ -97,7 +97,7 @@ def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts)
 
 
 def _name_of(schema: object) -> object:
-    """A schema's name, in the shape of any format."""
+    """Return a schema's name, in the shape of any format."""
     inner = schema.get("function", schema) if isinstance(schema, dict) else {}
     return inner.get("name", "?") if isinstance(inner, dict) else "?"
 
@@ -137,7 +137,7 @@ def _action(removal: GCRemovalItem) -> str:
 
 
 def _standing(removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item], texts: Texts) -> Iterator[Standing]:
-    """The stubs of its items, and the traces and summaries that stand for them."""
+    """Yield the stubs of its items, and the traces and summaries that stand for them."""
     left = set()
     for key in removal.items:
         item = there.get(key)

@@ -30,12 +30,12 @@ class Costing:
     usd: float | None
 
     def cost(self, *, priced: bool) -> Cost:
-        """The cost in the unit of the report."""
+        """Return the cost in the unit of the report."""
         return attrs.evolve(self.worth, price=self.usd) if priced and self.usd is not None else self.worth
 
 
 def simulated(prompt: Prompt, model: str | None, form: str, time: float) -> Costing:
-    """A prompt whose cost nobody reported: the prefix that stood there before is read, the rest is written."""
+    """Return a prompt whose cost no one reported: the prefix that stood there before is read, the rest is written."""
     prices = _prices(model, form, time)
     rest = prompt.tokens - prompt.cached
     worth = Cost(read=prompt.cached, written=rest, fresh=0, price=prompt.cost)
@@ -44,7 +44,7 @@ def simulated(prompt: Prompt, model: str | None, form: str, time: float) -> Cost
 
 
 def reported(call: CallAccount, model: str | None, form: str) -> Costing:
-    """A call as its provider reported it."""
+    """Return a call as its provider reported it."""
     usage = call.usage
     rates = economics_of(model, form, _day(call.time))
     price = usage.fresh_tokens + rates.read * usage.cache_read_tokens + rates.write * usage.cache_write_tokens
@@ -61,7 +61,7 @@ def reported(call: CallAccount, model: str | None, form: str) -> Costing:
 
 
 def rewriting(tokens: int, model: str | None, form: str, time: float) -> float | None:
-    """USD by which writing so many tokens anew is dearer than reading them from the cache; None without prices."""
+    """USD by which writing this many tokens again is dearer than reading them from the cache; None without prices."""
     prices = _prices(model, form, time)
     return None if prices is None else tokens * (prices.cache_write - prices.cache_read) / _MILLION
 

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that asks nobody for anything. Needs the extra ``report``."""
+"""The page of a report: one HTML file that asks no one for anything. Needs the extra ``report``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Tile:
 
 def page(report: Report) -> bytes:
     """
-    The page as UTF-8, everything in it: charts, styles, and every text once, compressed.
+    Return the page as UTF-8, everything in it: charts, styles, and every text once, compressed.
 
     What a session holds stands nowhere in the page's markup but in one island of base64 and in escaped texts, and the
     page's own policy lets no script run but those that gc-core put there, and nothing be fetched.
@@ -73,7 +73,7 @@ def _needed(name: str) -> ModuleType:
 
 
 def _inlined(script: str) -> str:
-    """A script as it may stand inside the page: nothing in it ends it."""
+    """Return a script as it may stand inside the page: nothing in it ends it."""
     return script.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -83,7 +83,7 @@ def _hash(script: str) -> str:
 
 
 def _island(report: Report) -> str:
-    """The report as the page's scripts read it: no letter of it can mean anything to HTML."""
+    """Return the report as the page's scripts read it: no letter of it can mean anything to HTML."""
     values = {
         "report": cattrs.unstructure(report),
         "indicators": {policy.value: policy.indicator for policy in GCPolicy},

@@ -42,12 +42,12 @@ _UNKNOWN = Cost(read=0, written=0, fresh=0, price=0.0)
 
 def read(directory: str | Path, *, name: str = "") -> Report:
     """
-    The report of the session in a directory, as its files are at this moment.
+    Return the report of the session in a directory, as its files are at this moment.
 
     Takes no lock and writes nothing; what another process writes meanwhile is left out, a torn last line too.
     O(session), and O(window) for every model call. ``name`` is what the page calls it, by default the directory's name.
 
-    Raises LogError, naming file and bytes, when there is no session or its files do not fit together.
+    Raises LogError, naming file and bytes, when there is not a session or its files do not fit together.
     """
     with _Walk(directory) as walk:
         return walk.report(name)
@@ -75,7 +75,7 @@ class _Walk(SessionReader):
     """A session read from its beginning, record by record."""
 
     def report(self, name: str) -> Report:
-        """All of it."""
+        """Return all of it."""
         state, seen = self._runtime.settings.fresh(self._runtime.store.payload, cites=True), _Seen()
         accounts = self._accounts()
         for place, entry in self._steps(state, seen):
@@ -90,7 +90,7 @@ class _Walk(SessionReader):
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _steps(self, state: SessionState, seen: _Seen) -> Iterator[tuple[ByteRange, Entry]]:
-        """The entries that stand, each once the lines of the log before it have been taken."""
+        """Yield the entries that stand, each once the lines of the log before it have been taken."""
         log, ledger, end = self._runtime.store.log, self._runtime.store.ledger, self._runtime.store.position
         reached = Position()
         for place, entry in standing(ledger, Position(), end):
@@ -143,7 +143,7 @@ class _Walk(SessionReader):
             seen.changes.append((place, numbered))
 
     def _accounts(self) -> dict[ByteRange, CallAccount]:
-        """What the provider reported, by the place of its entry; of what was taken back too."""
+        """Return what the provider reported, by the place of its entry; of what was taken back too."""
         account = CacheAccount(None, self._runtime.settings.format)
         told = ((place, followed(account, entry)) for place, entry in self._runtime.store.ledger.entries())
         return {place: call for place, call in told if call is not None}
@@ -176,7 +176,7 @@ class _Walk(SessionReader):
 
 
 def _goes_on(state: SessionState, seen: _Seen) -> bool:
-    """Whether a reply's line goes on the reply before it: Responses has an item a line."""
+    """Return whether a reply's line goes on the reply before it: Responses has an item a line."""
     results = state.context.cursor.results
     return seen.replying and results is not None and results.role is Role.ASSISTANT
 

@@ -23,11 +23,11 @@ class Texts:
         self._places: dict[str, int] = {}
 
     def place(self, text: str) -> int:
-        """The place of a text."""
+        """Return the place of a text."""
         return self._places.setdefault(text, len(self._places))
 
     def all(self) -> tuple[str, ...]:
-        """The texts, in the order of their places."""
+        """Return the texts, in the order of their places."""
         return tuple(self._places)
 
 
@@ -77,11 +77,11 @@ class Presence:
         self._messages = now
 
     def kinds(self) -> tuple[Share, ...]:
-        """Tokens of the window by kind, as it was seen last."""
+        """Return tokens of the window by kind, as it was seen last."""
         return tuple(Share(name=name, tokens=tokens) for name, tokens in self._kinds.items() if tokens)
 
     def items(self, end: int) -> tuple[ReportItem, ...]:
-        """Every item; what stands in the window stands there up to this moment."""
+        """Return every item; what stands in the window stands there up to this moment."""
         for known in self._items.values():
             self._close(known, end)
         return tuple(map(_report_item, self._items.values()))
@@ -132,17 +132,17 @@ class Presence:
 
 
 def kind_of(item: Item) -> str:
-    """What an item is in a chart."""
+    """Return what an item is in a chart."""
     return "stub" if item.form is Form.STUB and item.kind not in _OWN else item.kind.value
 
 
 def schema_text(schema: Schema) -> str:
-    """A tool schema as people read it."""
+    """Return a tool schema as people read it."""
     return json.dumps(schema.payload, indent=2, ensure_ascii=False)
 
 
 def _head_items(head: Iterable[Item], schemas: Iterable[Schema]) -> Iterator[Item]:
-    """What stands before the conversation; the item of a schema has no text of its own."""
+    """Return what stands before the conversation; the item of a schema has no text of its own."""
     texts = {schema.item.id: schema_text(schema) for schema in schemas}
     return (attrs.evolve(item, text=texts[item.id]) if item.id in texts else item for item in head)
 

@@ -22,7 +22,7 @@ class Cost:
         read: Input tokens read from the provider's cache.
         written: Input tokens written to it.
         fresh: Input tokens that were neither.
-        output: Tokens of the reply; 0 where nobody reported them.
+        output: Tokens of the reply; 0 where no one reported them.
         price: In USD, or in tokens' worth of plain input where the report has no prices (``Report.priced``).
         recorded: As the provider reported it; else simulated from the prompts' common prefix.
         miss: Why the cache was not read as far as it could have been, in words, or "".
@@ -74,7 +74,7 @@ class Stay:
     """
     Moments at which an item stood in the window unchanged.
 
-    A moment is the request of the call with that number; the one behind the last call is the window as it stands.
+    A moment is the request of the call with that number; the one after the last call is the window as it is.
 
     Attributes:
         first: The first moment.
@@ -174,7 +174,7 @@ class Change:
         tokens_after: Tokens of the request after.
         target: What was to be reached, in tokens; 0 where there was no goal.
         in_force: It has not been undone.
-        rewritten: Tokens from the first changed message on: what the provider has to read anew.
+        rewritten: Tokens from the first changed message on: what the provider has to read again.
         rewriting_price: What they cost more than reading them from the cache would, in USD or None without prices.
         schemas: Names of the tool schemas that left.
         removals: What left, in the order in which it was proposed.
@@ -213,7 +213,7 @@ class Report:
         strategies: Names of its strategies as it was opened last.
         version: Of gc-core.
         made: When the report was made, in seconds since 1970.
-        tokens: Of the window as it stands at the end.
+        tokens: Of the window as it is at the end.
         framing: Of those, what messages and request cost beyond their items, by moment: one more than there are calls.
         limit: Tokens that a request may have at the end.
         priced: Prices are USD; else tokens' worth of plain input.

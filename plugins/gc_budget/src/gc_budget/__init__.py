@@ -88,7 +88,7 @@ class Budget:
         return item.tokens >= _LEAST and self.tools.get(item.name) != _EXCLUDE
 
     def _share(self, item: gc.Item) -> float:
-        """A stub of a short text may keep more of it: below some size only the reference would be left."""
+        """Return a stub of a short text may keep more of it: below some size only the reference would be left."""
         share = self.tools.get(item.name)
         if isinstance(share, (int, float)):
             return share
@@ -96,7 +96,7 @@ class Budget:
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """All of it at once: it is made anew every turn."""
+    """Yield all of it at once: it is made again every turn."""
     units = [unit for unit in context.collectable if all(item.source == "enrichment" for item in unit.items)]
     if units:
         yield gc.GCRemovalItem.drop(*units, reason="made anew every turn", phase="1a enrichment")

@@ -42,7 +42,7 @@ class Hybrid:
         yield from self._under_pressure(context)
 
     def _under_pressure(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """The oldest summaries go before anything that a user said, and that becomes a summary if it can."""
+        """Yield the oldest summaries go before anything that a user said, and that becomes a summary if it can."""
         said = [unit for unit in context.preservable if not unit.is_summary]
         for unit in context.preservable:
             if unit.is_summary:

@@ -22,7 +22,7 @@ _FILE_ROOM = 60
 """The same of a view whose file shrinks: its reference, its path and a line or two."""
 
 _LEAST_CALL = 150
-"""Tokens of arguments worth a stub: short commands are run again, word for word."""
+"""Tokens of arguments worth a stub: short commands are run again, verbatim."""
 
 _LEAST_SUMMARY = 250
 """Tokens that a summary may have however short its segment was: its frame takes sixty."""
@@ -58,7 +58,7 @@ def _falling(_: object, field: "attrs.Attribute[Any]", shares: tuple[float, ...]
 
 
 def _names(words: Any) -> tuple[Any, ...]:
-    """A word alone is one word, not its letters."""
+    """Return a word alone is one word, not its letters."""
     return tuple(words) if isinstance(words, (list, tuple)) else (words,)
 
 
@@ -221,7 +221,7 @@ class Progressive:
 
 
 def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalItem]:
-    """The least important first, those that show a file in use last."""
+    """Yield the least important first, those that show a file in use last."""
     units = [unit for unit in context.collectable if unit.number > 0 and not spare(unit)]
     for unit in sorted(units, key=lambda unit: (max(context.importance(item) for item in unit.items), unit.number)):
         yield gc.GCRemovalItem.drop(unit, reason="least important", phase="evict")
@@ -232,7 +232,7 @@ def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalIt
 
 
 def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """Enrichment, and older versions of memory blocks: they are told anew."""
+    """Enrichment, and older versions of memory blocks: they are told again."""
     told = {"enrichment", "task_state"}
     units = [unit for unit in context.collectable if all(item.source in told for item in unit.items)]
     if units:

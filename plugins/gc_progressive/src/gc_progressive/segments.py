@@ -12,7 +12,7 @@ Spare = Callable[[gc.Unit], bool]
 
 def segments(context: gc.ContextView, *, age: int, steps: int, spare: Spare) -> Iterator[tuple[gc.Unit, ...]]:
     """
-    Runs of at most so many steps, all older than ``age`` steps and none to ``spare``, the oldest first; no summary is
+    Runs of at most this many steps, all older than ``age`` steps and none to ``spare``, the oldest first; no summary is
     in one.
     """
     run: list[gc.Unit] = []

@@ -24,7 +24,7 @@ _FILE_ROOM = 60
 """The same of a view whose file shrinks: its reference, its path and a line or two."""
 
 _LEAST_CALL = 150
-"""Tokens of arguments worth a snip: short commands are run again, word for word."""
+"""Tokens of arguments worth a snip: short commands are run again, verbatim."""
 
 
 def _whole(least: int) -> Any:
@@ -102,7 +102,7 @@ class Rolling:
         return max(self.snip_least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.snip_least
 
     def _files(self, files: Iterable[WorkingFile]) -> Iterator[gc.GCRemovalItem]:
-        """All views of a file together: half of one is quoted as little as nothing of it."""
+        """Yield all views of a file together: half of one is quoted as little as nothing of it."""
         for file in files:
             for item in file.items:
                 reason = f"its file was last named {file.idle} steps ago"
@@ -115,7 +115,7 @@ class Rolling:
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """All of it at once: it is made anew every turn."""
+    """Yield all of it at once: it is made again every turn."""
     units = [unit for unit in context.collectable if all(item.source == "enrichment" for item in unit.items)]
     if units:
         yield gc.GCRemovalItem.drop(*units, reason="made anew every turn", phase="enrichment")

@@ -1,7 +1,8 @@
 """
 Garbage collection for the context window of LLM agents.
 
-What a host or a strategy types is here; everything else is imported from its room, ``gc_core.events`` for instance.
+The names that a host or a strategy writes are here; everything else is imported from its room, for example
+``gc_core.events``.
 """
 
 from gc_core.cache.account import CacheReport

@@ -7,12 +7,12 @@ Every error that gc-core raises, as one tree.
     ├── ConfigError                 a key or value of the configuration
     │   ├── UnknownStrategyError    no plugin offers the named strategy
     │   └── UnknownEncodingError    no such token encoding
-    ├── MessageError                a message that cannot be understood
-    ├── SourceError                 a change of a source that cannot be accepted
+    ├── MessageError                a message that cannot be read
+    ├── SourceError                 a change of a source that is refused
     ├── PluginError                 a plugin broke the contract
     │   ├── RemovalError            a proposed removal that may not be carried out
-    │   └── SummaryError            a summarizer could not give a text
-    ├── StateError                  a state of the task that cannot be: a plugged-in extractor's, or a saved one
+    │   └── SummaryError            a summarizer failed to write a text
+    ├── StateError                  an invalid task state, from an extractor or a file
     ├── RuleError                   a request that would break a provider's rule
     ├── MemoryFileError             a memory file that cannot be viewed or changed as a model asked
     ├── TranscriptError             a transcript file that cannot be read
@@ -20,10 +20,10 @@ Every error that gc-core raises, as one tree.
     ├── LogError                    a session's files cannot be read or written, or disagree
     ├── SessionClosedError          a call on a session after close(), or in a forked child
     ├── InconsistentReplyError      a plugin found a reply inconsistent; it was not taken
-    ├── SpendLimitError             the session has spent all that it may
-    ├── LeaseError                  room that cannot be reserved, or a reservation that is no more
-    ├── RereadLoopError             the agent goes in circles about what was collected
-    └── ContextOverflowError        what must stay does not fit in the window
+    ├── SpendLimitError             the session has reached its spending limit
+    ├── LeaseError                  tokens that cannot be reserved, or a lease that has ended
+    ├── RereadLoopError             the agent keeps asking for what was collected
+    └── ContextOverflowError        the content that must stay does not fit
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SourceError(GCError):
 
 
 class PluginError(GCError):
-    """A plugin raised, yielded rubbish or ran out of time."""
+    """A plugin raised an error, returned something invalid or ran out of time."""
 
 
 class RemovalError(PluginError):
@@ -64,19 +64,22 @@ class RemovalError(PluginError):
 
 
 class SummaryError(PluginError):
-    """A summarizer could not give a text; names who was asked and what came instead."""
+    """A summarizer failed to write a text; names the summarizer and what it returned instead."""
 
 
 class StateError(GCError):
-    """A state of the task cannot be; names the path in it, and what would be right."""
+    """A task state is invalid; names the path in it and what was expected."""
 
 
 class RuleError(GCError):
-    """A rendered request breaks a provider's rule; names each breach."""
+    """A rendered request breaks a provider's rule; names each violation."""
 
 
 class MemoryFileError(GCError):
-    """A memory file cannot be viewed or changed as the model asked; nothing has changed, and the text is for it."""
+    """
+    A memory file cannot be viewed or changed as the model asked; nothing has changed, and the message is meant for the
+    model.
+    """
 
 
 class TranscriptError(GCError):
@@ -84,24 +87,27 @@ class TranscriptError(GCError):
 
 
 class ExecutorError(GCError):
-    """A pool of processes or a cluster cannot be reached or lost a worker; names it and what can be done."""
+    """A pool of processes or a cluster cannot be reached or lost a worker; names it and what can be done about it."""
 
 
 class LogError(GCError):
-    """A session's files cannot be read or written, or they disagree; names file, bytes and what is wrong."""
+    """
+    A session's files cannot be read or written, or contradict each other; names the file, the bytes
+    and what is wrong.
+    """
 
 
 class SessionClosedError(GCError):
-    """The session was closed, or belongs to the process that this one was forked from; it takes no further calls."""
+    """The session was closed, or belongs to the process that this one was forked from; it accepts no further calls."""
 
 
 class InconsistentReplyError(GCError):
     """
-    A plugin found a reply inconsistent with what was said; it was not taken.
+    A plugin found a reply inconsistent with the conversation; the reply was not appended.
 
     Attributes:
         reason: Why, in the plugin's words.
-        recovered: The window was brought back, and the call may be made again with what ``pre_send`` returns.
+        recovered: The window was restored, and the call may be repeated with what ``pre_send`` returns.
 
     """
 
@@ -113,13 +119,13 @@ class InconsistentReplyError(GCError):
 
 class RereadLoopError(GCError):
     """
-    The agent goes in circles about what was collected, though it was told; no request was made.
+    The agent keeps asking for what was collected, although it was warned; no request was made.
 
-    Raised by every ``pre_send`` until something new has come: a user's message, a result that differs.
+    Raised by every ``pre_send`` until something new arrives: a user's message, or a result that differs.
 
     Attributes:
-        what: The words that asked for what was collected, or the call that repeats.
-        times: How often, with nothing new between.
+        what: The words that asked for the collected content, or the call that repeats.
+        times: How often, with nothing new in between.
 
     """
 
@@ -136,7 +142,7 @@ class RereadLoopError(GCError):
 
 class SpendLimitError(GCError):
     """
-    The session has spent the tokens that it may spend in all; no request was made and nothing has changed.
+    The session has used the tokens that it may spend in total; no request was made and nothing has changed.
 
     Attributes:
         spent: Input and output tokens of all its calls.
@@ -156,12 +162,12 @@ class SpendLimitError(GCError):
 
 class LeaseError(GCError):
     """
-    Room cannot be reserved for a sub-task, or what was reserved for it is no more; nothing has changed.
+    Tokens cannot be reserved for a sub-task, or the lease has ended; nothing has changed.
 
     Attributes:
-        asked: Tokens that were asked for; 0 where none were.
-        free: Tokens that no one holds, neither the request as it is nor another lease.
-        leased: Tokens by the name of who holds them.
+        asked: Tokens that were requested; 0 if none were.
+        free: Tokens that neither the request nor a lease uses.
+        leased: Leased tokens by the name of the lease.
 
     """
 
@@ -174,7 +180,7 @@ class LeaseError(GCError):
 
 class ContextOverflowError(GCError):
     """
-    What may not be removed is larger than the window.
+    The content that may not be removed is larger than the window.
 
     Attributes:
         limit: Tokens that a request may have (``context_limit - output_reservation``).

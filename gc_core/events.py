@@ -1,4 +1,4 @@
-"""What a session tells those who listen."""
+"""The events that a session emits to its listeners."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class CollectionStarted:
 
 @attrs.frozen(kw_only=True)
 class CollectionFinished:
-    """A collection is done and its result is in effect."""
+    """A collection has been committed."""
 
     result: GCResult
 
 
 @attrs.frozen(kw_only=True)
 class CollectionDeferred:
-    """A collection could free too little to be worth a break of the prompt cache; nothing has changed."""
+    """A collection would have freed too little to be worth a break of the prompt cache; nothing has changed."""
 
     result: GCResult
 
@@ -48,7 +48,10 @@ class BudgetUpdated:
 
 @attrs.frozen(kw_only=True)
 class ThresholdCrossed:
-    """While the reply streamed, usage passed the threshold; at most once a model call. Percent of the usable window."""
+    """
+    Usage passed the threshold while the reply streamed; emitted at most once per model call. In percent of the usable
+    window.
+    """
 
     usage: float
     threshold: float
@@ -56,7 +59,7 @@ class ThresholdCrossed:
 
 @attrs.frozen(kw_only=True)
 class MessageRepaired:
-    """A message would have been refused by the provider: what was wrong and what was made of it."""
+    """The provider would have refused a message: what was wrong, and what it was changed to."""
 
     kind: str
     text: str
@@ -65,15 +68,15 @@ class MessageRepaired:
 @attrs.frozen(kw_only=True)
 class LayerChanged:
     """
-    A layer at the head of the request is another one than was sent.
+    A layer at the head of the request differs from the one that was sent.
 
     Attributes:
         source: Name of its source.
-        part: Its name there; of tool schemas the names of those that came, left or changed, joined by commas.
+        part: Its name in the source; for tool schemas the names of those added, removed or changed, joined by commas.
         layer: Stability of the source.
-        waits: It takes effect with the next break that happens anyway; else it is in effect.
-        invalidates: What of a request the provider reads again for it: of tools, system, messages.
-        tokens: So many of them, uncalibrated: from the change on, as the window stands now.
+        waits: It takes effect with the next break that happens anyway; if false, it is already in effect.
+        invalidates: The levels of a request that the provider has to read again: tools, system, messages.
+        tokens: Their tokens, uncalibrated: everything from the change on, in the current window.
 
     """
 
@@ -88,12 +91,12 @@ class LayerChanged:
 @attrs.frozen(kw_only=True)
 class VolatileLayer:
     """
-    A text at the head of the request looks as if it were another one next time; each time it breaks the prompt cache.
+    A text at the head of the request looks as if it will differ next time; each change breaks the prompt cache.
 
     Attributes:
         source: Name of its source.
         part: Its name there.
-        excerpt: What was found, in at most 80 letters.
+        excerpt: The text found, at most 80 characters.
         why: What it looks like.
 
     """
@@ -107,10 +110,9 @@ class VolatileLayer:
 @attrs.frozen(kw_only=True)
 class RereadNoticed:
     """
-    The agent, or a prompt, asks for what was collected, or a call repeats without anything new; the agent is told.
-
-    ``kind`` is "asked" or "repeated"; ``what`` names the words or the call, ``times`` how often it came, ``item`` where
-    it stands ("" for the system text).
+    The agent, or a prompt, asks for content that was collected, or a call repeats with nothing new; the agent is
+    warned. ``kind`` is "asked" or "repeated"; ``what`` is the words or the call, ``times`` how often it occurred,
+    ``item`` the item that contains it ("" for the system text).
     """
 
     kind: str
@@ -122,11 +124,12 @@ class RereadNoticed:
 @attrs.frozen(kw_only=True)
 class RateExceeded:
     """
-    The calls of the last minute took more than ``tpm_budget``; told when it is crossed, and refused by no one.
+    The calls of the last minute used more tokens than ``tpm_budget``; emitted when the budget is exceeded. No call is
+    refused.
 
     Attributes:
         tokens: Tokens of the last minute that count for the provider's limit.
-        budget: Tokens a minute that it allows.
+        budget: Tokens per minute that the budget allows.
 
     """
 
@@ -137,7 +140,7 @@ class RateExceeded:
 @attrs.frozen(kw_only=True)
 class SpendNotice:
     """
-    Nine tenths of ``max_total_tokens`` are spent, and the agent was told to finish; once for each limit.
+    Nine tenths of ``max_total_tokens`` are spent, and the agent was asked to finish; once per limit.
 
     Attributes:
         spent: Input and output tokens of all calls of the session.
@@ -152,11 +155,11 @@ class SpendNotice:
 @attrs.frozen(kw_only=True)
 class StateCut:
     """
-    Demands or decisions in effect did not fit into the text of the task's state; told when their number changes.
+    Demands or decisions in effect did not fit into the text of the task state; emitted when their number changes.
 
     Attributes:
         left_out: How many of them, by kind: ``constraints``, ``decisions``. ``session.state`` holds them all.
-        tokens: Tokens that the text has.
+        tokens: Size of the text.
 
     """
 
@@ -167,9 +170,9 @@ class StateCut:
 @attrs.frozen(kw_only=True)
 class ProviderCompacted:
     """
-    A reply held the provider's own compaction: it stands for everything before it, which left the window.
+    A reply contained the provider's own compaction, which replaces everything before it in the window.
 
-    The log keeps it all. What was LOCKED or pinned is sent again, at the end of the next request.
+    The log keeps all of it. Content that was LOCKED or pinned is sent again at the end of the next request.
 
     Attributes:
         tokens_before: Tokens of the request before, uncalibrated.
@@ -199,4 +202,4 @@ Event = (
 )
 
 Listener = Callable[[Event], None]
-"""Called for every event, in the order in which things happen; what it raises is kept in ``plugins.failures``."""
+"""Called for every event, in order; what a listener raises is kept in ``plugins.failures``."""

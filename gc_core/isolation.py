@@ -1,4 +1,4 @@
-"""The plugin border: the one place that catches any error of code that is not ours, and keeps what it caught."""
+"""Isolation of plugins: the one place that catches any error of foreign code, and records it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ T = TypeVar("T")
 @attrs.frozen(kw_only=True)
 class PluginFailure:
     """
-    What a plugin did wrong.
+    An error of a plugin.
 
     Attributes:
         plugin: Its name.
-        doing: What it was requested.
+        doing: What it was called for.
         error: What it raised.
-        distribution: The installed distribution that it came with; "" where that does not matter, or there is none.
+        distribution: The installed distribution that it came with; "" if there is none or it does not matter.
 
     """
 
@@ -44,7 +44,7 @@ class PluginFailure:
 
 @attrs.define
 class Attempt:
-    """How a call of a plugin's code went: ``error`` and ``failure``, which tells whose it was, are None when well."""
+    """The outcome of a call of a plugin's code: ``error`` and ``failure`` are None after a success."""
 
     error: BaseException | None = None
     failure: PluginFailure | None = None
@@ -53,10 +53,10 @@ class Attempt:
 @contextmanager
 def isolated() -> Iterator[Attempt]:
     """
-    Catch any error; it is kept, and goes no further by itself.
+    Catch any error and record it; it is not raised again.
 
-    What derives from BaseException alone too, a panic in Rust for instance. Only what ends a process, a generator or
-    the task around it goes on: those are their owners' own doing.
+    This includes errors that derive from BaseException only, such as a panic in Rust. Only what ends a process, a
+    generator or the surrounding task is raised again: that is up to their owners.
     """
     import asyncio
 
@@ -72,7 +72,10 @@ def isolated() -> Iterator[Attempt]:
 
 
 def _is_being_cancelled() -> bool:
-    """Return whether somebody asked the task that is running to end; a CancelledError is a plugin's own otherwise."""
+    """
+    Return whether the running task was cancelled from outside; otherwise a CancelledError comes
+    from the plugin itself.
+    """
     import asyncio
 
     try:
@@ -83,14 +86,14 @@ def _is_being_cancelled() -> bool:
 
 
 def _told(error: BaseException) -> str:
-    """Return what an error says, or that it cannot say it: that is a plugin's code too."""
+    """Return the text of an error, or a replacement if the error's own ``__str__`` fails: that is plugin code too."""
     with isolated() as attempt:
         told = str.__str__(str(error))
     return told if attempt.error is None else "it cannot be told"
 
 
 def _as_error(error: BaseException) -> Exception:
-    """Return what may be raised in another thread without ending anything there."""
+    """Return an error that may be raised in another thread without ending anything there."""
     if isinstance(error, Exception):
         return error
     made = PluginError(f"it raised {type(error).__name__}: {_told(error)}")
@@ -100,14 +103,14 @@ def _as_error(error: BaseException) -> Exception:
 
 def run_in_daemon_thread(call: Callable[[], T]) -> Future[T]:
     """
-    Begin a call in a thread of its own, which ends with the process: a plugin that never answers delays no one's exit.
+    Run a call in a daemon thread: a plugin that never returns does not delay the exit of the process.
 
-    The future holds the answer, or the error that was raised. Context variables are the caller's, a trace for instance.
+    The future holds the result, or the error that was raised. The caller's context variables, such as a trace, apply.
     """
     from concurrent.futures import Future
 
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # no one can take the question back: an answer that comes late is of no use
+    future.set_running_or_notify_cancel()  # it cannot be cancelled: a late result is ignored
 
     def run() -> None:
         try:

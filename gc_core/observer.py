@@ -1,4 +1,4 @@
-"""Watch what a session does: its calls, events and records. ``gc_core.integrations.telemetry`` uses it."""
+"""Observe a session: its calls, events and records. ``gc_core.integrations.telemetry`` uses it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ _NOTHING: Final = contextlib.nullcontext()
 
 class Watch:
     """
-    Sees what a session does, and changes nothing of it; this one looks away.
+    Observes a session without changing it; this base class ignores everything.
 
-    What a subclass is told of has happened already, so none of its methods may raise.
+    Its methods are called after the fact, so none of them may raise.
     """
 
     def call(self, _name: str) -> contextlib.AbstractContextManager[None]:
-        """Inside, a public call of the session runs."""
+        """Enclose a public call of the session."""
         return _NOTHING
 
     def asking(
         self, _by: str, _model: str | None, request: SummaryRequest
     ) -> contextlib.AbstractContextManager[SummaryRequest]:
-        """Inside, the summarizer of that name is asked, once; with what it gives. ``_model`` is the one after it."""
+        """
+        Enclose one request to the summarizer of that name, with what it returned. ``_model`` is the
+        model after it.
+        """
         return contextlib.nullcontext(request)
 
     def told(self, event: Event) -> None:
-        """Something happened."""
+        """Called with each event."""
 
     def noted(self, record: object) -> None:
-        """A record stands in the ledger."""
+        """Called with each record that was written to the ledger."""
 
 
 UNWATCHED: Final = Watch()

@@ -1,4 +1,4 @@
-"""What a session reads of what left its window: originals for digests and stubs, and what may come back."""
+"""Reads what left the window: originals for digests and stubs, and items that may return."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from gc_core.values.sources import CONVERSATION
 
 class Archive:
     """
-    Looks up originals in the log, and what left the window. Nothing here collects.
+    Looks up originals and removed items in the log. Collects nothing.
 
     Args:
         runtime: The session's.
         history: Searches the log.
-        strategies: Those that collect: one of them may promote what left the window.
+        strategies: The strategies that collect: one of them may promote items that left the window.
         profile: Chooses the compression profile.
 
     """
@@ -43,32 +43,32 @@ class Archive:
     @property
     def profile(self) -> CompressionProfile:
         """
-        What the session holds for important when it shortens texts: the profile that ``compression_profile`` names.
+        The compression profile, which decides what is important when texts are shortened.
 
-        For "auto" the one that its first steps speak for, decided once, from the log; the general one until then.
+        For "auto" it is chosen once, from the first steps in the log; until then the general profile applies.
         """
         with self._runtime.plugins.guarded(
             "profile", "detection"
-        ):  # a log that cannot be read is told, and costs a preference
+        ):  # a log that cannot be read is reported; only the preference is lost
             return self._profile_choice.among(self._parts())
         return GENERAL_PROFILE
 
     def _parts(self) -> Iterator[Part]:
-        """Yield what was said, called and answered, from the beginning."""
+        """Yield the user's texts, the calls and the results, from the beginning."""
         for _, record in self._runtime.store.log.records():
             if record.source == CONVERSATION.name:
                 yield from self._runtime.format.read(self._runtime.format.normalise(record.payload))
 
     @property
     def cold(self) -> ColdTier | None:
-        """What left the window, where a strategy says that it ``promotes``."""
+        """Access to what left the window, if a strategy ``promotes``."""
         if not any(getattr(strategy, "promotes", False) is True for _, strategy in self._strategies):
             return None
         threshold = self._runtime.config.promote_threshold
         return ColdTier(search=self.search_cold, read=self.cold_item, threshold=threshold)
 
     def search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
-        """Return what left the window and matches, as it arrived, best first."""
+        """Search what left the window; return matches as they arrived, best first."""
         whole = {item.id for item in self._runtime.context.items() if item.form is Form.WHOLE}
         hits = (hit for hit in self._history.search(query, limit=limit + len(whole) // 8) if hit.item not in whole)
         found = ((hit.item, self.cold_item(hit.item)) for hit in hits if hit.source == CONVERSATION.name)
@@ -76,7 +76,7 @@ class Archive:
         return tuple(itertools.islice(texts, limit))
 
     def cold_item(self, key: str) -> Item | None:
-        """Return an item that left the window, or of which a stub stands there, as it arrived; None for any other."""
+        """Return an item that left the window, or whose stub is resident, as it arrived; None for any other."""
         resident = self._runtime.context.find(key)
         known = None if resident is not None and resident.form is Form.WHOLE else self._logged(number_of(key))
         if known is None or self._taken_back.holds(known[0]):
@@ -86,24 +86,18 @@ class Archive:
         )
 
     def _logged(self, number: int) -> tuple[ByteRange, LogRecord] | None:
-        """Return the line of an item; None, and told, where it cannot be read: a collection goes on without it."""
+        """Return the line of an item; None, after a report, if it cannot be read: a collection continues without it."""
         with self._runtime.plugins.guarded("log", "reading an original"):
             return self._runtime.store.log.find(number)
         return None
 
     def original(self, item: Item) -> str:
-        """
-        Return the text with which an item arrived, from the log; what stands in the window where
-        that cannot be read.
-        """
+        """Return the original text of an item from the log, or its current text if the log cannot be read."""
         known = self._logged(number_of(item.id))
         return item.text if known is None else text_of(known[1], item.id, self._runtime.format)
 
     def span(self, reference: Reference, behind: int) -> tuple[Item, ...]:
-        """
-        Return what a summary stands for, as it arrived, as far as it can be read, after the item
-        with this number.
-        """
+        """Return the originals that a summary covers, after the item with this number, as far as they can be read."""
         resident = frozenset(item.id for item in self._runtime.context.items())
         damaged: list[LogError] = []
         reading = Reading(
@@ -123,12 +117,12 @@ class Archive:
 
     @property
     def _taken_back(self) -> RewoundRanges:
-        """What of the log does not count any more; found once, and again when the session went back."""
+        """The rewound ranges of the log; computed once, and again after a rewind."""
         if self._known_taken_back is None:
             with self._runtime.plugins.guarded("ledger", "reading what was taken back"):
                 self._known_taken_back = RewoundRanges.of(self._runtime.store.ledger)
         return self._known_taken_back or RewoundRanges()
 
     def forget(self) -> None:
-        """The session went back: what does not count any more is found again."""
+        """Compute the rewound ranges again: the session was rewound."""
         self._known_taken_back = None

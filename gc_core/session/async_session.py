@@ -1,4 +1,4 @@
-"""The session of an agent that runs in an event loop: the same calls, of which those that may wait are awaited."""
+"""The session for agents in an event loop: the same calls, with those that may wait awaited."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 
 class _Awaiting:
-    """Answers are awaited in the session's event loop; either kind of summarizer can be asked there."""
+    """Awaits answers in the session's event loop, from either kind of summarizer."""
 
     def check(self, answering: Answering) -> None:
-        """Nothing is wrong with either."""
+        """Accept either kind."""
 
     def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
-        """Ask for a summary in the background."""
+        """Request a summary in the background."""
         import asyncio
 
         return asyncio.ensure_future(driven_async(answering.steps(request), answering.ask_async))
@@ -42,11 +42,11 @@ class _Awaiting:
 class AsyncGCSession(SessionFacade):
     """
     ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
-    ``recover``; all other calls are the same and wait for nothing.
+    ``recover``; all other calls are the same and never wait.
 
-    While a summary is awaited other tasks go on, and may call the session: what they append stays after the
-    collection, and when they pin, set a policy or undo, it is given up and the next call collects again. Calls
-    that may collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
+    While a summary is awaited other tasks run, and may call the session: what they append is kept after the collection;
+    when they pin, set a policy or undo, the collection is abandoned and the next call collects again. Calls that may
+    collect wait for each other. A summarizer that is not async runs in a thread. It takes the same arguments.
     """
 
     _asks = _Awaiting()
@@ -57,7 +57,7 @@ class AsyncGCSession(SessionFacade):
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        """Close it, unless that has been done."""
+        """Close the session unless it is closed."""
         self.__exit__(*exception)
 
     async def pre_send(self) -> Request:
@@ -77,7 +77,7 @@ class AsyncGCSession(SessionFacade):
         return await self._driven("sync", lambda: self._core.syncing(lists.read(messages, system, tools, marks=marks)))
 
     async def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
-        """Take the model's reply and the usage it reported; see ``GCSession.post_turn``."""
+        """Append the model's reply and record the usage it reported; see ``GCSession.post_turn``."""
         return await self._driven("post_turn", lambda: self._core.turning(reply, usage))
 
     async def collect_now(self, *, target_percent: float | None = None, focus: str = "") -> GCResult:
@@ -85,11 +85,11 @@ class AsyncGCSession(SessionFacade):
         return await self._driven("collect_now", lambda: self._core.collecting(target_percent, focus))
 
     async def count_now(self) -> int:
-        """Return tokens of the request as it is, as ``request_counter`` counts them; see ``GCSession.count_now``."""
+        """Return the tokens of the current request as ``request_counter`` counts them; see ``GCSession.count_now``."""
         return await self._driven("count_now", self._core.counting)
 
     async def recover(self, error: BaseException) -> Request:
-        """After the provider refused a request for its length; see ``GCSession.recover``."""
+        """Collect after the provider refused a request for its length; see ``GCSession.recover``."""
         return await self._driven("recover", lambda: self._core.recovering(error))
 
     async def handoff(
@@ -104,7 +104,7 @@ class AsyncGCSession(SessionFacade):
         summary_tokens: int = 1_000,
         result_tokens: int = 1_000,
     ) -> AsyncGCSession:
-        """Open a child; see ``GCSession.handoff``. What is said while its account is awaited is not in it."""
+        """Open a child; see ``GCSession.handoff``. What is said while its summary is awaited is not part of it."""
         wish = HandoffOptions(
             name=name,
             filter=filter,
@@ -121,10 +121,10 @@ class AsyncGCSession(SessionFacade):
 
     async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:
         """
-        ``lease``, awaited for this many seconds until there is room, or for as long as it takes (None).
+        Await a lease for up to this many seconds, or without a limit (None).
 
-        Those who wait are served in the order in which they asked. Raises LeaseError when there is none in time, and at
-        once for more tokens than the window has; SessionClosedError.
+        Callers are served in order. Raises LeaseError when none is granted in time, and at once for more tokens than
+        the window has; SessionClosedError.
         """
         import asyncio
 
@@ -133,7 +133,7 @@ class AsyncGCSession(SessionFacade):
         loop, came = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: no one waits there any more
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and the wait with it
                 loop.call_soon_threadsafe(came.set)
 
         with self._core.leases.queued(tokens, name, wake) as waiting:
@@ -144,7 +144,7 @@ class AsyncGCSession(SessionFacade):
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _driven(self, name: str, make: Callable[[], Steps[T]]) -> T:
-        """Do the work, awaiting wherever it stops; one such call at a time."""
+        """Run the steps, awaiting each question; one such call at a time."""
         import asyncio
 
         self._turn = self._turn or asyncio.Lock()

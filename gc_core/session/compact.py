@@ -14,7 +14,8 @@ from gc_core.values.protocols import GCStrategy, Summarizer
 
 _AGAIN_PERCENT = 96.0
 """
-Percent of the budget that a collection goes down to where the list was collected before: with less room to spare every
+Percent of the budget to which a list is collected that was collected before: with less headroom every call would
+collect again, and break the prompt cache each time.
 call would collect again, and break the prompt cache each time.
 """
 
@@ -34,19 +35,18 @@ def compact(
     summarizer: Summarizer | None = None,
 ) -> list[Any]:
     """
-    Return the messages in at most ``budget`` tokens, valid for the provider; the very same ones when they fit.
+    Return the messages in at most ``budget`` tokens, valid for the provider; the same objects when they fit.
 
-    ``system`` text and ``tools`` that are sent beside the messages count. Everything but room and percentages is as
-    ``config`` says; without one the strategy is ``gc_truncate``. Call it once a turn with what it returned and what
-    came since: notices, summaries and shortened messages of its own are known again, and nothing wears away that there
-    is room for. At least nine tenths of the budget are used where there is so much.
+    ``system`` and ``tools``, which are sent beside the messages, count too. Everything except the budget and
+    percentages follows ``config``; without one the strategy is ``gc_truncate``. Call it once per turn with what it
+    returned and the messages since: it recognises its own notices, summaries and shortened messages, and nothing that
+    fits is lost. At least nine tenths of the budget are used if there is that much content.
 
-    The last messages stand as they are: the final user message or tool results are what the model is to answer, and
-    calls that still wait for their results go on waiting. Nothing can be recalled afterwards, so what is left out is
-    told without ids; a session keeps everything.
+    The last messages stay as they are: the final user message or tool results are what the model has to answer, and
+    open calls keep waiting. Nothing can be recalled afterwards, so notices carry no ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
-    message, ConfigError for a strategy or format that there is no.
+    message, ConfigError for an unknown strategy or format.
     """
     given = list(messages)
     settled = attrs.evolve(
@@ -75,7 +75,7 @@ class _Fleeting(GCSession):
     _recalls = False
 
     def compacted(self, target_percent: float) -> list[Any]:
-        """Return the messages, once what does not fit has been collected down to the target."""
+        """Collect down to the target if the messages do not fit, and return them."""
         request = self._run(self._core.compacting(target_percent))
-        # The system text may stand among the messages of a request, but it is none of the caller's.
+        # The system text may be one of the request's messages, but the caller did not pass it as one.
         return list(request.messages[len(request.messages) - len(self._core.runtime.context.messages) :])

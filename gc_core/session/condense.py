@@ -1,7 +1,7 @@
 """
-Tool results become short notes, before anybody has sent them or later: each a stub whose text the host gives.
+Replaces tool results with short notes, before they are sent or later: each becomes a stub whose text the host gives.
 
-As every collection it is one record of the ledger, and the log holds the originals.
+Like every collection it is one record of the ledger, and the log keeps the originals.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from gc_core.window.plan import Plan
 from gc_core.window.stubs import reference_to, write_stub
 
 NAME = "condense"
-"""What a report calls it, where the name of a strategy stands."""
+"""The name that reports use in the place of a strategy's."""
 
 
 class Condenser:
-    """Puts notes in the place of tool results."""
+    """Replaces tool results with notes."""
 
     def __init__(self, runtime: Runtime, inbox: Inbox, collections: CollectionRunner) -> None:
         self._runtime = runtime
@@ -44,7 +44,7 @@ class Condenser:
         self._collections = collections
 
     def condense(self, texts: Mapping[str, str | int], *, cap: int | None = None) -> GCResult:
-        """Put notes in the place of tool results; see ``GCSession.condense``."""
+        """Replace tool results with notes; see ``GCSession.condense``."""
         if not isinstance(texts, Mapping):
             raise SourceError(f"texts = {texts!r:.200}: expected a note, or a number of tokens, by item id")
         results = {key: self._result(key, text) for key, text in texts.items()}
@@ -93,7 +93,7 @@ class Condenser:
         *,
         unsent: bool,
     ) -> CollectionOutcome:
-        """Return what no review refuses a part of."""
+        """Return the texts without those of removals that a review refused."""
         refused: tuple[Refusal, ...] = ()
         while collected.plan.removals:
             answers = self._runtime.plugins.review(collected.plan)
@@ -136,7 +136,7 @@ class Condenser:
         return CollectionOutcome(context=after, plan=plan, result=result, of=before, keeps_head=unsent)
 
     def _bound_behind(self, texts: Collection[str]) -> frozenset[str]:
-        """Thinking after the first change, where the model binds it to what stands before (N3b)."""
+        """Return thinking after the first change, if the model binds it to what precedes it (N3b)."""
         if not texts or not self._runtime.state.binds_thinking:
             return frozenset()
         messages = self._runtime.context.messages
@@ -147,7 +147,7 @@ class Condenser:
 
 @attrs.frozen
 class _Notes:
-    """Writes the texts that stand in the place of results."""
+    """Writes the texts that replace results."""
 
     context: Context
     units: Mapping[int, Unit]
@@ -162,7 +162,7 @@ class _Notes:
     def written(
         self, texts: Mapping[str, str | int], cap: int | None
     ) -> tuple[dict[str, NewText], tuple[Refusal, ...]]:
-        """Return the texts that are smaller than what they stand for, and why the others are not there."""
+        """Return the texts that are smaller than their originals, and why the others were left out."""
         refusals = []
         asked: dict[str, str | int] = {}
         held = 0
@@ -193,10 +193,7 @@ class _Notes:
         return ""
 
     def _size(self, asked: Mapping[str, str | int], cap: int) -> int:
-        """
-        Return the tokens to which the longer ones are cut so that all fill the cap; what is shorter
-        than that stays.
-        """
+        """Return the size to which the longer texts are cut so that all of them fill the cap; shorter ones stay."""
         least = {key: self._smallest(self.item(key)) for key in asked}
         wanted = {key: self._wanted(self.item(key), text) for key, text in asked.items()}
         free = set(asked)
@@ -217,7 +214,7 @@ class _Notes:
         return min(item.tokens, self._tokens(item, self._noted(item)))
 
     def _in(self, asked: Mapping[str, str | int], size: int | None) -> dict[str, NewText]:
-        """Return the texts, newest first: each keeps what the window would lose, given what stands there besides."""
+        """Return the texts, newest first: each keeps what would otherwise be missing from the window."""
         shown = {name for item in self.context.items() if item.id not in asked for name in item.scan.names}
         texts = {}
         for key in sorted(asked, key=number_of, reverse=True):
@@ -239,7 +236,7 @@ class _Notes:
         return self._cut(item, escaped(text), size, shown)
 
     def _cut(self, item: Item, text: str, limit: int, shown: set[str]) -> NewText:
-        """Return what is alive in a text, with head and tail, for no one has read it yet."""
+        """Return the important lines of a text, with head and tail, since it has not been read yet."""
         whole = framed(item, text)
         cut = attrs.evolve(item, text=whole, tokens=max(1, self.counter.count(whole)), scan=scan(whole))
         stub = write_stub(cut, limit, self.counter, shown, ends=True, reference=self._reference(item))

@@ -1,4 +1,4 @@
-"""Loading a configuration: Python beats ``GC_*`` environment variables, which beat a ``[gc]`` table in TOML."""
+"""Loads a configuration: Python beats ``GC_*`` environment variables, which beat a ``[gc]`` table in TOML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEANT = frozenset({"gc", "gc_core", "gccore", "ctxgc", "gc_config"})
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
     """
     Return the configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and
-    these values; what comes later here wins.
+    these values; later sources win.
 
     Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file
     cannot be read.
@@ -55,7 +55,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _instead(document: Mapping[str, Any]) -> str:
-    """Return what stands there instead of the table."""
+    """Return what the file has instead of the table."""
     tools = document.get("tool")
     names = [*document, *(f"tool.{name}" for name in tools if isinstance(tools, Mapping))] if tools else [*document]
     outside = sorted(set(document) & set(_KEYS))
@@ -68,7 +68,7 @@ def _instead(document: Mapping[str, Any]) -> str:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Variables that name a key. Others that begin alike may belong to other programs, but a near miss is a typo."""
+    """Return the variables that name a key. Similar names may belong to other programs, but a near miss is a typo."""
     import difflib
 
     names = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
@@ -107,4 +107,4 @@ def _flag(text: str) -> bool:
 
 
 _ATOMS: Mapping[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": _flag}
-"""How a value of this type is read from a text."""
+"""How a value of this type is parsed."""

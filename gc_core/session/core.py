@@ -1,4 +1,4 @@
-"""What a session is made of, and the order in which its parts act."""
+"""The collaborators of a session, and the order in which they act."""
 
 from __future__ import annotations
 
@@ -62,25 +62,25 @@ from gc_core.values.summary import SummaryRequest
 _log = logger("gc_core.session")
 
 _MOST_PASSES = 4
-"""Collections before a model call at most, each of which has changed something."""
+"""The most collections before a model call, each of which has changed something."""
 
 
 class Asks(Protocol):
     """How a kind of session waits for answers."""
 
     def check(self, answering: Answering) -> None:
-        """Raise ConfigError for a summarizer, or a counter of requests, that this kind of session cannot ask."""
+        """Raise ConfigError for a summarizer or request counter that this kind of session cannot ask."""
 
     def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
-        """Ask for a summary in the background."""
+        """Request a summary in the background."""
 
 
 class SessionCore:
     """
     The collaborators of a session, and the order in which they act. Both kinds of session drive this one logic.
 
-    A collaborator knows those that were made before it, and none knows the core: a session that no one has any more
-    goes at once.
+    A collaborator knows those that were created before it, and none knows the core, so a session without references is
+    freed at once.
     """
 
     def __init__(self, settings: Settings, make: Callable[[], Store], host: Host, asks: Asks) -> None:
@@ -88,7 +88,7 @@ class SessionCore:
         asks.check(parts.answering)
         self.host = host
         self.asks = asks
-        settings.fresh(lambda _: {})  # what is wrong with format or counter shows before there are files
+        settings.fresh(lambda _: {})  # an invalid format or counter fails before files are created
         store = make()
         again = store.is_used
         if not store.temporary:
@@ -183,7 +183,7 @@ class SessionCore:
 
     @classmethod
     def reopen(cls, directory: Path, prepared: Callable[[Opened], tuple[Settings, Host]], asks: Asks) -> SessionCore:
-        """Go on with the session in a directory, with the settings that are made of those recorded."""
+        """Continue the session in a directory, with settings made from the recorded ones."""
         store = reopened(directory)
         last_used = (directory / FILE_NAME).stat().st_mtime
         with contextlib.ExitStack() as undo:
@@ -196,7 +196,7 @@ class SessionCore:
         return core
 
     def resume(self, last_used: float) -> None:
-        """Go on from a moment, in seconds: the prompt cache is as old as that."""
+        """Continue from a time in seconds, which is the age of the prompt cache."""
         self.meter.resume(last_used)
         self.spend.follow()
         state = self.runtime.state
@@ -204,7 +204,7 @@ class SessionCore:
             self.renderer.settle()
 
     def open_child(self, directory: str | Path | None, config: GCConfig) -> SessionCore:
-        """Another session with the same format, model, plugins and summarizer."""
+        """Open another session with the same format, model, plugins and summarizer."""
         host, runtime = self.host, self.runtime
         settings, given = arranged(
             config,
@@ -235,7 +235,7 @@ class SessionCore:
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def sending(self) -> Steps[Request]:
-        """The request for the next model call, after the collection that is due."""
+        """Return the request for the next model call, after any collection that is due."""
         self.spend.require_allowance()
         self.rereads.warn_or_stop()
         if self.renderer.is_asked_again:
@@ -261,7 +261,7 @@ class SessionCore:
         self.stream.reset()
 
     def turning(self, reply: object, usage: object | None) -> Steps[GCResult | None]:
-        """The reply is taken, then what is due is collected."""
+        """Append the reply, then collect if that is due."""
         payload = self.masking.message(self.runtime.format.reply(reply))
         reported = None if usage is None else self.runtime.format.usage(usage)
         self.replies.check(payload, reported)
@@ -280,19 +280,19 @@ class SessionCore:
         return result
 
     def collecting(self, target_percent: float | None, focus: str) -> Steps[GCResult]:
-        """A collection that the host asks for."""
+        """Run a collection requested by the host."""
         return self.collections.run(self.collections.manual_goal(target_percent, focus))
 
     def counting(self) -> Steps[int]:
-        """Tokens of the request as it is, counted from outside whatever the doubt."""
+        """Return the tokens of the current request, counted by the request counter even if there is no doubt."""
         if self.collections.answering.counter is None:
-            raise ConfigError("count_now: nobody counts whole requests here; pass request_counter= to the session")
+            raise ConfigError("count_now: no request counter; pass request_counter= to the session")
         if self._may_count and self.runtime.context.messages:
             yield from self.renderer.count()
         return self.meter.moment().estimated
 
     def recovering(self, error: BaseException) -> Steps[Request]:
-        """What the provider refused for its length is collected by the size that it names, and rendered again."""
+        """Collect to the size that a refusal names, and render again."""
         sizes = self.runtime.format.refused_size(error)
         if sizes is None or self.provider.kept_at:
             raise error
@@ -308,7 +308,7 @@ class SessionCore:
         return self._render()
 
     def compacting(self, target_percent: float) -> Steps[Request]:
-        """The request once what does not fit has been collected down to the target, whatever strategies declare."""
+        """Return the request, collected down to the target if it does not fit, whatever strategies declare."""
         if not self.meter.scheduler.fits(self.meter.moment()):
             goal = attrs.evolve(self.collections.manual_goal(target_percent, ""), fills=True)
             yield from self.collections.run_if_due(goal)
@@ -316,7 +316,7 @@ class SessionCore:
         return self._render()
 
     def continue_from(self, other: SessionCore, *, with_blocks: bool) -> None:
-        """Take over what is in no file of the session from which this one branched off."""
+        """Take over what the files of the session it branched from do not hold."""
         for block in other.runtime.state.blocks.given if with_blocks else ():
             self.runtime.state.give(block.source, {block.name: block.text})
         self.head.private = other.head.private
@@ -324,7 +324,7 @@ class SessionCore:
     # -- settings --------------------------------------------------------------------------------------------------
 
     def configure(self, config: GCConfig, model: str | None = None) -> None:
-        """Go on with another window, model or limit of spending."""
+        """Change the window, the model or the spending limit."""
         recorder, known = self.runtime.recorder, self.runtime.state.configured
         wanted = Configured(
             model=model or self.runtime.state.model,
@@ -342,18 +342,21 @@ class SessionCore:
         self.leases.grant_waiting()
 
     def allow_window(self, tokens: int) -> None:
-        """Take the provider's own word for the window; where nothing could be reserved in it, nothing is."""
+        """
+        Set the window that the provider reported; the output reservation is dropped if nothing else
+        would be left.
+        """
         config = self.runtime.config
         reservation = config.output_reservation if tokens > config.output_reservation else 0
         self.configure(config.resized(max(1, tokens), reservation))
 
     def observe(self, observer: Watch) -> None:
-        """From now on it sees calls, events, records and summaries."""
+        """Let this observer see calls, events, records and summaries from now on."""
         self.runtime.events.observer = self.runtime.store.watch = observer
         self.collections.answering = attrs.evolve(self.collections.answering, watch=observer)
 
     def cache_report(self) -> CacheReport:
-        """Return the accounts with the provider's prompt cache. Raises LogError when the ledger cannot be read."""
+        """Return the use of the provider's prompt cache. Raises LogError when the ledger cannot be read."""
         needed = self.rereads.needs.needed
         return attrs.evolve(self.account.report(), tpm_budget=self.runtime.config.tpm_budget, needed_again=needed)
 
@@ -362,7 +365,7 @@ class SessionCore:
     def _register_sources(self) -> None:
         plugins = self.runtime.plugins
         for source in plugins.sources():
-            with plugins.guarded(source.name, "gc_register_sources"):  # it may have been another one before
+            with plugins.guarded(source.name, "gc_register_sources"):  # its definition may have changed since
                 self.runtime.recorder.register(source)
 
     def _log_opened(self, parts: Parts, *, again: bool) -> None:
@@ -377,7 +380,7 @@ class SessionCore:
             )
 
     def _place_waiting(self) -> None:
-        """What comes into the request before anything is collected for it."""
+        """Place what enters the request before anything is collected for it."""
         plugins = self.runtime.plugins
         if self.runtime.config.auto_expand:
             with plugins.guarded("auto_expand", "looking for what is missed"):
@@ -390,10 +393,10 @@ class SessionCore:
 
     def _fitting(self) -> Steps[Request]:
         """
-        The request after the collections that are due; what waits, a call for its result for instance, goes on so.
+        Return the request after the collections that are due; open calls keep waiting.
 
-        One may leave another one due, for a limit of turns for instance: carried out here, both are one break. One that
-        changed nothing is not tried twice.
+        One collection may make another due, for example by a limit of turns: run here, both are one break. A collection
+        that changed nothing is not tried twice.
         """
         idle: GCTriggerReason | None = None
         for _ in range(_MOST_PASSES):
@@ -419,7 +422,7 @@ class SessionCore:
 
     @property
     def _may_count(self) -> bool:
-        """Whether the request may be counted from outside."""
+        """True if a request counter may be asked."""
         return bool(self.collections.answering.counts) and not self.provider.kept_at
 
     @property
@@ -434,19 +437,19 @@ class SessionCore:
         return goal
 
     def _end_turn(self) -> None:
-        # The reply is taken and written; explain() tells the rest.
+        # The reply is appended and written; explain() reports errors.
         with self.runtime.plugins.guarded("files", "end of a turn"):
             self.runtime.recorder.turn_ended()
             self.history.index_in_background()
 
     def _learn_size(self, sent: int | None, allowed: int | None) -> None:
-        """What a refusal tells of the window and of the request."""
+        """Learn the size of the window and of the request from a refusal."""
         config = self.runtime.config
         _log.warning("request refused for its length", refused_tokens=sent, allowed_tokens=allowed)
         if allowed is not None and allowed < config.context_limit:
             self.allow_window(allowed)
         if self.meter.raw_sent:
-            # A refusal that names no size says at least that the request was larger than the window.
+            # A refusal without sizes says at least that the request exceeded the window.
             reported = sent or self.runtime.config.context_limit + 1
             self.runtime.recorder.observe(Observed(raw=self.meter.raw_sent, reported=reported))
 
@@ -476,6 +479,6 @@ class SessionCore:
 
 
 def _recall(gate: CallGate, handoffs: Handoffs, item: str) -> str:
-    """Return what the host's own call of ``recall`` would give, counted as one."""
+    """Recall as the host's own call would, counted as one."""
     with gate.call("recall"):
         return handoffs.recall(item)

@@ -43,7 +43,7 @@ class DeclaredTriggers:
         )
 
     def _by_strategy(self) -> tuple[tuple[Named, tuple[Trigger, ...]], ...]:
-        """Return each strategy with its triggers; none for one whose declaration is invalid."""
+        """Return each strategy with its triggers; without triggers if its declaration is invalid."""
         if self._read_of is not self.strategies:
             read = []
             for name, strategy in self.strategies:

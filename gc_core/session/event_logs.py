@@ -1,4 +1,4 @@
-"""What the events of a session are called in the application's log. Nothing of it holds text of the conversation."""
+"""The application log's records of a session's events. They contain no text of the conversation."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _log = logger("gc_core.session")
 
 
 def log_event(event: Event) -> None:
-    """Log an event of the session that is at work; that the budget changed, with each message, is none for a log."""
+    """Log an event of the running session; budget changes, one per message, are not logged."""
     told = _TOLD.get(type(event))
     if told is not None:
         told(event)
 
 
 def log_plan(result: GCResult) -> None:
-    """Log what a plan would take, by form, and what was refused of it."""
+    """Log what a plan would remove, by form, and what was refused."""
     if not _log.hears_debug:
         return
     forms = Counter(action_of(removal) for removal in result.removals)
@@ -107,7 +107,10 @@ def _collection_finished(event: CollectionFinished) -> None:
 
 
 def log_skipped(result: GCResult, *, again: bool) -> None:
-    """Log why a collection did nothing; ``again``: for this reason it did nothing before, and may so with each call."""
+    """
+    Log why a collection did nothing; ``again``: it did nothing for the same reason before, and may
+    with each call.
+    """
     tell = _log.debug if again else _log.info
     tell(
         "collection skipped",

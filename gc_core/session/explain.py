@@ -1,4 +1,4 @@
-"""What a session says of itself in words: usage, limits, what holds the window, and what happens next."""
+"""A session's description of itself: usage, limits, what occupies the window, and what happens next."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from gc_core.values.results import GCTriggerReason
 
 
 def explain(core: SessionCore) -> str:
-    """Return a line for each thing that is to be known."""
+    """Return the lines of ``explain``."""
     lines = [*_usage_lines(core), *core.head.lines(), *core.provider.cleared_lines(), *core.leases.lines()]
     if debt := core.meter.debt:
         lines.append(str(debt))
     core.spend.follow()
     lines.extend(filter(None, [core.meter.pace.words()]))
     lines.extend([*core.provider.kept_lines(), *_last_lines(core)])
-    with core.runtime.plugins.guarded("ledger", "accounts"):  # the rest is known all the same
+    with core.runtime.plugins.guarded("ledger", "accounts"):  # the rest does not depend on it
         lines.extend(core.cache_report().words())
     lines.extend(str(failure) for failure in core.runtime.plugins.failures)
     return "\n".join(lines)
@@ -41,7 +41,7 @@ def _usage_lines(core: SessionCore) -> list[str]:
 
 
 def _last_lines(core: SessionCore) -> list[str]:
-    """Return the last collection, and what its break of the prefix was weighed at."""
+    """Return the lines on the last collection and on the price of its break of the prefix."""
     last, meter = core.collections.last_result, core.meter
     if last is None:
         return []

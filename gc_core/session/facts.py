@@ -1,4 +1,4 @@
-"""What a session keeps for later sessions, and what it begins with of earlier ones."""
+"""Stores facts for later sessions, and loads those of earlier ones."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SessionFacts:
         self._runtime = runtime
 
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
-        """Keep facts for later sessions; see ``GCSession.promote``."""
+        """Store facts for later sessions; see ``GCSession.promote``."""
         if self._runtime.plugins.redacts:
             promotions = [self._redacted(each) for each in promotions]
         return facts.promote(promotions, session=self._runtime.store.session, locate=self._line_of)
 
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
-        """Find what is worth knowing later; see ``GCSession.propose``."""
+        """Find facts worth storing; see ``GCSession.propose``."""
         from gc_core.learning.extraction import WordedExtractor
         from gc_core.learning.proposals import proposals_for
 
@@ -53,7 +53,7 @@ class SessionFacts:
         return proposals_for(stated, facts, moments, self._runtime.store.session)
 
     def load(self, facts: FactStore, cap: int) -> None:
-        """Put what earlier sessions promoted at the end of the next request; see ``GCSession.load_facts``."""
+        """Place what earlier sessions stored at the end of the next request; see ``GCSession.load_facts``."""
         self._runtime.recorder.register(
             InstructionSource(name=_FACTS, policy=GCPolicy.PRESERVABLE, layer=_FACTS_LAYER, cap=cap)
         )
@@ -67,7 +67,7 @@ class SessionFacts:
     def _line_of(self, item: str) -> ByteRange:
         found = self._runtime.store.log.find(number_of(item))
         if found is None:
-            raise SourceError(f"no item {item!r} was ever logged; a fact needs one that tells it")
+            raise SourceError(f"no item {item!r} was ever logged; a fact needs an item that states it")
         return found[0]
 
     def _redacted(self, promotion: Promotion) -> Promotion:
@@ -80,7 +80,7 @@ class SessionFacts:
         return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
 
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
-        """Yield what users said, as far as no one went back after it, with the time at which it was said."""
+        """Yield what users said, unless it was rewound, with its time."""
         from gc_core.learning.proposals import Said
 
         state, log = self._runtime.state, self._runtime.store.log

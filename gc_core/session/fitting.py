@@ -1,4 +1,4 @@
-"""What is done when nothing else makes a request fit: blocks are shortened, the last resort, and the error."""
+"""Makes a request fit when collections did not: shortens blocks, takes the last resort, or raises the error."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class RequestFitter:
     Args:
         runtime: The session's.
         meter: Measures the window.
-        provider: Says whether the provider keeps the history, and cuts it itself.
-        task: Places the state of the task, which gives way last.
+        provider: Says whether the provider keeps the history, and shortens it itself.
+        task: Places the task state, which gives way last.
         collections: Runs the last resort and commits it.
 
     """
@@ -45,9 +45,9 @@ class RequestFitter:
 
     def make_it_fit(self) -> Steps[None]:
         """
-        Make the request fit. Before the last resort the state of the task is placed; where nothing else helps any more,
-        it gives way. What the last resort took the state tells in this request too, if there is room: with the next one
-        it would be news. Raises ContextOverflowError when nothing helps.
+        Make the request fit. The task state is placed before the last resort and gives way when nothing else helps.
+        What the last resort removed is covered by the state in this request too, if there is room. Raises
+        ContextOverflowError when nothing helps.
         """
         self._task.place()
         try:
@@ -61,11 +61,11 @@ class RequestFitter:
 
     def _shrink(self) -> Steps[None]:
         """
-        The last resort; raises ContextOverflowError when even that does not help. It may be needed twice: what waited
-        for a break takes effect with the first, and may be large.
+        Take the last resort; raises ContextOverflowError if it does not help. It may run twice: changes that waited for
+        a break take effect with the first pass, and may be large.
         """
         if self._provider.kept_at:
-            return  # the provider reads its own history, and cuts it itself
+            return  # the provider keeps the history and shortens it itself
         for _ in range(2 * self._runtime.config.auto_trigger):
             if self._meter.scheduler.fits(self._meter.moment()):
                 return
@@ -75,8 +75,8 @@ class RequestFitter:
 
     def shorten_blocks(self) -> Steps[None]:
         """
-        A block that has not been sent, and that would not fit whatever a collection took, is shortened before one: its
-        policy allows that, unless it is LOCKED, and the history need not leave for it.
+        Shorten blocks that have not been sent and would not fit whatever a collection removed. Their policy allows that
+        unless they are LOCKED, and no history has to leave for them.
         """
         moment = self._meter.moment()
         if self._provider.kept_at or not self._runtime.config.auto_trigger or self._meter.scheduler.fits(moment):
@@ -92,7 +92,7 @@ class RequestFitter:
                 self._collections.commit(collected)
 
     def last_resort(self, fit: int) -> Steps[None]:
-        """Take whatever may go until the request has at most so many tokens; nothing where that does not help."""
+        """Remove whatever may go until the request has at most ``fit`` tokens; change nothing if that does not help."""
         goal = self._meter.scheduler.overflow(self._meter.moment())
         with bound_collection():
             _log.info("last resort began", tokens=self._meter.moment().tokens, room_tokens=fit)
@@ -105,7 +105,7 @@ class RequestFitter:
                 self._collections.commit(collected)
 
     def overflow(self) -> ContextOverflowError:
-        """The error that names who holds the tokens."""
+        """Return the error that names the owners of the tokens."""
         back = sum(item.tokens for item in self._runtime.context.items() if item.id in self._runtime.state.undone)
         hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
         needed = self._meter.moment().taken
@@ -113,7 +113,7 @@ class RequestFitter:
         return ContextOverflowError(limit=self._runtime.config.usable, needed=needed, owners=self.owners(), hint=hint)
 
     def owners(self) -> dict[str, int]:
-        """Who holds the tokens: sources, for the conversation its turns, and leases."""
+        """Return the tokens by owner: sources, turns of the conversation, and leases."""
         owners: dict[str, int] = {"overhead of messages": self._runtime.context.budget.overhead}
         for source in self._runtime.context.budget.sources:
             entry = self._runtime.context.budget.entry(source.name)

@@ -1,4 +1,4 @@
-"""What a session can look up of its past, also for one that only reads it: recall, search and history."""
+"""Recall, search and history of a session, also for one opened for reading."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
 @attrs.frozen(kw_only=True)
 class HistoryEntry:
     """
-    Something that was done to the window.
+    A change of the window.
 
     Attributes:
-        place: Where the ledger holds it.
+        place: Its place in the ledger.
         time: Seconds since 1970.
         what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
-        text: What came of it, in words.
-        in_force: Of a collection or restored item: it has not been undone.
-        record: The whole of a collection, with its final texts; None for the others.
-        span: In which it was done, as ``trace-span`` in hex, where telemetry watched; else "".
+        text: The outcome, in words.
+        in_force: For a collection or restored item: it has not been undone.
+        record: The full record of a collection, with its final texts; None for others.
+        span: The telemetry span as ``trace-span`` in hex, if telemetry was active; otherwise "".
 
     """
 
@@ -57,7 +57,7 @@ class History:
 
     Args:
         runtime: The session's.
-        index_path: Where the search index lies; by default beside the log.
+        index_path: The path of the search index; by default beside the log.
 
     """
 
@@ -73,21 +73,21 @@ class History:
 
     def originals(self, reference: str) -> list[tuple[str, str]]:
         """
-        Return the items that a reference names, each with its original text. Raises SourceError
-        where there is none.
+        Return the items that a reference names, each with its original text. Raises SourceError if
+        there are none.
         """
         form = self._runtime.format
         return [(key, text_of(record, key, form)) for key, record in self._named(reference)]
 
     def contents(self, reference: str) -> tuple[Passage, ...]:
-        """Return what a reference names, part by part; see ``GCSession.contents``."""
+        """Return the parts of what a reference names; see ``GCSession.contents``."""
         form = self._runtime.format
         named = ((key, record, dict(parts_of(record, form))) for key, record in self._named(reference))
         return passages_of((key, record.turn, parts[key]) for key, record, parts in named if key in parts)
 
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
-        """Return what was ever said that matches; see ``GCSession.search``."""
-        # Opened again each time, in half a millisecond: an idle session holds no file open.
+        """Search everything that was ever said; see ``GCSession.search``."""
+        # Opened for each search, in half a millisecond: an idle session holds no file open.
         with contextlib.closing(
             SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format)
         ) as index:
@@ -103,7 +103,7 @@ class History:
         )
 
     def index_in_background(self) -> None:
-        """The search index of a session that is kept is filled after the append path, by a thread of its own."""
+        """Update the search index of a kept session in a thread of its own, after appending."""
         if self._runtime.store.temporary:
             return
         if self._indexer is None:
@@ -118,7 +118,7 @@ class History:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _named(self, item: str) -> list[tuple[str, LogRecord]]:
-        """Return the items that a reference names, with their records. Raises SourceError where there is none."""
+        """Return the items that a reference names, with their records. Raises SourceError if there are none."""
         if not isinstance(item, str):
             raise SourceError(f"item = {item!r}: expected a reference as text")
         named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
@@ -138,7 +138,7 @@ class History:
         return [(f"i{number}", found[1]) for number, found in known if found is not None]
 
     def _of_bytes(self, start: int, end: int) -> list[tuple[str, LogRecord]]:
-        """Of whole lines alone: a range that was made up may begin anywhere, and is refused."""
+        """Return whole lines only: a made-up range may begin anywhere, and is refused."""
         inside = end <= self._runtime.store.log.size
         records = [record for _, record in self._runtime.store.log.records(start, end)] if inside else []
         if not records:

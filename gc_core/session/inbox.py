@@ -19,15 +19,15 @@ from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
 
 class Inbox:
     """
-    Takes in what the host and the model say. Nothing here collects.
+    Takes in what the host and the model say. Collects nothing.
 
     Args:
         runtime: The session's.
         masking: Makes messages ready for the log.
-        on_arrival: Sees what arrived before anybody is told of it.
+        on_arrival: Called with what arrived, before the listeners.
 
     Attributes:
-        held: How often the host has said how strongly something is held: a plan that was made before may not hold.
+        held: Counts changes of policies and pins: a plan made before the last one is stale.
 
     """
 
@@ -36,7 +36,7 @@ class Inbox:
         self._masking = masking
         self._on_arrival = on_arrival
         self._sent_items: int | None = None
-        """Number of the newest item in the last request; None before this process made one."""
+        """Number of the newest item in the last request; None until this process has sent one."""
         self.held = 0
 
     def append(self, message: object, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -51,12 +51,12 @@ class Inbox:
         return self._arrived(self._runtime.recorder.take(payload, policy, self._runtime.plugins.classify, given))
 
     def place_waiting(self) -> None:
-        """Close open calls, and place the blocks that wait at the end."""
+        """Close open calls, and place the waiting blocks at the end."""
         for taken in self._runtime.recorder.prepare():
             self._arrived(taken)
 
     def give(self, source: str, texts: Mapping[str, str]) -> None:
-        """Take new versions of a source's named texts, for the end of the next request."""
+        """Set new versions of a source's named texts, for the end of the next request."""
         before = self._runtime.context
         self._runtime.recorder.give(self._masking.name(source), self._masking.texts(texts), self._is_unread)
         if self._runtime.context is not before:
@@ -71,7 +71,7 @@ class Inbox:
         self._runtime.recorder.register(attrs.evolve(source, name=self._masking.name(source.name)))
 
     def set_pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
-        """Pin a turn or an item, or release it. Raises SourceError for what is neither."""
+        """Pin a turn or an item, or unpin it. Raises SourceError for anything else."""
         if (turn is None) == (item is None):
             raise SourceError(f"pin takes a turn or an item; got turn={turn!r}, item={item!r}")
         if turn is not None and (type(turn) is not int or turn < 0):
@@ -82,7 +82,7 @@ class Inbox:
         self._runtime.recorder.pin(turn, item, pinned=pinned)
 
     def set_policy(self, item: str, policy: GCPolicy) -> None:
-        """Change how strongly a resident item is held."""
+        """Change the policy of a resident item."""
         check_policy(policy, SourceError)
         self.resident(item)
         self.held += 1
@@ -90,25 +90,25 @@ class Inbox:
         self._runtime.budget_changed()
 
     def set_objective(self, text: str) -> None:
-        """Set what the agent is after; see ``GCSession.objective``."""
+        """Set the objective; see ``GCSession.objective``."""
         if not isinstance(text, str):
             raise SourceError(f"objective = {text!r:.200}: expected a text")
         if text != self._runtime.state.objective.given:
             self._runtime.recorder.aim(self._masking.text(text))
 
     def resident(self, item: str) -> Item:
-        """Return a resident item. Raises SourceError when there is no this id."""
+        """Return a resident item. Raises SourceError when there is no item with this id."""
         found = self._runtime.context.find(item)
         if found is None:
             raise SourceError(f"item {item!r} is not in the window")
         return found
 
     def note_sent(self) -> None:
-        """A request has been rendered with all that is in the window."""
+        """Note that a request with everything in the window has been rendered."""
         self._sent_items = self._runtime.context.cursor.items
 
     def is_unsent(self, item: Item) -> bool:
-        """Return whether no request had the item; of what another process may have sent that is not known."""
+        """Return whether no request of this process contained the item."""
         if self._sent_items is None:
             return not self._runtime.state.sent
         return number_of(item.id) > self._sent_items
@@ -116,14 +116,14 @@ class Inbox:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _is_unread(self, item: Item) -> bool:
-        """Return the same, and no reply stands after it: the host may have sent what no ``pre_send`` gave."""
+        """Return whether the item is unsent and no reply follows it: the host may have sent it without ``pre_send``."""
         messages = self._runtime.context.messages
         newest = next((message for message in reversed(messages) if message.role is Role.ASSISTANT), None)
         replied = 0 if newest is None else max(number_of(each.id) for each in newest.items)
         return self.is_unsent(item) and number_of(item.id) > replied
 
     def _arrived(self, taken: Taken) -> Taken:
-        """Announce what arrived; it is logged and in the window."""
+        """Announce what arrived; it is already logged and in the window."""
         self._on_arrival(taken)
         events = self._runtime.events
         for repair in taken.arrival.repairs:
@@ -137,6 +137,6 @@ class Inbox:
 
 
 def check_policy(policy: object, error: type[GCError]) -> None:
-    """Raise this error for what is no policy."""
+    """Raise this error for anything that is not a policy."""
     if not isinstance(policy, GCPolicy):
         raise error(f"policy = {policy!r}: expected a GCPolicy")

@@ -1,4 +1,4 @@
-"""What the host says, in plain JSON values and without the secrets that plugins know."""
+"""Converts what the host says to plain JSON values, without the secrets that plugins recognise."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from gc_core.values.messages import Payload
 
 
 class Masking:
-    """Makes what arrives ready for the log."""
+    """Prepares what arrives for the log."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     def message(self, message: object) -> Payload:
-        """Return a message of the conversation as it is logged: as middleware leaves it, then without secrets."""
+        """Return a message as it is logged: after middleware, and without secrets."""
         plugins = self._runtime.plugins
         if not plugins.processes:
             return self.plain(message)
         return self.plain(processed(_plain(message), plugins, self._runtime.format))
 
     def plain(self, message: object) -> Payload:
-        """Return the message in plain JSON values, without secrets. Raises MessageError when it is none."""
+        """Return the message in plain JSON values, without secrets. Raises MessageError for anything else."""
         plugins, plain = self._runtime.plugins, _plain(message)
         keys = provider_named(self._runtime.format.name).keys
         return without_secrets(plain, plugins.redact, keys) if plugins.redacts else plain
@@ -44,7 +44,7 @@ class Masking:
         return plugins.redact(text) if plugins.redacts else text
 
     def texts(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """Named texts without secrets, in the names too."""
+        """Return named texts without secrets, also in their names."""
         plugins = self._runtime.plugins
         return without_secret_names(texts, plugins.redact) if plugins.redacts else dict(texts)
 
@@ -56,8 +56,8 @@ class Masking:
 
 def _plain(message: object) -> Payload:
     """
-    Return a copy in plain JSON values, so that no one can change it from outside; SDK objects say
-    themselves as dicts.
+    Return a copy in plain JSON values, so that it cannot be changed from outside; SDK objects are
+    converted to dicts.
     """
     if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
         raise MessageError(f"expected a message as a dict or an SDK object, got {type(message).__name__}")
@@ -73,7 +73,7 @@ def _plain(message: object) -> Payload:
 
 def _as_dict(value: Any) -> Any:
     if hasattr(value, "model_dump"):
-        # The SDKs' models hold values that pydantic never validated; its warnings about them say nothing.
+        # The SDKs' models hold values that pydantic never validated; its warnings about them are meaningless.
         return value.model_dump(mode="json", exclude_none=True, warnings=False)
     if isinstance(value, Mapping):
         return dict(value)

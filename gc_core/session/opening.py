@@ -1,4 +1,4 @@
-"""What a session is made of: the host's objects beside its configuration, and its files, begun or opened again."""
+"""What a session is made from: the host's objects, the configuration, and the files, new or opened again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from gc_core.values.protocols import (
 
 @attrs.frozen(kw_only=True)
 class Host:
-    """What the host gives as objects."""
+    """The objects that the host gives."""
 
     strategy: tuple[GCStrategy | str, ...] = ()
     summarizer: Summarizer | AsyncSummarizer | None = None
@@ -47,7 +47,7 @@ class Host:
 
 @attrs.frozen(kw_only=True)
 class Parts:
-    """What plugins and configuration give a session, before there are files."""
+    """The objects that plugins and the configuration give, before there are files."""
 
     plugins: Plugins
     strategies: tuple[Named, ...]
@@ -58,7 +58,7 @@ class Parts:
 
     @classmethod
     def of(cls, settings: Settings, host: Host) -> Parts:
-        """Raises ConfigError for a name that nothing offers, and for options that are wrong."""
+        """Resolve the names. Raises ConfigError for an unknown name and for wrong options."""
         config, plugins = settings.config, host.plugins or Plugins.discover()
         plugins.check_options(config.strategies)
         parts = cls(
@@ -84,8 +84,8 @@ def arranged(
     recalls: bool = True,
 ) -> tuple[Settings, Host]:
     """
-    Return the settings of a new session, and what its host gives, with the strategies that were asked for. Raises
-    ConfigError for what cannot be.
+    Return the settings of a new session and the host's objects, with the requested strategies resolved. Raises
+    ConfigError for invalid settings.
     """
     config = checked_config(config)
     check_model(model)
@@ -104,7 +104,7 @@ def arranged(
 def requested_strategies(
     strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
 ) -> tuple[GCStrategy | str, ...]:
-    """Return the strategies that were given, or those of the configuration. Raises ConfigError for what is none."""
+    """Return the strategies that were given, or the configured ones. Raises ConfigError for anything else."""
     if strategy is None:
         return config.strategy
     given = (strategy,) if isinstance(strategy, (str, GCStrategy)) else _several(strategy)
@@ -120,7 +120,7 @@ def requested_strategies(
 
 
 def _several(strategies: object) -> tuple[Any, ...]:
-    """Return what is in a list of strategies, unchecked; anything else is sent by itself."""
+    """Return the elements of a list of strategies, unchecked; a single strategy makes a list of one."""
     if isinstance(strategies, Iterable) and not isinstance(strategies, (Mapping, type)):
         return tuple(strategies)
     return (strategies,)
@@ -129,7 +129,7 @@ def _several(strategies: object) -> tuple[Any, ...]:
 def checked_config(config: object) -> GCConfig:
     """
     Return the configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1
-    %, which one collection may ask for and no session can mean.
+    %, which a single collection may have but not a session.
     """
     if config is None:
         return GCConfig()
@@ -143,19 +143,19 @@ def checked_config(config: object) -> GCConfig:
 
 
 def object_type_names(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
-    """Types of what was given as objects: no file holds them."""
+    """The types of what was given as objects, which files do not keep."""
     given = (*(each for each in chosen if not isinstance(each, str)), *(() if summarizer is None else (summarizer,)))
     return tuple(type(each).__name__ for each in given)
 
 
 def with_strategy_names(config: GCConfig, chosen: Sequence[GCStrategy | str]) -> GCConfig:
-    """Strategies given by name are part of the configuration, as if they stood there."""
+    """Treat strategies given by name as if the configuration named them."""
     names = tuple(each for each in chosen if isinstance(each, str))
     return attrs.evolve(config, strategy=names) if names and len(names) == len(chosen) else config
 
 
 def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
-    """Who writes summaries: the host's object, the extract, or what the configuration names."""
+    """Return the summarizer: the host's object, the extract, or the configured one."""
     from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
     from gc_core.summaries.validation import SummaryValidator
 
@@ -181,29 +181,29 @@ def answering_of(host: Host, settings: Settings, plugins: Plugins) -> Answering:
 
 
 def profile_of(config: GCConfig, plugins: Plugins) -> ProfileChoice:
-    """Return the compression profile that the configuration names. Raises ConfigError for one that nothing offers."""
+    """Return the configured compression profile. Raises ConfigError for an unknown name."""
     name = config.compression_profile
     return ProfileChoice(None if name == AUTO else plugins.profile(name))
 
 
 def checkpoints_in(directory: Path, settings: Settings, plugins: Plugins) -> Checkpoints:
-    """Return where the configuration keeps the checkpoints of a directory. Raises ConfigError where it cannot."""
+    """Return the configured backend for checkpoints of a directory. Raises ConfigError if there is none."""
     name = settings.config.memory_backend
     return Checkpoints(plugins.memory_backend(name, directory), name, plugins.guarded)
 
 
 def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
-    """Return the files of a new session. Raises LogError where there is one already."""
+    """Create the files of a new session. Raises LogError if the directory holds one."""
     store = Store(None if directory is None else Path(directory))
     if store.is_used:
         store.close()
-        raise LogError(f"{directory} holds a session already; GCSession.open() goes on with it")
+        raise LogError(f"{directory} already holds a session; GCSession.open() continues it")
     store.begin(format)
     return store
 
 
 def reopened(directory: Path) -> Store:
-    """Return the files of a session, mended. Raises LogError where there is none."""
+    """Return the files of an existing session, repaired. Raises LogError if there is none."""
     if not (directory / FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
     store = Store(directory)

@@ -1,4 +1,4 @@
-"""What code beside a session may know of it: tools for the model, a worker, telemetry, the contract kit."""
+"""What code beside a session may use: tools for the model, a worker, telemetry, the contract kit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from gc_core.window.view import Protection
 
 @attrs.frozen
 class WindowPort:
-    """A session from beside it: enough to look at the window, to count as the session does, and to observe it."""
+    """
+    Access to a session from outside its calls: to read the window, to count as the session does,
+    and to observe it.
+    """
 
     _core: SessionCore = attrs.field(repr=False)
 
@@ -34,17 +37,17 @@ class WindowPort:
 
     @property
     def context(self) -> Context:
-        """The window. Read it, and change nothing."""
+        """The window; read-only."""
         return self._core.runtime.context
 
     @property
     def counter(self) -> TokenCounter:
-        """What counts the session's tokens."""
+        """The token counter."""
         return self._core.runtime.counter
 
     @property
     def open_calls(self) -> Sequence[OpenCall]:
-        """Calls that wait for their results."""
+        """The calls that wait for their results."""
         return self._core.runtime.context.open_calls
 
     @property
@@ -54,13 +57,13 @@ class WindowPort:
 
     @property
     def most_tokens(self) -> int:
-        """Tokens that a request may have at most, as the budget counts them, beside what is leased."""
+        """The most tokens that a request may have besides leases, as the budget counts."""
         meter = self._core.meter
         return meter.scheduler.fit(meter.moment())
 
     @property
     def blocks(self) -> Blocks:
-        """Enrichment and memory: what waits for the next request, and the newest that stand in the window."""
+        """Enrichment and memory blocks: those waiting for the next request, and the newest in the window."""
         return self._core.runtime.state.blocks
 
     def find(self, item: str) -> Item | None:
@@ -68,38 +71,38 @@ class WindowPort:
         return self._core.runtime.context.find(item)
 
     def estimate(self, tokens: int) -> int:
-        """So many tokens of the budget as the provider counts them, as far as its reports tell."""
+        """Convert this many tokens of the budget to the provider's count, as calibrated by its reports."""
         return self._core.runtime.state.calibration.estimate(tokens)
 
     # -- collecting ------------------------------------------------------------------------------------------------
 
     @property
     def suggestions(self) -> RecallSuggestions:
-        """What is missed in the window."""
+        """Suggests what to recall."""
         return self._core.suggestions
 
     @property
     def answering(self) -> Answering:
-        """Who writes the session's summaries, and checks them."""
+        """The summarizer with its checks."""
         return self._core.collections.answering
 
     @property
     def collector(self) -> Collector:
-        """What carries out collections."""
+        """Carries out collections."""
         return self._core.collections.collector
 
     @property
     def scoring(self) -> Scoring:
-        """Who scores importance."""
+        """Scores importance."""
         return self._core.collections.scoring
 
     def search_cold(self, query: str, limit: int) -> tuple[ColdText, ...]:
-        """Return what left the window, as a strategy searches it."""
+        """Search what left the window, as a strategy does."""
         return self._core.archive.search_cold(query, limit)
 
     @property
     def protection(self) -> Protection:
-        """What no strategy may take."""
+        """What no strategy may remove."""
         return self._core.meter.protection
 
     # -- observing -------------------------------------------------------------------------------------------------
@@ -116,12 +119,12 @@ class WindowPort:
 
     @property
     def tokens_sent(self) -> int:
-        """Tokens of the request that was sent last, uncalibrated; 0 before the first."""
+        """Tokens of the last request, uncalibrated; 0 before the first."""
         return self._core.meter.raw_sent
 
     @property
     def lock(self) -> threading.RLock:
-        """Held by the call that is inside the session."""
+        """The lock that a running call holds."""
         return self._core.gate.lock
 
     @property
@@ -131,22 +134,22 @@ class WindowPort:
 
     @property
     def is_inherited(self) -> bool:
-        """Whether this process is a forked child of the one that opened the session."""
+        """True if this process is a forked child of the one that opened the session."""
         return self._core.runtime.store.is_inherited
 
     @property
     def observer(self) -> Watch:
-        """Who sees the session's calls, events, records and summaries."""
+        """Observes the session's calls, events, records and summaries."""
         return self._core.runtime.events.observer
 
     def observe(self, observer: Watch) -> None:
-        """Let this one see them from now on."""
+        """Set the observer."""
         self._core.observe(observer)
 
     def entered(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """Inside, no other thread calls the session. Raises SessionClosedError."""
+        """Keep other threads out of the session. Raises SessionClosedError."""
         return self._core.gate.entered(name)
 
     def logged(self) -> contextlib.AbstractContextManager[object]:
-        """Inside, log records name the session."""
+        """Make log records name the session."""
         return bound(self._core.gate.scope)

@@ -1,4 +1,4 @@
-"""What the provider does with a session's history: whether it keeps it, and what it cleared from a request."""
+"""Tracks the provider's side of the history: whether it stores it, and what it cleared from a request."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gc_core.values.results import GCResult, Goal
 
 class ProviderState:
     """
-    Follows what replies tell of the history, and what the host tells. Remembered by this object alone.
+    Follows what replies and the host say about the history at the provider. Kept by this object only.
 
-    What the provider left out of the last request counts as it counts it. Where it keeps the history there is nothing
-    to collect here (R5).
+    What the provider left out of the last request counts as it counts it. If the provider stores the history, nothing
+    is collected here (R5).
 
     Attributes:
-        kept_at: Where the provider keeps the history; "" when it does not.
+        kept_at: Where the provider stores the history; "" if it does not.
 
     """
 
@@ -35,24 +35,24 @@ class ProviderState:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What requests carry of ``GCConfig.provider_edits``."""
+        """The options that requests carry for ``GCConfig.provider_edits``."""
         config = self._runtime.config
         spared = [name for name, policy in config.tool_policies().items() if policy is not GCPolicy.EPHEMERAL]
         return self._server_side.options(config.at_provider, config.usable, spared)
 
     def set_edits(self, context_management: Mapping[str, Any]) -> None:
-        """Take the ``context_management`` that the host sends; see ``GCSession.provider_edits``."""
+        """Set the ``context_management`` that the host sends; see ``GCSession.provider_edits``."""
         self._server_side.config({}, context_management)
         self._host_edits = context_management
 
     def note_reply(self, reply: object) -> None:
-        """Before a reply is taken: what it tells of the request that it answers, and of where the history lives."""
+        """Read, before the reply is taken, what it says about its request and about where the history is stored."""
         self._note_cleared(self._runtime.format.server_edits(reply))
         kept_at = self._runtime.format.history_elsewhere(reply)
         self.kept_at = self.kept_at if kept_at is None else kept_at
 
     def cannot_collect(self, goal: Goal) -> GCResult:
-        """Return the result of the collection that is not even tried."""
+        """Return the result of a collection that is not attempted."""
         tokens = self._runtime.context.budget.total
         return GCResult(
             reason=goal.reason,

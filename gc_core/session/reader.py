@@ -1,4 +1,4 @@
-"""A session as its files tell it, without its lock: another process may be writing it meanwhile."""
+"""A session read from its files, without its lock: another process may be writing it meanwhile."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 class SessionReader:
     """
-    Recall, search, history and export of a session at the moment at which it was opened.
+    Recall, search, history and export of a session as it was when it was opened.
 
-    Takes no lock and changes nothing, also where nothing may be written: the search index beside the log is used when
-    it can be written, else one is made and thrown away. What would change the session raises LogError.
+    Takes no lock and changes nothing, so it works where writing is not allowed: the search index beside the log is used
+    if it can be written, otherwise a temporary one is made. Methods that would change the session raise LogError.
 
     Args:
         directory: The session's.
 
     Raises:
-        LogError: There is not a session, or its files cannot be read or do not fit together.
+        LogError: There is no session, or its files cannot be read or contradict each other.
 
     """
 
@@ -70,41 +70,40 @@ class SessionReader:
 
     @property
     def format(self) -> str:
-        """Name of the provider's message shape, ``"openai"`` for instance."""
+        """The name of the provider's message shape, for example ``"openai"``."""
         return self._runtime.format.name
 
     @property
     def directory(self) -> Path:
-        """Where the session's files lie."""
+        """The directory of the session's files."""
         return self._runtime.directory
 
     @synchronized
     def recall(self, item: str) -> str:
         """
-        Return the original text of an item, as it arrived: resident or not, also of an earlier life of the session.
-
-        Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the whole text
-        of a stub or trace that names one. What a range names is told item by item. Raises SourceError when the id was
-        never given, LogError when no line stands at the bytes.
+        Return the original text of an item as it arrived, whether it is resident or not, also from an earlier life of
+        the session. Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the
+        whole text of a stub or trace that names one. A range is returned item by item. Raises SourceError for an id
+        that was never given, LogError when there is no line at the bytes.
         """
         return self._history.recall(item)
 
     @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
-        Return what a reference of a long stretch names, part by part, at most 20 of them: each with a reference of its
-        own, to ``recall`` the one that is wanted instead of all. Takes what ``recall`` takes, and raises what it
-        raises.
+        Return the parts of what a long reference names, at most 20: each with a reference of its own, so that one can
+        be recalled instead of all. Takes what ``recall`` takes, and raises what it raises.
         """
         return self._history.contents(reference)
 
     @synchronized
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """
-        Return what was ever said that matches, best first, at most ``limit`` (10): see ``SearchIndex.search``.
+        Search everything that was ever said; return at most ``limit`` (10) hits, best first: see
+        ``SearchIndex.search``.
 
-        Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. Over finished sessions
-        see ``gc_core.search_sessions``.
+        Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. For finished sessions see
+            ``gc_core.search_sessions``.
         """
         return self._history.search(query, **filters)
 
@@ -116,25 +115,26 @@ class SessionReader:
     @synchronized
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
         """
-        Keep facts, decisions and constraints for later sessions, each with the item of this one that tells it; before
-        ``close``. All or none. Raises SourceError when an item was never logged, LogError when one names a fact that
-        does not live, or they cannot be written.
+        Store facts, decisions and constraints for later sessions, each with the item of this one that states it; call
+        it before ``close``. Stores all or none. Raises SourceError when an item was never logged, LogError when one
+        names a fact that does not exist any more, or when they cannot be written.
         """
         return self._facts.promote(facts, promotions)
 
     @synchronized
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
         """
-        Return what this session's users said that is worth knowing later, compared with what is known: additions,
-        updates, deletions, and what is left as it is. Nothing is written: hand what you confirm to ``accept``.
+        Propose facts that this session's users stated and that are worth keeping, compared with the known ones:
+        additions, updates, deletions, and those left as they are. Nothing is written: pass what you confirm to
+        ``accept``.
 
-        Reads the whole log. What was accepted before, or said before a fact was, is not proposed again; what you
-        passed over is. Raises LogError when the log cannot be read, SourceError when the extractor names an item that
-        no user said.
+        Reads the whole log. A fact that was accepted before, or that is newer than the statement, is not proposed
+        again; one that you ignored is. Raises LogError when the log cannot be read, SourceError when the extractor
+        names an item that is not a user's.
 
         Args:
-            facts: What is known; read again with ``FactStore(path)`` where another session may have promoted.
-            extractor: Finds the statements, for instance by a model; by default ``WordedExtractor``.
+            facts: The known facts; read them again with ``FactStore(path)`` if another session may have stored some.
+            extractor: Finds the statements, for example with a model; by default ``WordedExtractor``.
 
         """
         return self._facts.propose(facts, extractor)
@@ -142,30 +142,30 @@ class SessionReader:
     @synchronized
     def accept(self, facts: FactStore, proposals: Iterable[Proposal]) -> tuple[FactChange, ...]:
         """
-        Carry out what ``propose`` proposed, as ``promote`` does: all or none, and in their order.
+        Store what ``propose`` proposed, as ``promote`` does: all or none, in order.
 
-        Raises LogError, with nothing written, when another session has changed one of the facts since; propose again.
+        Raises LogError, with nothing written, when another session has changed one of the facts meanwhile; propose
+        again then.
         """
         return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
     def originals(self, references: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         """
-        Return each item that the references name, with its original text: see ``recall``.
+        Return the items that the references name, each with its original text: see ``recall``.
 
         Raises SourceError, naming the reference, when one of them names nothing that was ever logged.
         """
         return tuple(found for reference in references for found in self._history.originals(reference))
 
     def window(self) -> Request:
-        """Return the request as it is. What waits for the next one is not in the files."""
+        """Return the current request. Blocks that wait for the next one are not in the files."""
         return self._runtime.context.render()
 
     def whole(self) -> Request:
         """
-        Return every message of the log as it arrived, also those that were taken back, after the newest system and
-        tools.
+        Return every message of the log as it arrived, including rewound ones, after the newest system text and tools.
 
-        Enrichment, memory blocks and synthetic results are no messages of the log.
+        Enrichment, memory blocks and synthetic results are not messages of the log.
         """
         state = self._runtime.state
         messages = [
@@ -176,7 +176,7 @@ class SessionReader:
         return state.format.request(system=texts, tools=head.schemas, messages=messages, tokens=0)
 
     def account(self) -> LedgerAccount:
-        """Return the accounts with the provider's prompt cache, call by call."""
+        """Return the usage of the provider's prompt cache, call by call."""
         return LedgerAccount(self._runtime.store.ledger, self._runtime.settings.format)
 
     def close(self) -> None:
@@ -191,11 +191,12 @@ class SessionReader:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it; a forked child leaves it to its parent."""
+        """Close the reader; a forked child leaves that to its parent."""
         if not self._runtime.store.is_inherited:
             self.close()
 
-    # -- what would change the session: each raises LogError -------------------------------------------------------
+    # -- calls that would change the session: each raises LogError
+    # -------------------------------------------------------
 
     def undo(self) -> NoReturn:
         """Raises LogError."""
@@ -230,11 +231,11 @@ class SessionReader:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise LogError(f"{self.directory} was opened for reading alone")
+        raise LogError(f"{self.directory} was opened for reading only")
 
 
 class _Index:
-    """Where the search index lies: beside the log where that can be written, else in a folder that is thrown away."""
+    """The place of the search index: beside the log if that can be written, otherwise a temporary directory."""
 
     def __init__(self, directory: Path, temporary: contextlib.ExitStack) -> None:
         self._directory = directory
@@ -242,7 +243,7 @@ class _Index:
         self._path: Path | None = None
 
     def path(self) -> Path:
-        """Found once."""
+        """The path; determined once."""
         if self._path is None:
             self._path = self._found()
         return self._path
@@ -256,9 +257,9 @@ class _Index:
 
 def _end_at_one_moment(store: Store) -> None:
     """
-    Leave out what the ledger says of a log that is longer than it was seen: it was written since.
+    Ignore what the ledger says of a log longer than the one seen: it was written since.
 
-    The log was opened first, so what the ledger lacks of that log was not written then either.
+    The log was opened first, so what the ledger lacks of it was not written then either.
     """
     newest = store.newest_checkpoint()
     for place, entry in store.ledger.entries(0 if newest is None else newest.at.ledger):

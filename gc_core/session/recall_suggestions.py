@@ -1,4 +1,4 @@
-"""What is missed in the window: names whose only carriers were collected, and calls that were answered before."""
+"""Suggests what to recall: names whose only carriers were collected, and calls that were answered before."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from gc_core.values.sources import ENRICHMENT
 from gc_core.window.view import WindowView
 
 MOST_SUGGESTED = 3
-"""Suggestions made at once."""
+"""The most suggestions at once."""
 
 MOST_LOOKED_UP = 8
-"""Names of one step that are searched for, those of calls first and the longest first."""
+"""The most names of one step to search for, those of calls first and the longest first."""
 
 RECALLED = "recalled"
-"""Name of the enrichment under which ``auto_expand`` brings texts back."""
+"""The enrichment in which ``auto_expand`` brings texts back."""
 
-_HITS = 10  # of a name, among which its carrier is chosen: each is read in the log
-_MOST_CALLS = 40  # that name a file: where there are more, no one looks whether one of them changed it
-_RESULTS_WITHIN = 64  # items after a call among which its result is looked for
-_BEFORE_CHARS = 400  # of an excerpt, before the name that it is shown for
+_HITS = 10  # hits per name, among which its carrier is chosen: each is read from the log
+_MOST_CALLS = 40  # calls that name a file: with more, none is checked for having changed it
+_RESULTS_WITHIN = 64  # items after a call that may be its result
+_BEFORE_CHARS = 400  # characters of an excerpt before the name it is shown for
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
-# Enrichment is none of them: what was recalled before is a copy.
+# Enrichment is excluded: what was recalled before is a copy.
 _WORTH = {
     kind.value: worth
     for worth, kind in enumerate(
@@ -47,12 +47,12 @@ _WORTH = {
 @attrs.frozen(kw_only=True)
 class Suggestion:
     """
-    An item that was collected and that is needed next, as it seems.
+    A collected item that seems to be needed next.
 
     Attributes:
         item: Its id, for ``recall`` or ``restore``.
-        reason: Why, in words.
-        names: Names that the agent or the user used and that no other item in the window shows; it has them all.
+        reason: The reason, in words.
+        names: Names that the agent or the user used and that only this item contains.
         tokens: Tokens of its original text.
 
     """
@@ -64,55 +64,54 @@ class Suggestion:
 
 
 class Suggestible(Protocol):
-    """A session that can be asked what is missed in its window."""
+    """A session that can be asked for suggestions."""
 
     @property
     def port(self) -> SuggestionPort:
-        """What code beside the session may know."""
+        """Access from outside the session's calls."""
 
 
 class SuggestionPort(Protocol):
-    """Where a session keeps its suggestions."""
+    """Access to a session's suggestions."""
 
     @property
     def suggestions(self) -> RecallSuggestions:
-        """What is missed in the window."""
+        """Suggests what to recall."""
 
 
 def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     """
-    Return what of the collected is needed next, as far as the newest words tell, at most three items, the most needed
-    first.
+    Return the collected items that are needed next, judging by the newest words: at most three, the most needed first.
 
-    The newest words are what a user said since the agent's last step, else that step. A call of it that waits for its
-    result and was answered before comes first, when it reads a file that no call has named since. Then the names that
-    are said or called there and that nothing else in the window shows: each leads to the newest item that carried it,
-    a tool's result rather than a mention; names that are new lead nowhere. Nothing changes; costs a dozen searches at
-    most, and the first search of a session without a directory makes its index.
+    The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
+    was answered before comes first, if it reads a file that no call has named since. Then the names that are said or
+    called there and that nothing else in the window contains: each leads to the newest item that carried it, a tool's
+    result rather than a mention; new names lead nowhere. Nothing changes. It takes a dozen searches at most, and the
+    first search of a session without a directory builds its index.
     """
     return session.port.suggestions.suggest()
 
 
 def auto_expand(session: Suggestible, cap: int = 2_000) -> tuple[Suggestion, ...]:
     """
-    Put what is suggested at the end of the next request, as the enrichment ``recalled``; returns what was put there.
+    Place the suggested texts at the end of the next request, as the enrichment ``recalled``; return the suggestions.
 
-    Call it before ``pre_send``, when the results are appended, or let the session do so (``auto_expand = true``). Of
-    long texts the part around the names is shown; all together have at most ``cap`` tokens, and at most a quarter of
-    the window. Where nothing is suggested, nothing changes. Raises ConfigError for a cap below 1.
+    Call it before ``pre_send``, after appending results, or let the session do so (``auto_expand = true``). Long texts
+    are shown around the names; all together take at most ``cap`` tokens, and at most a quarter of the window. Without
+    suggestions nothing changes. Raises ConfigError for a cap below 1.
     """
     return session.port.suggestions.expand(cap)
 
 
 class RecallSuggestions:
     """
-    Finds what is missed in the window: names whose only carriers were collected, calls that were answered before.
+    Finds what is missing from the window: names whose only carriers were collected, calls that were answered before.
 
     Args:
         runtime: The session's.
         gate: Lets one call in at a time.
         history: Searches the log.
-        recall: Reads an original, of a session before this one too.
+        recall: Reads an original, also of an earlier session.
         view: The window as a strategy sees it.
         inbox: Takes what is brought back.
 
@@ -136,7 +135,7 @@ class RecallSuggestions:
         self._inbox = inbox
 
     def suggest(self) -> tuple[Suggestion, ...]:
-        """Return what is needed next, the most needed first; see ``suggest_recall``."""
+        """Return suggestions, the most needed first; see ``suggest_recall``."""
         items = tuple(self._runtime.context.items())
         with self._gate.call("view"):
             step = _newest(self._view().units)
@@ -155,7 +154,7 @@ class RecallSuggestions:
         return (*repeated, *carried)[:MOST_SUGGESTED]
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
-        """Put what is suggested at the end of the next request; see ``auto_expand``."""
+        """Place the suggested texts at the end of the next request; see ``auto_expand``."""
         if type(cap) is not int or cap < 1:
             raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
         suggested = self.suggest()
@@ -180,10 +179,7 @@ class RecallSuggestions:
             return self._history.search(query, **filters)
 
     def _carriers(self, names: Sequence[str], *, before: int, whole: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-        """
-        Return the names by the collected item that carries them best; a part of a name that was found is not looked
-        for.
-        """
+        """Return the names by the collected item that carries them best; parts of a name already found are skipped."""
         found: dict[str, tuple[str, ...]] = {}
         looked_up = 0
         for name in names:
@@ -200,7 +196,7 @@ class RecallSuggestions:
         return found
 
     def _answered_before(self, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
-        """Collected results that still answer a waiting call of the step, each with the reason."""
+        """Yield the collected results that still answer a waiting call of the step, each with the reason."""
         answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
         for call in step.items:
             if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
@@ -210,7 +206,7 @@ class RecallSuggestions:
                     yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
 
     def _same_call(self, call: Item, *, before: int) -> Hit | None:
-        """Return the last call before that named the file, if it is the same call, verbatim."""
+        """Return the last earlier call that named the file, if it is the same call, verbatim."""
         file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
         hits = self._search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
         calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and number_of(hit.item) < before]
@@ -220,7 +216,7 @@ class RecallSuggestions:
         return last if last.tool == call.name and self._recall(last.item) == call.text else None
 
     def _result_of(self, call: Hit) -> str:
-        """Id of the result that answers a call, by the ids of the log; "" when there is none or it failed."""
+        """Return the id of the result that answers a call, by the ids of the log; "" if there is none or it failed."""
         log, form = self._runtime.store.log, self._runtime.format
         record = log.read(call.bytes)
         called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
@@ -240,8 +236,8 @@ class RecallSuggestions:
 
     def _excerpt(self, suggestion: Suggestion, most: int) -> str:
         """
-        Return the text under a line that says whose it is, in this many tokens; of a long one the
-        part with the names.
+        Return the text under a line that names its item, in at most this many tokens; of a long text the part around
+        the names.
         """
         text = self._recall(suggestion.item)
         head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
@@ -253,7 +249,7 @@ class RecallSuggestions:
 
 
 def _newest(units: Sequence[Unit]) -> Unit | None:
-    """Return the unit whose words tell what is needed next; None where the agent has not answered yet."""
+    """Return the unit whose words decide what is needed next; None before the agent has answered."""
     step = next((unit for unit in reversed(units) if unit.is_step), None)
     if step is None:
         return None
@@ -263,9 +259,9 @@ def _newest(units: Sequence[Unit]) -> Unit | None:
 
 def _missing(items: Sequence[Item], step: Unit) -> list[str]:
     """
-    Return names that the step says or calls and no other item shows, those of calls first, the longest first.
+    Return names that the step says or calls and no other item contains, those of calls first, the longest first.
 
-    Directories and paths relative to somewhere are left out: they stand in many texts and tell little.
+    Directories and relative paths are left out: they occur in many texts and say little.
     """
     said = [item for item in step.items if item.kind in _SAID]
     own = {item.id for item in step.items if item.kind in _SAID or item.kind is ItemKind.THINKING}
@@ -278,15 +274,15 @@ def _missing(items: Sequence[Item], step: Unit) -> list[str]:
 
 def _carries(text: str, name: str) -> bool:
     """
-    Return whether the name stands in the text letter by letter, not as a piece of a longer word.
+    Return whether the text contains the name exactly, not as part of a longer word.
 
-    Looked at here, in the few best hits: a search for it as an entity reads thousands of others where none has it.
+    Checked here, for the few best hits: a search for it as an entity would read thousands of others.
     """
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
-    """Return whether it was collected, and is not a copy that was recalled before."""
+    """Return whether the item was collected, and is not a copy that was recalled before."""
     return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES
 
 
@@ -295,13 +291,13 @@ def _worth(hit: Hit) -> tuple[int, int]:
 
 
 def _is_read(call: Item) -> bool:
-    """Return whether it reads one file, by its name and arguments."""
+    """Return whether the call reads one file, by its name and arguments."""
     did = ToolCall.of(call)
     return did.kind is CallKind.READ and bool(did.files)
 
 
 def _start(text: str, names: Sequence[str], before: int) -> int:
-    """Return the beginning of a line at most this many characters before the first of the names."""
+    """Return the start of a line at most this many characters before the first of the names."""
     place = min((at for at in map(text.find, names) if at >= 0), default=0)
     near = max(0, place - before)
     line = text.find("\n", near, place)

@@ -1,4 +1,4 @@
-"""The request as it goes out, with its breakpoints and options, and what is learned from reports of it."""
+"""Renders requests with their breakpoints and options, and learns from the reports on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Standing: TypeAlias = tuple[Position, int, tuple[Block, ...]]
 
 class RequestRenderer:
     """
-    Renders requests, and learns from what providers report of them.
+    Renders requests, and learns from the usage that providers report.
 
     Attributes:
         counted: Own and vendor's tokens of the request that was last counted from outside.
@@ -40,8 +40,8 @@ class RequestRenderer:
         self._calls = calls
         self._settled: _Standing | None = None
         """
-        How far the files reached when the last request was rendered, the tokens that were leased then, and the blocks
-        that the collection before it brought back: they stand in the request after the next reply.
+        How far the files reached when the last request was rendered, the tokens leased then, and the blocks that the
+        collection before it brought back: they are in the request after the next reply.
         """
         self.counted: tuple[int, int] | None = None
         self.marks = True
@@ -50,18 +50,18 @@ class RequestRenderer:
     @property
     def is_asked_again(self) -> bool:
         """
-        Whether nothing was said, set or decided since the last request, which the provider's cache still holds: the
-        same is sent again, and nothing more is collected or brought back.
+        True if nothing was said, set or decided since the last request, which the provider's cache still holds: the
+        same request is returned, and nothing more is collected or brought back.
         """
         moment, scheduler = self._meter.moment(), self._meter.scheduler
         return self._standing == self._settled and scheduler.fits(moment) and not scheduler.is_cold(moment)
 
     def settle(self) -> None:
-        """Nothing has been said since the last request."""
+        """Note that the last request is current."""
         self._settled = self._standing
 
     def render(self) -> Request:
-        """Return the request, which goes out now."""
+        """Render the request that is sent now."""
         runtime = self._runtime
         rendered = runtime.context.render()
         request = self._with_options(self._marks.placed(rendered) if self.marks else rendered)
@@ -75,29 +75,29 @@ class RequestRenderer:
         return request
 
     def forget_cache(self) -> None:
-        """Place breakpoints without a memory from now on: a provider's cache is a model's own."""
+        """Forget earlier breakpoints: each model has a cache of its own."""
         runtime = self._runtime
         self._marks = Marks(
             runtime.config, format_name=runtime.format.name, model=runtime.state.model, key=runtime.store.session
         )
 
     def count(self) -> Steps[None]:
-        """Have the request as it is counted from outside; where that fails, the own counts go on standing."""
+        """Have the current request counted externally; if that fails, the session's own counts stay."""
         runtime = self._runtime
         request = self._with_options(self._marks.optioned(runtime.context.render()))
         question = CountQuestion(request=request, model=runtime.state.model)
         answer = yield question
         if isinstance(answer.text, int) and runtime.state.model == question.model:
             raw = question.request.tokens
-            with runtime.plugins.guarded("ledger", "count"):  # without it the own counts go on standing, too
+            with runtime.plugins.guarded("ledger", "count"):  # without the record the session's own counts stay, too
                 runtime.recorder.observe(Observed(raw=raw, reported=answer.text, counted=True))
                 self.counted = (raw, answer.text)
 
     def observe(self, reported: Usage, reply: object, *, compacted: bool) -> None:
-        """Take the usage that was reported for the last request."""
+        """Record the usage that was reported for the last request."""
         runtime = self._runtime
-        with runtime.plugins.guarded("ledger", "usage"):  # the reply is taken; without the report it goes on
-            # A provider that compacted read something else than was sent: nothing is learned of that.
+        with runtime.plugins.guarded("ledger", "usage"):  # the reply is appended even without the report
+            # A provider that compacted read something other than what was sent: nothing is learned from that.
             raw = 0 if compacted else self._meter.raw_sent
             runtime.recorder.observe(self._calls.observed(raw, reported, reply))
             budget = runtime.config.tpm_budget
@@ -135,7 +135,7 @@ class StreamWatch:
         self.crossed = False
 
     def follow(self, text: str, usage: object | None) -> bool:
-        """Take what has streamed; see ``GCSession.on_stream``."""
+        """Record what has streamed; see ``GCSession.on_stream``."""
         runtime, scheduler = self._runtime, self._meter.scheduler
         streamed = self._tokens if usage is None else runtime.format.usage(usage).output_tokens
         self._tokens = streamed + (runtime.counter.count(text) if text else 0)
@@ -147,5 +147,5 @@ class StreamWatch:
         return self.crossed
 
     def reset(self) -> None:
-        """The next reply begins."""
+        """Start over for the next reply."""
         self._tokens, self.crossed = 0, False

@@ -1,4 +1,4 @@
-"""Checks replies by what plugins say of them, and brings the window back when one is inconsistent."""
+"""Checks replies with plugins, and restores the window when one is inconsistent."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from gc_core.values.sources import CONVERSATION
 _log = logger("gc_core.session")
 
 _MOST_RECOVERIES = 2
-"""Times in a row that the window is brought back for an inconsistent reply."""
+"""How often in a row the window is restored for an inconsistent reply."""
 
 
 class ReplyCheck:
-    """Asks plugins whether a reply is consistent, before it is taken."""
+    """Asks plugins whether a reply is consistent before it is appended."""
 
     def __init__(
         self,
@@ -50,7 +50,10 @@ class ReplyCheck:
         self._recoveries = 0
 
     def check(self, reply: Payload, reported: Usage | None) -> None:
-        """Raise InconsistentReplyError, once the window is as ``recovery_strategy`` wants it, when a plugin says so."""
+        """
+        Raise InconsistentReplyError if a plugin rejects the reply, after applying
+        ``recovery_strategy`` to the window.
+        """
         found = self._runtime.plugins.validate(reply, self._collections.view(), self._recall)
         if not found:
             if self._recoveries:
@@ -73,10 +76,10 @@ class ReplyCheck:
             self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
         except LogError as error:
             raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
-        raise InconsistentReplyError(reason, recovered=True, text=f"the window was brought back ({how}); send it again")
+        raise InconsistentReplyError(reason, recovered=True, text=f"the window was restored ({how}); send it again")
 
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
-        """Bring the window back; see ``GCSession.rollback_and_repack``."""
+        """Restore the window; see ``GCSession.rollback_and_repack``."""
         wanted = tuple(dict.fromkeys(items))
         if undo_only:
             self._undo_within_window(named=bool(wanted))
@@ -98,11 +101,11 @@ class ReplyCheck:
         self._timeline.redo()
         if not named:
             raise LogError(
-                f"undone, the request would have {tokens:,} tokens, above the {self._runtime.config.usable:,} there are"
+                f"undone, the request would have {tokens:,} tokens, more than the {self._runtime.config.usable:,} available"
             )
 
     def _take_again(self) -> None:
-        """The checkpoint, and after it the messages of the conversation since; a new checkpoint stands after them."""
+        """Go back to the checkpoint, append the messages of the conversation since, and write a new checkpoint."""
         target = self._timeline.newest_checkpoint()
         since = [
             record for _, record in self._runtime.store.log.records(target.at.log) if record.source == CONVERSATION.name

@@ -1,4 +1,7 @@
-"""The head of a session's requests: the parts of the system text, the tool schemas, and what must not stand in them."""
+"""
+The head of a session's requests: parts of the system text, tool schemas, and the private texts they
+must not contain.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _LOG_LINE = (
     "[gc: what is left out of this conversation is kept. {log} holds it; master.jsonl:START-END are bytes of that file,"
     " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
 )
-"""The LOCKED line with which a model that can run commands finds what left."""
+"""The LOCKED line that tells a model with a shell where to find what left the window."""
 
 
 class RequestHead:
@@ -34,7 +37,7 @@ class RequestHead:
     Sets the system text and the tools.
 
     Attributes:
-        private: Texts that no shared layer may hold.
+        private: Texts that no shared layer may contain.
 
     """
 
@@ -76,7 +79,7 @@ class RequestHead:
             _log.info("tool order kept", tools=len(kept))
 
     def declare_private(self, values: Mapping[str, str]) -> None:
-        """Declare texts that no shared layer may hold; see ``GCSession.private``."""
+        """Declare texts that no shared layer may contain; see ``GCSession.private``."""
         private = self.private.told(values)
         context, waiting = self._runtime.context, self._runtime.state.changes
         parts = {**context.head.parts, **waiting.parts}
@@ -89,8 +92,8 @@ class RequestHead:
 
     def name_log(self) -> None:
         """
-        Say where the log lies, in a session with a directory: once, before the first request, so that no break is
-        needed for it; again where a session was moved.
+        Name the log's path, in a session with a directory: once, before the first request, so that it breaks nothing;
+        again after the session was moved.
         """
         if self._runtime.store.temporary:
             return
@@ -101,7 +104,7 @@ class RequestHead:
             self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=not state.sent))
 
     def lines(self) -> list[str]:
-        """Return what is to be known of the head, for ``explain``: what waits and what it costs, what is volatile."""
+        """Return the lines of ``explain`` on the head: what waits and what it costs, what is volatile."""
         state, context = self._runtime.state, self._runtime.context
         lines = ["system or tool changes wait for the next collection"] if state.changes else []
         after = state.changed(state.changes, context)
@@ -122,7 +125,7 @@ class RequestHead:
             whole.check(f"{source.name}:{name}", source.layer, texts)
 
     def _announce(self, changed: tuple[LayerChanged, ...] | None, source: str, texts: Mapping[str, str]) -> None:
-        """Say what the head is now, or will be; a text that is not new was announced before."""
+        """Announce changes of the head; a text that is not new was announced before."""
         if changed is None:
             return
         for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""Watches for an agent that goes in circles: see ``gc_core.relevance.reread_guard``."""
+"""Watches for an agent that repeats itself: see ``gc_core.relevance.reread_guard``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gc_core.values.config import RAISE
 from gc_core.values.sources import ENRICHMENT
 
 BLOCK = "gc: circle"
-"""The name of the enrichment that tells the agent."""
+"""The enrichment that warns the agent."""
 
 _RECALL = "recall"
 
 
 class RereadWatch:
     """
-    Sees what arrives, and says before the next model call what the guard noticed. What it saw is in no file: a session
-    that is opened again begins again.
+    Sees what arrives, and warns before the next model call of what the guard noticed. Nothing of it is stored: a
+    session that is opened again starts over.
 
     Args:
         runtime: The session's.
-        guard: Notices circles; None where no one asks for it.
+        guard: Notices repetitions; None if the guard is off.
 
     Attributes:
         needs: What was needed again after it was collected.
@@ -37,16 +37,16 @@ class RereadWatch:
         self.needs = NeedWatch()
 
     def see(self, taken: Taken) -> None:
-        """See what arrived."""
+        """Pass what arrived to the guard."""
         self.needs.arrived(taken.new, self._runtime.find)
         if self.guard is not None:
             self.guard.see(taken.new, collected=self._has_collected)
 
     def warn_or_stop(self) -> None:
         """
-        Tell the agent, at the end of the request that is being made, what the guard noticed.
+        Warn the agent, at the end of the request being rendered, of what the guard noticed.
 
-        Raises RereadLoopError where it was told and went on, and ``reread_guard`` is ``"raise"``.
+        Raises RereadLoopError if the agent was warned and continued, and ``reread_guard`` is ``"raise"``.
         """
         if self.guard is None or not self._has_collected:
             return
@@ -74,12 +74,12 @@ class RereadWatch:
 
     @property
     def _has_collected(self) -> bool:
-        """Whether something left the window: else there is nothing to go in circles about."""
+        """True if something left the window: otherwise there is nothing to ask for again."""
         first = self._runtime.context.first
         return bool(self._runtime.state.done) or (first is not None and self._runtime.format.replaces(first.payload))
 
     def newest_reference(self) -> str:
-        """Return what left the window last, as the tool names it; looked for when an agent is told alone. O(window)."""
+        """Return what left the window last, as the tool names it; only looked up to warn an agent. O(window)."""
         left_out = [item.reference for item in self._runtime.context.items() if item.reference is not None]
         if not left_out:
             return ""

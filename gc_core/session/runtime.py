@@ -28,14 +28,14 @@ from gc_core.window.budget import InstructionBudget
 from gc_core.window.context import Context
 
 SEAM: Final = 8
-"""Tokens that a text may have more inside a frame than by itself."""
+"""Tokens that a text may take more inside a frame than by itself."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Events:
-    """The one place that announces what happened: to the log, the observer and the listeners."""
+    """The one place that announces events: to the log, the observer and the listeners."""
 
     def __init__(self, plugins: Plugins, listener: Listener | None = None) -> None:
         self.observer: Watch = UNWATCHED
@@ -44,15 +44,15 @@ class Events:
         self._after_budget: weakref.WeakMethod[Callable[[], None]] | None = None
 
     def subscribe(self, listener: Listener) -> None:
-        """Call this with every event from now on."""
+        """Call this listener with every event from now on."""
         self._listeners.append(listener)
 
     def after_budget(self, react: Callable[[], None]) -> None:
-        """Call this method whenever the budget has changed, once everybody was told. It is held weakly."""
+        """Call this method whenever the budget has changed, after all listeners. It is held weakly."""
         self._after_budget = weakref.WeakMethod(react)
 
     def emit(self, event: Event) -> None:
-        """Announce an event. What a listener raises is kept in ``plugins.failures``."""
+        """Announce an event. Errors of listeners are kept in ``plugins.failures``."""
         log_event(event)
         self.observer.told(event)
         for listener in self._listeners:
@@ -60,7 +60,7 @@ class Events:
                 listener(event)
 
     def budget_updated(self, budget: InstructionBudget) -> None:
-        """Announce the budget, to the hook too."""
+        """Announce the budget, also to the hook."""
         self.emit(BudgetUpdated(tokens=budget.total, utilisation=budget.utilisation))
         self._plugins.budget_updated(budget)
         react = None if self._after_budget is None else self._after_budget()
@@ -70,7 +70,10 @@ class Events:
 
 @attrs.frozen(kw_only=True)
 class Runtime:
-    """What the collaborators of one session share. The recorder owns the state; no one else keeps a copy."""
+    """
+    The values that the collaborators of one session share. The recorder owns the state; no
+    collaborator keeps a copy.
+    """
 
     plugins: Plugins
     recorder: Recorder
@@ -84,12 +87,12 @@ class Runtime:
 
     @property
     def directory(self) -> Path:
-        """Where they lie."""
+        """The directory of the session's files."""
         return self.recorder.store.directory
 
     @property
     def state(self) -> SessionState:
-        """Everything that the session has to remember."""
+        """The state of the session."""
         return self.recorder.state
 
     @property
@@ -99,12 +102,12 @@ class Runtime:
 
     @property
     def config(self) -> GCConfig:
-        """How the session collects."""
+        """The configuration."""
         return self.recorder.state.config
 
     @property
     def counter(self) -> TokenCounter:
-        """What counts its tokens."""
+        """The token counter."""
         return self.recorder.state.counter
 
     @property
@@ -113,27 +116,28 @@ class Runtime:
         return self.recorder.state.format
 
     def fresh(self) -> SessionState:
-        """Return a state before anything was said, for the files to be applied to."""
+        """Return the state of an empty session, for the files to be applied to."""
         store = self.store
         return self.settings.fresh(store.payload, cites=not store.temporary)
 
     def find(self, key: str) -> Item | None:
-        """Return the resident item with this id. Looks in the window of the moment."""
+        """Return the resident item with this id, in the current window."""
         return self.context.find(key)
 
     def budget_changed(self) -> None:
-        """Announce the budget as it is now."""
+        """Announce the current budget."""
         self.events.budget_updated(self.context.budget)
 
 
 class CallGate:
     """
-    One call at a time: overlapping calls from threads wait for each other, and a closed session refuses them.
+    Admits one call at a time: overlapping calls from threads wait for each other, and a closed session refuses them.
 
     Attributes:
         closed: Whether the session was closed.
-        scope: What its log records say of the session; without the session itself, which could not go otherwise.
-        lock: Held by the call that is inside; the same thread may enter again.
+        scope: What log records say of the session; it does not refer to the session, which could not be freed
+            otherwise.
+        lock: Held by the call that is running; the same thread may enter again.
 
     """
 
@@ -151,7 +155,7 @@ class CallGate:
 
     @contextlib.contextmanager
     def call(self, name: str) -> Iterator[None]:
-        """Inside, a call of this name runs, and is logged and observed."""
+        """Run, log and observe a call of this name."""
         with bound(self.scope), self._runtime.events.observer.call(name), self.entered(name):
             yield
 
@@ -167,14 +171,14 @@ class CallGate:
             yield
 
     def _rebuild_if_stale(self) -> None:
-        """Rebuild the state that an interrupt left half done."""
+        """Rebuild the state if an interrupt left it half done."""
         recorder = self._runtime.recorder
         if recorder.is_stale:
             recorder.renew(recorder.store.state_at(recorder.store.position, self._runtime.fresh))
 
 
 class Gated(Protocol):
-    """What takes one call at a time."""
+    """An object whose calls are made one at a time."""
 
     _gate: CallGate
 
@@ -183,7 +187,7 @@ S = TypeVar("S", bound=Gated)
 
 
 def synchronized(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Overlapping calls from threads wait for each other; a closed session refuses them."""
+    """Make overlapping calls from threads wait for each other, and refuse calls on a closed session."""
 
     @functools.wraps(method)
     def call(session: S, /, *args: P.args, **kwargs: P.kwargs) -> R:

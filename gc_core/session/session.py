@@ -1,4 +1,4 @@
-"""The session: wrap an agent's loop in three calls, and its window stays within its limit."""
+"""The session: three calls around an agent's loop keep its window within the limit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ R = TypeVar("R")
 
 
 class _Waiting:
-    """A session's own thread waits for answers; what is asked ahead is asked in a thread of its own."""
+    """Waits for answers in the caller's thread; summaries prepared ahead are requested in a thread of their own."""
 
     def check(self, answering: Answering) -> None:
-        """Raise ConfigError for what can only be awaited."""
+        """Raise ConfigError for a summarizer or counter that can only be awaited."""
         if answering.is_async:
             raise ConfigError(f"summarizer {answering.name} can only be awaited; use AsyncGCSession, or a sync one")
         if answering.counter is not None and answering.counter.is_async:
@@ -34,7 +34,7 @@ class _Waiting:
             raise ConfigError(f"request_counter: {name} can only be awaited; use AsyncGCSession, or a sync client")
 
     def begin(self, answering: Answering, request: SummaryRequest) -> Coming:
-        """Ask for a summary in the background."""
+        """Request a summary in the background."""
         return run_in_daemon_thread(lambda: run_steps(answering.steps(request), answering.ask))
 
 
@@ -43,26 +43,27 @@ class GCSession(SessionFacade):
     One agent's window, kept within its limit.
 
     Call ``pre_send`` before every model call and send what it returns; call ``post_turn`` with the reply; ``append``
-    whatever else is said. Nothing that was sent changes until a collection, and one collection is one break of the
-    prefix. Calls from several threads wait for each other. An error leaves the session as it was.
+    everything else. What was sent does not change until a collection, and one collection is one break of the prefix.
+    Calls from several threads wait for each other. An error leaves the session as it was.
 
     ``AsyncGCSession`` is the same for an event loop.
 
     Args:
-        config: How to collect.
+        config: The configuration.
         format: ``"openai"`` (Chat Completions), ``"anthropic"`` (Messages), ``"responses"`` or ``"gemini"``.
-        directory: Where the master log lies; without one it is temporary and ends with the session.
-        model: The model's name, for counting and for what it does with thinking; see also ``switch``.
+        directory: The directory of the master log; without one it is temporary and deleted with the session.
+        model: The model's name, which determines counting and the treatment of thinking; see also ``switch``.
         strategy: Strategy objects or names instead of ``config.strategy``; an object needs no registration.
         summarizer: A summarizer object instead of ``config.summarizer``.
-        validator: Says what is wrong with a summary; by default gc-core's own.
-        plugins: The plugins to use; by default those that are installed.
-        counter: Counts tokens; by default the one that suits model and format.
+        validator: Checks summaries; by default gc-core's own.
+        plugins: The plugins to use; by default the installed ones.
+        counter: Counts tokens; by default chosen by model and format.
         request_counter: Counts whole requests exactly: a vendor's client, a function of request and model, or a
-            ``RequestCounter``. Asked by ``pre_send`` alone, and only where the answer may decide something: when what
-            no usage report has told of yet is 1 % of the window or more, and may lift the request to the threshold.
-            The answer calibrates the session's own counts. Where it fails or takes more than 5 seconds, they go on
-            standing; ``plugins.failures`` holds why, and after three failures in a row it is asked no more.
+            ``RequestCounter``. Only ``pre_send`` asks it, and only if the answer may decide something: when content
+            that no usage report has covered yet is 1 % of the window or more, and may lift the request to the
+            threshold. The answer calibrates the session's own counts. If it fails or takes more than 5 seconds, they
+            stay as they are; ``plugins.failures`` has the reason, and after three failures in a row it is not asked
+            again.
         on_event: Called with every event.
 
     Raises:
@@ -77,7 +78,7 @@ class GCSession(SessionFacade):
     @synchronized
     def pre_send(self) -> Request:
         """
-        Return the request for the next model call; collects if it must. Call it before every model call.
+        Return the request for the next model call, after a collection if one is due. Call it before every model call.
 
         Raises ContextOverflowError, naming each owner and its tokens, when what may not be removed does not fit, and
         SpendLimitError when the session has spent what ``max_total_tokens`` allows.
@@ -125,11 +126,11 @@ class GCSession(SessionFacade):
     @synchronized
     def post_turn(self, reply: object, usage: object | None = None) -> GCResult | None:
         """
-        Take the model's reply (what the client returned, or a message) and the usage it reported.
+        Append the model's reply (what the client returned, or a message) and record the usage it reported.
 
-        Returns the collection that followed, or None. Call it after every model call.
+        Return the collection that followed, or None. Call it after every model call.
 
-        Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not taken then; see
+        Raises InconsistentReplyError when a plugin finds the reply inconsistent: it is not appended then; see
         ``GCConfig.recovery_strategy``.
         """
         return self._run(self._core.turning(reply, usage))
@@ -139,7 +140,7 @@ class GCSession(SessionFacade):
         """
         Collect down to the target (by default the configured one), whatever the usage.
 
-        ``focus`` says in words what summaries are to keep above all. Raises ConfigError for a target that is no
+        ``focus`` describes what summaries should keep above all. Raises ConfigError for a target that is not a
         percentage.
         """
         return self._run(self._core.collecting(target_percent, focus))
@@ -147,8 +148,7 @@ class GCSession(SessionFacade):
     @synchronized
     def count_now(self) -> int:
         """
-        Return tokens of the request as it is, as ``request_counter`` counts them now; the estimate where that
-        fails.
+        Return the tokens of the current request as ``request_counter`` counts them; the estimate if that fails.
 
         Call it where ``pre_send`` could be called. Raises ConfigError when no ``request_counter`` was given.
         """
@@ -157,10 +157,10 @@ class GCSession(SessionFacade):
     @synchronized
     def recover(self, error: BaseException) -> Request:
         """
-        After the provider refused a request for its length: collect by the size that it names, and render again.
+        Collect after the provider refused a request for its length, to the size that it names, and render again.
 
-        An error that is not such a refusal is raised again. Raises ContextOverflowError when nothing more may go, and
-        SpendLimitError when the session has spent what it may.
+        Any other error is raised again. Raises ContextOverflowError when nothing more may be removed, and
+        SpendLimitError when the session has reached its limit.
         """
         return self._run(self._core.recovering(error))
 
@@ -178,28 +178,28 @@ class GCSession(SessionFacade):
         result_tokens: int = 1_000,
     ) -> GCSession:
         """
-        Open a child: another session that begins with what it needs of this one, for a sub-task or in its place.
+        Open a child: another session that starts with what it needs of this one, for a sub-task or in its place.
 
-        It begins with the sources, the original request, one account of everything else written from originals, the
-        state of the task, and the newest whole steps verbatim. ``child.hand_back(text)`` gives its result to this
-        session as one note, for which room is kept free here; closing the child without it frees that room.
+        It starts with the sources, the original request, a summary of everything else written from originals, the task
+        state, and the newest whole steps verbatim. ``child.hand_back(text)`` returns its result to this session as one
+        note, for which tokens are reserved here; closing the child without it releases them.
 
         Args:
-            name: What the sub-task is called.
-            filter: Which parts of the system text, tools and held memory blocks it needs: a function of source and name
-                (of a tool: ``"plugin"`` and the tool's name), or names of sources; None: all.
-            directory: Where its files lie; without one they are temporary and end with it.
-            config: How it collects; by default as this one does.
-            tokens: Tokens that its first request may have: fewer steps are handed on then, but one. By default what a
-                collection of its own would go down to.
-            steps: The newest steps that are handed on.
-            summary_tokens: Tokens of the account, and again of the state of the task.
-            result_tokens: Tokens that its result may have here; 0: nothing comes back.
+            name: The name of the sub-task.
+            filter: The parts of the system text, tools and held memory blocks that it needs: a function of source and
+                name (for a tool ``"plugin"`` and the tool's name), or names of sources; None: all.
+            directory: The directory of its files; without one they are temporary and deleted with it.
+            config: Its configuration; by default that of this session.
+            tokens: The most tokens of its first request: fewer steps are handed on then, but at least one. By default
+                the target of a collection of its own.
+            steps: How many of the newest steps are handed on.
+            summary_tokens: Tokens of the summary, and again of the task state.
+            result_tokens: Tokens of its result in this session; 0: nothing is returned.
 
         Raises:
-            LeaseError: There is no room for the result.
-            ConfigError: A number that cannot be, or a filter of unknown sources.
-            LogError: The directory holds a session, or files cannot be read or written.
+            LeaseError: The result does not fit.
+            ConfigError: A number is invalid, or a filter names unknown sources.
+            LogError: The directory already holds a session, or files cannot be read or written.
 
         """
         wish = HandoffOptions(
@@ -218,5 +218,5 @@ class GCSession(SessionFacade):
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _run(self, steps: Steps[R]) -> R:
-        """Do the work, waiting wherever it stops."""
+        """Run the steps, waiting at each question."""
         return run_steps(steps, self._core.collections.answering.ask)

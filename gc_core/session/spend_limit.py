@@ -1,7 +1,7 @@
 """
-Keeps a session to ``max_total_tokens``: what was spent, when the agent is told, when it ends.
+Keeps a session within ``max_total_tokens``: what was spent, when the agent is warned, when the session ends.
 
-Nothing of it runs in a session without that limit.
+None of this runs in a session without a limit.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gc_core.values.messages import Payload, Usage
 from gc_core.values.sources import ENRICHMENT
 
 BLOCK = "gc: spend limit {}"
-"""The name of the enrichment that tells the agent to finish; the limit is in it, so that each is told once."""
+"""The enrichment that tells the agent to finish; it names the limit, so that each is announced once."""
 
 
 class SpendLimit:
-    """What a session has spent is in its ledger: a session that is opened again goes on from there."""
+    """The spending of a session is in its ledger: a session that is opened again continues from there."""
 
     def __init__(self, runtime: Runtime, masking: Masking, meter: WindowMeter, account: LedgerAccount) -> None:
         self._runtime = runtime
@@ -33,9 +33,9 @@ class SpendLimit:
 
     def require_allowance(self) -> None:
         """
-        Tell the agent, at the end of the request that is being made, that its tokens come to an end.
+        Warn the agent, at the end of the request being rendered, that its tokens are running out.
 
-        Raises SpendLimitError, with nothing changed, when they have; LogError when the ledger cannot say.
+        Raises SpendLimitError, with nothing changed, when they are spent; LogError when the ledger cannot be read.
         """
         self.look()
         pace = self._meter.pace
@@ -52,8 +52,8 @@ class SpendLimit:
 
     def look(self) -> None:
         """
-        Know what has been spent. Read from the ledger, so what an earlier process spent counts, and what a rollback
-        took back, for it was paid; O(what is new). Raises LogError when the ledger cannot be read.
+        Return what has been spent. Read from the ledger, so what an earlier process spent counts, and what a rollback
+        rewound, because it was paid; O(what is new). Raises LogError when the ledger cannot be read.
         """
         allowed = self._runtime.config.max_total_tokens
         if allowed is None:
@@ -69,19 +69,19 @@ class SpendLimit:
         )
 
     def follow(self) -> None:
-        """The same where nothing may fail any more: the next call looks again."""
+        """Update the spending where an error must not escape; the next call reads it again."""
         with self._runtime.plugins.guarded("ledger", "accounts"):
             self.look()
 
-    # -- calls that no report of the conversation tells of -------------------------------------------------------------
+    # -- calls without a usage report of the conversation -------------------------------------------------------------
 
     def book_unreported(self, reply_tokens: int) -> None:
-        """A call whose usage no one reported counts by the session's own estimate."""
+        """Record a call without reported usage by the session's own estimate."""
         if self._meter.raw_sent:
             self._book_call(UNREPORTED, self._own_count(reply_tokens), estimated=True)
 
     def book_refused(self, reply: Payload, reported: Usage | None) -> None:
-        """A reply that is not taken was paid all the same."""
+        """Record the cost of a reply that was not appended."""
         if reported is not None:
             self._book_call(REFUSED, reported, estimated=False)
         elif self._meter.raw_sent:
@@ -89,9 +89,9 @@ class SpendLimit:
             self._book_call(REFUSED, self._own_count(tokens), estimated=True)
 
     def book(self, kind: str, usage: object, *, model: str | None, estimated: bool) -> None:
-        """Book a call beside the conversation; see ``GCSession.book``."""
+        """Record a call beside the conversation; see ``GCSession.book``."""
         if not isinstance(kind, str) or not kind:
-            raise MessageError(f"kind = {kind!r:.200}: expected what reports call it")
+            raise MessageError(f"kind = {kind!r:.200}: expected the name that reports use")
         counts = checked(usage if isinstance(usage, Usage) else self._runtime.format.usage(usage))
         model = model if model is None else self._masking.name(model)
         record = Booked(source=self._masking.name(kind), usage=counts, model=model, estimated=estimated)
@@ -105,7 +105,7 @@ class SpendLimit:
     def _book_call(self, kind: str, usage: Usage, *, estimated: bool) -> None:
         if self._runtime.config.max_total_tokens is None:
             return
-        with self._runtime.plugins.guarded("ledger", "booking"):  # the call was made; without the booking it goes on
+        with self._runtime.plugins.guarded("ledger", "booking"):  # the call was made, with or without a record
             self._runtime.recorder.book(
                 Booked(source=kind, usage=usage, model=self._runtime.state.model, estimated=estimated)
             )

@@ -30,17 +30,17 @@ _REMEMBERING = "remembering"
 _HUNDRED = 100
 
 _LEFT = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
-"""What stands for what has left the window."""
+"""What replaces content that has left the window."""
 
 
 class TaskMemory:
     """
-    Shows the state of the task in the window, and refreshes it after collections.
+    Shows the task state in the window, and refreshes it after collections.
 
     Args:
         runtime: The session's.
         meter: Measures the window.
-        provider: Says whether the provider keeps the history.
+        provider: Says whether the provider stores the history.
         inbox: Places what waits.
         reader: Reads the state from the log.
 
@@ -69,19 +69,19 @@ class TaskMemory:
 
     @property
     def refreshed_item(self) -> str:
-        """The state as it is in the window: what a collection drops or tells makes another one of it."""
+        """The state's item in the window, which a collection will replace with a newer version; "" if there is none."""
         key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
         return key if self._state_tokens and self._runtime.context.find(key) is not None else ""
 
     @property
     def _state_tokens(self) -> int:
-        """Tokens that the block may have in the window; 0 where no one wants it."""
+        """Tokens that the block may have in the window; 0 if it is not wanted."""
         percent = self._runtime.config.task_state_percent
         percent = self._strategies_percent() if percent is None else percent
         return int(self._runtime.config.usable * percent / _HUNDRED)
 
     def _strategies_percent(self) -> float:
-        """Return what the strategies ask for, read once: the most; of one that asks for rubbish nothing."""
+        """Return the most that a strategy asks for, read once; invalid requests count as 0."""
         if self._percent is None:
             asked = [0.0]
             for name, strategy in self._meter.declared.strategies:
@@ -91,27 +91,27 @@ class TaskMemory:
         return self._percent
 
     def after_commit(self, result: GCResult) -> None:
-        """A collection is in effect; without the block it goes on."""
+        """Refresh the state after a committed collection; the session continues if that fails."""
         self._try(lambda: self._remember(result))
 
     def forget_restated(self) -> None:
-        """The window has changed: the next request says the state again, where it is missing."""
+        """Let the next request add the state again if it is missing: the window has changed."""
         self._is_restated = False
 
     def forget(self) -> None:
-        """The session went back: the state is found again, and what waits tells of what was taken back."""
+        """Read the state again after a rewind, and discard a waiting block, which covers what was rewound."""
         self.reader.forget()
         if any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting):
             self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
     def restate_if_missing(self) -> None:
-        """After every change of the window."""
+        """Add the state again if a change of the window left it missing."""
         if not self._is_restated:
             self._is_restated = True
             self._try(self._restate)
 
     def _try(self, step: Callable[[], None]) -> None:
-        """What goes wrong here goes wrong again: after some failures in a row the session does without the state."""
+        """Run a step that may fail repeatedly: after several failures in a row the session does without the state."""
         if self._runtime.plugins.is_quarantined(TASK_STATE.name, _REMEMBERING):
             return
         with self._runtime.plugins.guarded(TASK_STATE.name, _REMEMBERING) as attempt:
@@ -121,8 +121,8 @@ class TaskMemory:
 
     def _restate(self) -> None:
         """
-        A state waits in no file. Where the process ended, or the session went back, between a collection and the
-        request that would have shown its state, that is told again, if there is room.
+        Add the state again, if there is room: a waiting block is in no file, so it is lost if the process ended, or the
+        session was rewound, between a collection and the next request.
         """
         stands = self.refreshed_item or any(
             block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting
@@ -136,7 +136,7 @@ class TaskMemory:
                 self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
 
     def _remember(self, result: GCResult) -> None:
-        """What has left is told by the state from now on; one that no one wants any more is stale, and may go."""
+        """Cover what a collection removed in the state; a state that is not wanted any more may be collected."""
         if not any(isinstance(removal.action, Drop | Summarize) for removal in result.removals):
             return
         if self._state_tokens:
@@ -145,7 +145,7 @@ class TaskMemory:
             self.give_way()
 
     def _give_state(self) -> None:
-        """The state's new text waits for the end of the request."""
+        """Let the state's new text wait for the end of the request."""
         room = self._state_tokens
         frame = self._runtime.counter.count(_block("").framed) + self._runtime.counter.per_message + SEAM
         told = state_text(self.reader.look(), max(0, room - frame), self._runtime.counter.count)
@@ -163,11 +163,11 @@ class TaskMemory:
         self._cut_told = cut
 
     def place(self) -> None:
-        """The state that a collection of this very call has made stands in its request, if there is room."""
+        """Place the state that a collection of this call produced in its request, if there is room."""
         waiting = [block for block in self._runtime.state.blocks.waiting if block.source == TASK_STATE.name]
         if not waiting or self._provider.kept_at or self._runtime.context.open_calls:
             return
-        if self._has_room(self._runtime.state.blocks.waiting):  # what comes back from the log is placed with it
+        if self._has_room(self._runtime.state.blocks.waiting):  # returning items are placed with it
             self._inbox.place_waiting()
         elif not self._has_room(waiting):
             self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
@@ -179,8 +179,8 @@ class TaskMemory:
 
     def give_way(self) -> bool:
         """
-        Return the log tells all that the state does: rather than no request at all, it may go.
-        Whether it stood there.
+        Let the state be removed rather than have no request: the log holds everything that it says. Return whether it
+        was resident.
         """
         key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
         item = self._runtime.context.find(key)

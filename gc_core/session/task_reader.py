@@ -1,7 +1,7 @@
 """
-The state of the task, read from the log as it is requested.
+The task state, read from the log on demand.
 
-The log holds it all: a file in the session's directory only keeps how far the log was read.
+The log contains all of it: a file in the session's directory only records how far the log was read.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import CONVERSATION
 
 PIECE_ITEMS: Final = 300
-"""Items that are read from the log at a time, a message more or less: memory holds no history."""
+"""Items read from the log at a time, give or take a message, so that memory holds no history."""
 
 SAVED_BYTES: Final = 1_000_000
-"""Bytes that the log grows by until the file of the state is written again; it is also written at the end."""
+"""Bytes by which the log grows before the file of the state is written again; it is also written at the end."""
 
 
 class TaskReader:
     """
-    Reads the state of the task from the log, as far as the log has grown since the last time.
+    Reads the task state from the log, as far as the log has grown since the last time.
 
     Args:
         runtime: The session's.
@@ -57,8 +57,8 @@ class TaskReader:
         self._known: _Known | None = None
 
     def look(self) -> TaskState:
-        """Return the state with what has been logged since the last look."""
-        known, self._known = self._known, None  # an error in between makes the next look begin again
+        """Return the state with what has been logged since the last call."""
+        known, self._known = self._known, None  # after an error the next call starts over
         if known is None:
             known = self._known_before()
         known.go_on(self._runtime.store.log, self._runtime.format, self._runtime.counter.count, self._extract)
@@ -68,7 +68,7 @@ class TaskReader:
         return known.state
 
     def _known_before(self) -> _Known:
-        """As far as the file of the state tells it, where that still fits; else from the beginning."""
+        """Return the state that the file holds, if it still fits the log; otherwise start from the beginning."""
         ledger = self._runtime.store.ledger
         found = saved_state(self._runtime.store, self._runtime.config.state_extractor)
         if found is None:
@@ -78,11 +78,11 @@ class TaskReader:
         return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
 
     def save(self, grown: int = 1) -> None:
-        """Write down how far the state is known, where the log has grown this many bytes since that was done."""
+        """Save how far the log was read, if it has grown by this many bytes since the last save."""
         known, store = self._known, self._runtime.store
         if known is None or store.temporary or known.reached - known.saved < grown:
             return
-        with contextlib.suppress(LogError):  # the log tells the same; a session that cannot write it still ends
+        with contextlib.suppress(LogError):  # the log contains the same; a session that cannot write still ends
             saved = known.as_saved(store.session, self._runtime.config.state_extractor, store.position, store.log)
             saved.write(store.directory)
             known.saved = known.reached
@@ -102,17 +102,17 @@ class TaskReader:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The open questions of the state that was read last: they keep alive what they name."""
+        """The open questions of the last state: they keep alive what they name."""
         asked = () if self._known is None else self._known.state.open_questions
         return tuple(question.text for question in asked if question.in_force)
 
     def forget(self) -> None:
-        """Read the state again from the beginning: the session went back."""
+        """Read the state again from the beginning: the session was rewound."""
         self._known = None
 
 
 def _taken_back(entries: Iterable[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
-    """Bytes of the log that do not count any more, because the session went back after them."""
+    """Return the ranges of the log that were rewound."""
     return tuple(
         (entry.record.log, entry.at)
         for _, entry in entries
@@ -122,7 +122,7 @@ def _taken_back(entries: Iterable[tuple[Any, Any]]) -> tuple[tuple[int, int], ..
 
 @attrs.define(kw_only=True)
 class _Known:
-    """The state as far as the log was read, and what reading on needs: all of it bounded."""
+    """The state up to a place in the log, and what reading on needs; all of it bounded."""
 
     skipped: tuple[tuple[int, int], ...] = ()
     state: TaskState = attrs.field(factory=TaskState)
@@ -134,14 +134,14 @@ class _Known:
 
     @classmethod
     def of(cls, saved: SavedState, state: TaskState, since: tuple[tuple[int, int], ...]) -> _Known:
-        """As it was saved; ``since`` is what was taken back after that."""
+        """Restore a saved state; ``since`` are ranges rewound after it was saved."""
         return cls(
             skipped=(*saved.skipped, *since), state=state, reached=saved.log, saved=saved.log, unit=saved.unit,
             spoke=saved.spoke, open=list(saved.open),
         )  # fmt: skip
 
     def as_saved(self, session: str, extractor: str, now: Position, log: MasterLog) -> SavedState:
-        """Return what the file holds of it. What was taken back is known as far as the ledger reaches now."""
+        """Return the contents of the file. Rewound ranges are known as far as the ledger reaches now."""
         return SavedState(
             session=session, extractor=extractor, log=self.reached, ledger=now.ledger, mark=mark_at(log, self.reached),
             skipped=self.skipped, unit=self._unit, spoke=self._spoke, open=tuple(self._open),
@@ -155,7 +155,7 @@ class _Known:
         count: Callable[[str], int],
         extract: Callable[[TaskState, tuple[Item, ...]], TaskState],
     ) -> None:
-        """Take in what stands after the place that was reached, in pieces."""
+        """Read the log after the place that was reached, in pieces."""
         piece: list[Item] = []
         for place, record in log.records(self.reached, log.size):
             if not any(start <= place.start < end for start, end in self.skipped):
@@ -198,7 +198,7 @@ class _Known:
             yield item
 
     def _answered(self, call_id: str, name: str) -> OpenCall | None:
-        """Return the call that a result answers: the oldest open one of its id; without ids, of its name."""
+        """Return the call that a result answers: the oldest open one with its id; without ids, with its name."""
         for place, known in enumerate(self._open):
             if known.call_id == call_id and (call_id or not name or known.name == name):
                 return self._open.pop(place)

@@ -1,4 +1,4 @@
-"""What changes a session's past: undo, restore, going back, branching."""
+"""Changes a session's past: undo, restore, rewind, branch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logger("gc_core.session")
 
 
 class Timeline:
-    """Takes collections back, and goes back to earlier moments."""
+    """Undoes collections, and goes back to earlier moments."""
 
     def __init__(
         self, runtime: Runtime, *, task: TaskMemory, meter: WindowMeter, archive: Archive, collections: CollectionRunner
@@ -39,7 +39,7 @@ class Timeline:
     # -- undoing -------------------------------------------------------------------------------------------------
 
     def undo(self) -> bool:
-        """Take the last collection back; see ``GCSession.undo``."""
+        """Undo the last collection; see ``GCSession.undo``."""
         tokens, undone = self._tokens, self._runtime.recorder.undo() is not None
         if undone:
             _log.info("collection undone", tokens_before=tokens, tokens_after=self._tokens)
@@ -47,7 +47,7 @@ class Timeline:
         return undone
 
     def redo(self) -> bool:
-        """Do again what was undone last; see ``GCSession.redo``."""
+        """Redo what was undone last; see ``GCSession.redo``."""
         tokens, redone = self._tokens, self._runtime.recorder.redo() is not None
         if redone:
             _log.info("collection redone", tokens_before=tokens, tokens_after=self._tokens)
@@ -55,14 +55,14 @@ class Timeline:
         return redone
 
     def restore(self, item: str) -> None:
-        """Bring one collected item back; see ``GCSession.restore``."""
+        """Restore one collected item; see ``GCSession.restore``."""
         tokens = self._tokens
         self._runtime.recorder.restore(item)
         _log.info("item restored", item=item, tokens_before=tokens, tokens_after=self._tokens)
         self.window_changed()
 
     def release(self) -> None:
-        """What had been brought back may be collected again."""
+        """Allow restored content to be collected again."""
         self._runtime.recorder.release()
         _log.info("pins released")
 
@@ -90,7 +90,7 @@ class Timeline:
         self._go_back(to, f"before message {kept + 1} of the list", self._state_at(to))
 
     def checkpoint(self) -> Checkpoint:
-        """Write the state as it is, to go back to. Raises LogError when it cannot be written."""
+        """Write a checkpoint to go back to. Raises LogError if it cannot be written."""
         self._task.reader.save()
         return self._runtime.store.checkpoint(self._runtime.state)
 
@@ -108,19 +108,19 @@ class Timeline:
         state = store.state_at(target.at, self._runtime.fresh)
         found = digest_of_messages(state.context.messages)
         if found != target.digest:
-            raise LogError(f"{where} has digest {target.digest}; the files tell {found}")
+            raise LogError(f"{where} has digest {target.digest}; the files have {found}")
         self._go_back(target.at, where, state)
         return target
 
     def newest_checkpoint(self) -> Checkpoint:
-        """Return the newest one. Raises LogError where there is none."""
+        """Return the newest checkpoint. Raises LogError if there is none."""
         newest = self._runtime.store.newest_checkpoint()
         if newest is None:
             raise LogError(f"{self._runtime.directory} holds no checkpoint to go back to")
         return newest
 
     def window_changed(self) -> None:
-        """Something other than a collection changed the window; what follows, in this order, here and nowhere else."""
+        """Do everything that follows a change of the window other than a collection, in order."""
         self._task.forget_restated()
         self._meter.reset()
         self._warn_if_large()
@@ -131,7 +131,7 @@ class Timeline:
     # -- branching -----------------------------------------------------------------------------------------------
 
     def branch(self, directory: Path, at: int | None) -> None:
-        """Copy the files into an empty directory, as far as they reach now, or reached before turn ``at``."""
+        """Copy the files into an empty directory, up to now or to the start of turn ``at``."""
         store = self._runtime.store
         position = store.position if at is None else self._runtime.recorder.turn_began(at)
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -143,7 +143,7 @@ class Timeline:
         except OSError as error:
             shutil.rmtree(directory, ignore_errors=True)
             raise LogError(f"the branch {directory} cannot be written: {error}") from error
-        with contextlib.suppress(LogError):  # it is kept at the plugin border; log and ledger tell the same
+        with contextlib.suppress(LogError):  # isolation keeps the error; log and ledger hold the same
             self._copy_checkpoints(
                 checkpoints_in(directory.absolute(), self._runtime.settings, self._runtime.plugins), position
             )
@@ -152,7 +152,7 @@ class Timeline:
 
     @property
     def _tokens(self) -> int:
-        """Of the request as it is, uncalibrated."""
+        """Tokens of the current request, uncalibrated."""
         return self._runtime.context.budget.total
 
     def _state_at(self, to: Position) -> SessionState:
@@ -163,7 +163,7 @@ class Timeline:
         return BranchPoint(state.context.cursor, state.objective)
 
     def _go_back(self, to: Position, why: str, state: SessionState) -> None:
-        """What the host set stays as it is: model and window, sources, and what waits for the next request."""
+        """Go back; what the host set stays: model and window, sources, and blocks that wait for the next request."""
         recorder, was, tokens = self._runtime.recorder, self._runtime.state, self._tokens
         recorder.rewind(to, state, why)
         _log.info("session went back", to=why, tokens_before=tokens, tokens_after=self._tokens)
@@ -173,7 +173,7 @@ class Timeline:
             recorder.register(source)
         for block in was.blocks.given:
             state.give(block.source, {block.name: block.text})
-        with contextlib.suppress(LogError):  # it is done and written; a checkpoint only makes it quick
+        with contextlib.suppress(LogError):  # it is done and written; a checkpoint only speeds it up
             self._runtime.store.checkpoint(recorder.state)
         self.window_changed()
         self._archive.forget()

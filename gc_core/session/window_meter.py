@@ -1,4 +1,4 @@
-"""What a session shows its scheduler: how full the window is, what has been served, how old the prompt cache is."""
+"""Measures the window for the scheduler: its size, what has been consumed, the age of the prompt cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gc_core.window.context import ConsumedContent
 from gc_core.window.view import Protection, WindowView
 
 _TRIED_LATER = frozenset({GCTriggerReason.THRESHOLD, GCTriggerReason.PRICE, GCTriggerReason.COLD_CACHE})
-"""Collections that wait until usage has grown, when the last one was not worth it."""
+"""Collections that, when not worth it, wait until usage has grown."""
 
 
 _USUAL_CALLS = 10
@@ -36,9 +36,9 @@ class PendingWork:
     Removals that are due and wait for a better moment.
 
     Attributes:
-        served_tokens: Tokens of content that has been served and still holds whole.
-        deferred_tokens: Tokens that the last collection found and left, because its break was not worth it.
-        why: The arithmetic of that, or "".
+        served_tokens: Tokens of content that the agent has consumed and that is still verbatim.
+        deferred_tokens: Tokens that the last collection could have freed, but left because of its break.
+        why: The arithmetic behind that, or "".
 
     """
 
@@ -51,7 +51,7 @@ class PendingWork:
         return bool(self.served_tokens or self.deferred_tokens)
 
     def __str__(self) -> str:
-        """Return the debt in a line, as ``explain`` tells it."""
+        """Return one line for ``explain``."""
         told = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
         if self.deferred_tokens:
             told += f", {self.deferred_tokens:,} could go and were left"
@@ -61,12 +61,12 @@ class PendingWork:
 @attrs.frozen(kw_only=True)
 class Growth:
     """
-    How fast the window grows.
+    The growth of the window.
 
     Attributes:
-        tokens: Of the last request, less what collections have freed since; None before the first.
+        tokens: Tokens of the last request, less what collections have freed since; None before the first.
         grown: Tokens that calls have added since the first.
-        calls: How many calls those were.
+        calls: The number of those calls.
 
     """
 
@@ -76,23 +76,26 @@ class Growth:
 
     @property
     def per_call(self) -> float:
-        """Tokens a call; what is usual counts as ten calls, so that a session's first ones do not decide alone."""
+        """
+        Tokens per call; a default counts as ten calls, so that a session's first calls do not
+        decide by themselves.
+        """
         return (self.grown + _USUAL_CALLS * GROWTH) / (self.calls + _USUAL_CALLS)
 
     def after(self, tokens: int) -> Growth:
-        """Once a request of this many tokens goes out."""
+        """Return the growth after a request with this many tokens."""
         if self.tokens is None:
             return attrs.evolve(self, tokens=tokens)
         return Growth(tokens=tokens, grown=self.grown + max(0, tokens - self.tokens), calls=self.calls + 1)
 
     def freed(self, tokens: int) -> Growth:
-        """Once a collection has freed this many."""
+        """Return the growth after a collection has freed this many tokens."""
         return self if self.tokens is None else attrs.evolve(self, tokens=self.tokens - tokens)
 
 
 class WindowMeter:
     """
-    Measures the window for the scheduler, and remembers what the last collections found. Nothing here collects.
+    Measures the window for the scheduler, and remembers what the last collections found. Collects nothing.
 
     Args:
         runtime: The session's.
@@ -102,11 +105,11 @@ class WindowMeter:
     Attributes:
         declared: The triggers of the strategies.
         clock: Seconds since 1970.
-        pace: What has been spent of what the session may spend.
-        raw_sent: Tokens of the request that was sent last, as they were counted; 0 before the first.
-        waits_above: Tokens from which on a collection is tried again that was not worth it.
-        leased: Tokens that are kept free for sub-tasks, by the name of the lease.
-        leased_tokens: The sum of them.
+        pace: How much of its spending limit the session has used.
+        raw_sent: Counted tokens of the last request; 0 before the first.
+        waits_above: Tokens above which a collection that was not worth it is tried again.
+        leased: Tokens reserved for sub-tasks, by the name of the lease.
+        leased_tokens: Their sum.
         weighed: The arithmetic of the last collection's break of the prefix, or "".
 
     """
@@ -132,13 +135,13 @@ class WindowMeter:
 
     @property
     def debt(self) -> PendingWork:
-        """Removals that are due and wait: for more of them, for a break that happens anyway, for a cold cache."""
+        """Removals that are due and wait for more removals, for a break that happens anyway, or for a cold cache."""
         why = self.weighed if self._deferred_tokens else ""
         return PendingWork(served_tokens=self._served().tokens, deferred_tokens=self._deferred_tokens, why=why)
 
     @property
     def scheduler(self) -> Scheduler:
-        """Decides with the economics, the triggers and the pace of the moment."""
+        """The scheduler with the current economics, triggers and pace."""
         model, today = self._runtime.state.model, dt.datetime.now(tz=dt.UTC).date()
         economics = _economics_at(model, self._runtime.format.name, today)
         return Scheduler(
@@ -160,8 +163,8 @@ class WindowMeter:
 
     def _served(self) -> ConsumedContent:
         """
-        Return what has been served since the last collection; nothing where no strategy asks for
-        it. O(what is new).
+        Return what has been consumed since the last collection; nothing if no strategy asks for it.
+        O(what is new).
         """
         young = self.scheduler.young
         if young is None:
@@ -173,7 +176,7 @@ class WindowMeter:
         return self._young
 
     def moment(self) -> Moment:
-        """Return the window as the scheduler sees it now."""
+        """Return the current window as the scheduler sees it."""
         turns_before = self._turns_before
         budget = self._runtime.context.budget
         return Moment(
@@ -199,7 +202,10 @@ class WindowMeter:
         )
 
     def _hot_tokens(self, conversation: int) -> int:
-        """Return what of the conversation stands verbatim; 0 where no strategy asks. O(window) once a collection."""
+        """
+        Return the verbatim tokens of the conversation; 0 if no strategy asks for them. O(window)
+        once per collection.
+        """
         if not any(isinstance(trigger, Hot) for trigger in self.declared.active()):
             return 0
         if self._warm is None:
@@ -209,29 +215,29 @@ class WindowMeter:
 
     @property
     def _head_now(self) -> tuple[object, ...]:
-        """What the cached prefix begins with: a model's cache is its own."""
+        """The head of the cached prefix; each model has a cache of its own."""
         return (self._runtime.state.model, *self._runtime.context.head_items())
 
     def reserve(self, name: str, tokens: int) -> None:
-        """Keep this many tokens free from now on. What was not worth a collection may be now."""
+        """Reserve this many tokens. A collection that was not worth it may be now."""
         self.leased[name] += tokens
         self.leased_tokens += tokens
         self.waits_above = 0
 
     def free(self, name: str, tokens: int) -> None:
-        """Keep them free no longer."""
+        """Release reserved tokens."""
         self.leased[name] -= tokens
-        self.leased += Counter()  # without names that hold nothing
+        self.leased += Counter()  # drops names without tokens
         self.leased_tokens -= tokens
 
     def resume(self, last_used: float) -> None:
-        """An opened session goes on from a moment, in seconds: its prompt cache is as old as that."""
+        """Continue an opened session from a time in seconds, which is the age of its prompt cache."""
         self._last_call = last_used
         self._calls_made = sum(unit.is_step for unit in self._runtime.context.units())
         self._objective_at_major = self._runtime.state.objective.changes
 
     def call_goes_out(self) -> None:
-        """A request has been rendered: from now on the provider knows its prefix."""
+        """Note that a request was rendered: from now on the provider knows its prefix."""
         self._calls_made += 1
         self._growth = self._growth.after(self._runtime.context.budget.total)
         self._spent_since += self.raw_sent
@@ -239,7 +245,7 @@ class WindowMeter:
         self._head_sent = self._head_now
 
     def weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
-        """Return what a collection would do to the prefix. What has not been sent yet is written in any case."""
+        """Return what a collection would do to the prefix. Content that has not been sent is written in any case."""
         unsent = max(0, collected.of.budget.total - self.raw_sent)
         behind = collected.context.tokens_behind(collected.of) - unsent
         found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
@@ -247,17 +253,17 @@ class WindowMeter:
         return found
 
     def _looked_at_young(self) -> None:
-        """What was served until now has been collected, or is worth nothing."""
+        """Reset young content: what was consumed until now has been collected, or was not worth it."""
         self._young_after, self._young_waits = self._served().newest, 0
         self._young = ConsumedContent(tokens=0, newest=self._young_after)
 
     def tried(self, goal: Goal) -> None:
-        """A collection has looked at the window."""
+        """Note that a collection has looked at the window."""
         if goal.reason is GCTriggerReason.TURN_LIMIT:
             self._limited_turn = self._runtime.context.cursor.turn
 
     def left(self, goal: Goal, result: GCResult, moment: Moment) -> None:
-        """What a collection found stays for now."""
+        """Note that what a collection found stays for now."""
         self._deferred_tokens = result.tokens_freed
         if goal.is_young and result.changed:
             self._young_waits = 5 * self._served().tokens // 4
@@ -270,7 +276,7 @@ class WindowMeter:
             self.waits_above = self.scheduler.next_try(moment)
 
     def committed(self, goal: Goal, freed: int) -> None:
-        """A collection has become true."""
+        """Note a committed collection."""
         self._growth = self._growth.freed(freed)
         self._warm = None
         if not goal.is_young:
@@ -281,24 +287,24 @@ class WindowMeter:
         self._deferred_tokens = 0
 
     def reset(self) -> None:
-        """Something other than a collection changed the window."""
+        """Reset the measurements: something other than a collection changed the window."""
         self.waits_above = self._young_after = self._young_waits = self._deferred_tokens = 0
         self._young = ConsumedContent(tokens=0, newest=0)
         self._limited_turn, self.weighed, self._warm, self._wanted_waits = -1, "", None, 0
 
     @property
     def _turns_before(self) -> int:
-        """With a limit of turns the first turn that may stay; 0 without one, and once a turn has been looked at."""
+        """The first turn that may stay under a limit of turns; 0 without one, and once the turn has been checked."""
         turn, limit = self._runtime.context.cursor.turn, self._runtime.config.max_turns
         return 0 if limit is None or self._limited_turn == turn else max(0, turn - limit + 1)
 
     def _expired_tokens(self, turns_before: int) -> int:
-        """Return tokens of the units that a limit of turns takes out."""
+        """Return the tokens of the units that a limit of turns removes."""
         view = WindowView(self._runtime.context, self.protection, turns_before=turns_before)
         return sum(unit.tokens for unit in view.expired)
 
 
 @functools.lru_cache(maxsize=32)
 def _economics_at(model: str | None, format_name: str, day: dt.date) -> Economics:
-    """Asked for several times a call, and prices change by the day."""
+    """Return the economics; cached, because it is called several times per call and prices change by the day."""
     return economics_of(model, format_name, day)

@@ -30,7 +30,7 @@ class Deliveries:
         masking: Makes results ready for the log.
         inbox: Takes results.
         condenser: Cuts results to their leases.
-        collections: Says whether a collection is under way.
+        collections: Says whether a collection is running.
 
     """
 
@@ -54,7 +54,7 @@ class Deliveries:
         self._to_cut: dict[str, int] = {}
 
     def take(self, lease: Lease, result: object, free: Free) -> tuple[str, ...]:
-        """Take a lease's result; ``free`` is called once its room is not needed any more. See ``Lease.deliver``."""
+        """Take a lease's result; ``free`` is called once its tokens are not needed any more. See ``Lease.deliver``."""
         with self._gate.call("_deliver"):
             if lease.state is not OPEN:
                 once = "a result can be delivered once, while the lease is open"
@@ -82,14 +82,14 @@ class Deliveries:
 
     def _delivered_text(self, lease: Lease, text: str, free: Free) -> tuple[str, ...]:
         if self._runtime.context.open_calls or self._collections.is_running:
-            # Behind an open call it could pass for that one's result; and a collection that waits knows nothing of it.
+            # After an open call it could pass for that call's result, and a collection that waits does not know of it.
             self._waiting.append((lease, text))
             lease.state = DELIVERED
             return ()
         return self._note(lease, text, free)
 
     def _note(self, lease: Lease, text: str, free: Free) -> tuple[str, ...]:
-        """Return the note in the log and in the window, whole for the moment."""
+        """Append the note to log and window, whole for the moment."""
         (payload,) = self._runtime.format.results([(SUB_TASK + self._masking.name(lease.name), text)])
         ids = self._append(payload)
         most = lease.tokens - self._runtime.counter.per_message
@@ -100,7 +100,7 @@ class Deliveries:
         return ids
 
     def _cut(self) -> None:
-        """What is longer than its lease becomes what is alive in it, as soon as its batch is whole."""
+        """Cut results that are longer than their lease, as soon as their batch is complete."""
         if not self._to_cut or self._runtime.context.open_calls or self._collections.is_running:
             return
         long: dict[str, str | int] = {}
@@ -110,12 +110,12 @@ class Deliveries:
                 long[key] = tokens
         self._to_cut.clear()
         if long:
-            # Where this fails it stands there whole, and pre_send sees to the rest.
+            # If this fails the result stays whole, and pre_send handles the rest.
             with self._runtime.plugins.guarded("lease", "condense"), self._gate.call("condense"):
                 self._condenser.condense(long)
 
     def _message_of(self, result: object) -> Payload:
-        """Return a message as it is, or the one inside what a provider's client returned."""
+        """Return a message as it is, or the one in what a provider's client returned."""
         payload = self._masking.plain(result)
         return payload if payload.keys() & {"role", "type"} else self._masking.plain(self._runtime.format.reply(result))
 
@@ -137,7 +137,7 @@ class Deliveries:
             lease, text = self._waiting.pop(0)
             try:
                 self._note(lease, text, free)
-            except GCError:  # it is not in the log: it waits on, and the room for it is kept
+            except GCError:  # it is not in the log: it keeps waiting, and its lease stays
                 self._waiting.insert(0, (lease, text))
                 raise
 

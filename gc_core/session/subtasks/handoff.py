@@ -1,8 +1,8 @@
 """
-Handing off: another session begins with what it needs of this one, and its result comes back.
+Handing off: another session starts with what it needs of this one, and returns its result.
 
-Nothing is told twice in other words: of what the parent itself began with, the account of the child takes entries over
-as they are, and everything else is told from originals. So a chain of handoffs begins with no more than one does.
+Nothing is paraphrased twice: entries of the summary that the parent itself started with are copied, and everything else
+is summarized from originals. So a chain of handoffs starts no longer than a single one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _log = logger("gc_core.session")
 
 
 class Recalls(Protocol):
-    """What can be read of a session: of one that runs, or of its files."""
+    """What can be read of a session, running or not."""
 
     def recall(self, item: str, /) -> str:
         """Return the original text of what a reference names."""
@@ -60,18 +60,18 @@ class Recalls(Protocol):
 @attrs.frozen(kw_only=True)
 class Handed:
     """
-    What a child begins with.
+    What a child starts with.
 
     Attributes:
         opening: Parts, tools, memory and messages that are handed on.
-        private: Texts that no shared layer may hold.
-        sources: The parent's.
-        account: One text that stands for everything else.
-        state: The state of the parent's task, with references as the child knows them.
+        private: Texts that no shared layer may contain.
+        sources: The parent's sources.
+        account: The summary of everything else.
+        state: The state of the parent's task, with references that the child can resolve.
         state_tokens: Tokens of the block that shows it.
         objective: The objective that the parent's host set, or "".
-        parent: Who handed it.
-        lease: Room at the parent for the result; None when nothing comes back.
+        parent: The parent's handoffs.
+        lease: Tokens reserved at the parent for the result; None when nothing is returned.
 
     """
 
@@ -92,7 +92,7 @@ class Child(Protocol):
     runtime: Runtime
 
     def begin_with(self, handed: Handed) -> None:
-        """Take what was handed, in the order in which it will be read."""
+        """Take what was handed on, in the order in which it will be read."""
 
     def close(self) -> None:
         """End the session."""
@@ -100,16 +100,16 @@ class Child(Protocol):
 
 class Handoffs:
     """
-    Hands parts of a session on to another one, and reads of the sessions from which it was itself handed on.
+    Hands parts of a session to another one, and reads the sessions that this one was handed off from.
 
     Args:
         runtime: The session's.
-        gate: Lets one call in at a time, those of children too.
-        head: Holds the texts that are private.
-        leases: Keep room for results.
-        task: Keeps the state of the task.
+        gate: Lets one call in at a time, including children's.
+        head: Holds the private texts.
+        leases: Reserve tokens for results.
+        task: Holds the task state.
         history: Recalls what was said in this session.
-        writer: Writes what a child begins with.
+        writer: Writes what a child starts with.
 
     """
 
@@ -136,21 +136,24 @@ class Handoffs:
         self._kin: dict[str, weakref.ref[Handoffs]] = {}
 
     def hand_back(self, result: object) -> tuple[str, ...]:
-        """Give the result to the parent; see ``GCSession.hand_back``."""
+        """Return the result to the parent; see ``GCSession.hand_back``."""
         if self._hands_back is None:
             text = "no parent waits for a result: not handed off, handed off with result_tokens = 0, or reopened"
             raise LeaseError(text)
         return self._hands_back.deliver(result)
 
     def release(self) -> None:
-        """The session has ended: the room for its result is free, and no one before it is known any more."""
+        """Release the lease and the references to earlier sessions: this one has ended."""
         if self._hands_back is not None:
             self._hands_back.release()
             self._hands_back = self._parent = None
         self._kin = {}
 
     def recall(self, item: str) -> str:
-        """Return the original text of what a reference names, here or in a session before; see ``GCSession.recall``."""
+        """
+        Return the original text of what a reference names, here or in an earlier session; see
+        ``GCSession.recall``.
+        """
         found = self._elsewhere(item)
         if found is None:
             return self._history.recall(_ids(item))
@@ -167,7 +170,7 @@ class Handoffs:
     # -- handing off ---------------------------------------------------------------------------------------------------
 
     def hand_off(self, wish: HandoffOptions, open_child: Callable[[GCConfig], C]) -> Steps[C]:
-        """A child; what is said while its account is written is not in it."""
+        """Open a child; what is said while its summary is written is not part of it."""
         runtime = self._runtime
         lease = self._leases.lease_now(wish.result_tokens, wish.name) if wish.result_tokens else None
         with contextlib.ExitStack() as undo:
@@ -198,58 +201,55 @@ class Handoffs:
         return child
 
     def inherit(self, handed: Handed, text: str) -> None:
-        """Write down from whom this session was handed on; ``text`` is what names items of those before."""
+        """Record the parent of this session; ``text`` contains the references to items of earlier ones."""
         parent = handed.parent
         own, before, kin = parent.lineage()
         known = {tag_of(own.session)}
         known |= {found["tag"] for found in OTHER.finditer(text)}
         known |= {found["tag"] for key in handed.state.references() if (found := OTHER.search(key))}
-        # Of a chain of handoffs those are remembered of which something is told.
+        # Of a chain of handoffs, only those ancestors are kept that the text refers to.
         ancestors = tuple(each for each in (own, *before) if tag_of(each.session) in known)
         kin = kin | {tag_of(own.session): weakref.ref(parent)}
         self._kin = {tag: each for tag, each in kin.items() if tag in known}
         self._runtime.recorder.inherit(Inherited(ancestors=ancestors, state=handed.state.to_json()))
 
     def expect_result(self, handed: Handed) -> None:
-        """The parent waits for a result, where room is kept for it, and lives on until then."""
+        """Note that the parent waits for a result, if it reserved tokens, and keep it alive until then."""
         self._hands_back = handed.lease
         self._parent = None if handed.lease is None else handed.parent
 
     def lineage(self) -> tuple[Ancestor, tuple[Ancestor, ...], dict[str, weakref.ref[Handoffs]]]:
-        """Return the session as an ancestor, those before it, and those of them that run."""
+        """Return the session as an ancestor, its ancestors, and those of them that are running."""
         store = self._runtime.store
         own = Ancestor(session=store.session, directory="" if store.temporary else str(store.directory))
         known = self._inherited
         return own, () if known is None else known.ancestors, self._kin
 
     def for_child(self, name: str, read: Callable[[Recalls], R]) -> R:
-        """Return what a child reads of this session, as a call of this name."""
+        """Read this session for a child, as a call of this name."""
         with self._gate.call(name):
             return read(self)
 
     @property
     def is_over(self) -> bool:
-        """Whether the session takes no call any more."""
+        """True if the session takes no more calls."""
         return self._gate.is_over
 
     # -- inside: where it comes from -----------------------------------------------------------------------------------
 
     @property
     def _inherited(self) -> Inherited | None:
-        """What the session was handed, from its files; it stands before everything that was done."""
+        """What the session was handed, from its files; it is recorded before everything else."""
         known = inheritance(self._runtime.store)
         return None if known is None else known[1]
 
     def _elsewhere(self, reference: object) -> re.Match[str] | None:
-        """
-        Return a reference to an item of another session; None for one of this session, and for what
-        is not a text.
-        """
+        """Return a reference to an item of another session; None for one of this session and for anything but text."""
         found = _tagged(reference)
         return None if found is None or found["tag"] == tag_of(self._runtime.store.session) else found
 
     def _of_kin(self, tag: str, name: str, read: Callable[[Recalls], R]) -> R:
-        """Return what is read of a session before this one, by its tag."""
+        """Read an earlier session, by its tag."""
         kin = self._kin.get(tag)
         session = None if kin is None else kin()
         if session is not None and not session.is_over:
@@ -265,7 +265,7 @@ class Handoffs:
 
 
 def inheritance(store: Store) -> tuple[int, Inherited] | None:
-    """Return what a session was handed, from its files, with the place in the log at which it was handed."""
+    """Return what a session was handed, from its files, with its place in the log."""
     for _, entry in store.ledger.entries():
         if isinstance(entry.record, Inherited):
             return entry.at, entry.record
@@ -275,13 +275,13 @@ def inheritance(store: Store) -> tuple[int, Inherited] | None:
 
 
 def first_state(store: Store) -> tuple[TaskState, int]:
-    """Return the state before anything was said here, and the bytes of the log that it tells of already."""
+    """Return the state at the start, and the bytes of the log that it already covers."""
     known = inheritance(store)
     return (TaskState(), 0) if known is None else (TaskState.from_json(known[1].state), known[0])
 
 
 def _tagged(reference: object) -> re.Match[str] | None:
-    """Return the item of a session by its tag, where the reference names one."""
+    """Return the item and the session's tag, if the reference names one."""
     return OTHER.search(reference, reference.rfind("[gc:") + 1) if isinstance(reference, str) else None
 
 

@@ -1,4 +1,4 @@
-"""What a handoff hands on: parts of the head, memory, messages verbatim, and one account of everything else."""
+"""What a handoff hands on: parts of the head, memory, messages verbatim, and a summary of everything else."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT, ItemKind.OPAQUE})
 
 class OpeningWriter:
     """
-    Chooses and writes what a child begins with.
+    Chooses and writes what a child starts with.
 
     Args:
         runtime: The parent's.
         archive: Reads originals.
         history: Recalls what was said in the parent.
-        collections: Knows who writes summaries.
+        collections: Provides the summarizer.
 
     """
 
@@ -54,7 +54,7 @@ class OpeningWriter:
         self._collections = collections
 
     def opening(self, wish: HandoffOptions, config: GCConfig) -> Opening:
-        """Return what is handed on as it is, and what the account is to be written of."""
+        """Return what is handed on verbatim, and what the summary is to be written from."""
         context = self._runtime.state.changed(self._runtime.state.changes, self._runtime.context)
         wants = wish.chooser(source.name for source in self._runtime.context.budget.sources)
         request, rest = _split(self._runtime.context)
@@ -77,7 +77,7 @@ class OpeningWriter:
         )
 
     def _parts_wanted(self, context: Context, wants: Callable[[str, str], bool]) -> Iterator[SystemPart]:
-        """Parts of the system text; what was said in the system's name within the conversation becomes one."""
+        """Return the parts of the system text; system messages in the conversation become one part."""
         for part in context.head.parts.values():
             if not is_own(part.source, part.name) and wants(part.source, part.name):
                 yield part
@@ -88,7 +88,7 @@ class OpeningWriter:
                 yield SystemPart(source=SYSTEM.name, name=name, text=item.text, policy=GCPolicy.LOCKED)
 
     def _memory_wanted(self, wants: Callable[[str, str], bool]) -> Iterator[tuple[str, str, str]]:
-        """Yield the newest memory blocks that are held, those that wait included; what handoffs gave is given again."""
+        """Yield the newest held memory blocks, including waiting ones; blocks of handoffs are written again."""
         blocks = self._runtime.state.blocks
         stands = carried(self._runtime.context, blocks, self._runtime.state.pinned_turns)
         found = {(block.source, block.name): block for block in (*stands, *blocks.waiting)}
@@ -102,8 +102,8 @@ class OpeningWriter:
         self, rest: Sequence[Unit], wish: HandoffOptions, config: GCConfig, request: Sequence[Unit]
     ) -> list[Unit]:
         """
-        Return the newest whole steps with what was said between and after them, and what the
-        running turn began with.
+        Return the newest whole steps with what was said between and after them, and the start of
+        the running turn.
         """
         places = [place for place, unit in enumerate(rest) if unit.is_step and not unit.pending]
         room = int(config.usable * config.ends_percent / 100.0) if wish.tokens is None else wish.tokens
@@ -127,7 +127,7 @@ class OpeningWriter:
                 yield unit
 
     def _payloads(self, units: Iterable[Unit]) -> Iterator[Payload]:
-        """Messages as they arrived, without what is not of these units; bound thinking stays after (N3b)."""
+        """Return messages as they arrived, without what is not of these units; bound thinking stays after (N3b)."""
         binds = self._runtime.state.binds_thinking
         kept = {
             item.id: item.logged
@@ -147,10 +147,10 @@ class OpeningWriter:
         gone = {part.place: None for part, key in parts if key and key not in wanted}
         return self._runtime.format.edit(payload, gone) if gone else record.payload
 
-    # -- inside: the account -------------------------------------------------------------------------------------------
+    # -- inside: the summary -------------------------------------------------------------------------------------------
 
     def _originals_of(self, unit: Unit) -> Iterator[Item]:
-        """Yield what the unit stands for, as it arrived; of a digest nothing, for its entries are taken over."""
+        """Yield the originals of a unit; nothing for a digest, because its entries are copied."""
         if unit.level is Level.DIGEST or _is_block(unit):
             return
         for item in unit.items:
@@ -165,7 +165,7 @@ class OpeningWriter:
                 yield attrs.evolve(whole, tokens=item.original_tokens)
 
     def _entries(self, older: Iterable[Unit]) -> Iterator[str]:
-        """Yield what is told already: by the account that this session began with, and by its own digests."""
+        """Yield existing entries: from the summary that this session started with, and from its own digests."""
         known = self._runtime.state.blocks.newest.get((HANDOFF.name, ACCOUNT), "")
         if known:
             yield from entries_of(self._history.recall(known))  # from the log: it may have left the window
@@ -174,7 +174,7 @@ class OpeningWriter:
         yield from (tagged(entry, tag, last) for text in digests for entry in entries_of(text))
 
     def account_of(self, opening: Opening, tokens: int) -> Steps[str]:
-        """The account in at most this many tokens; "" where nothing was said and done that is not handed on."""
+        """Return the summary in at most this many tokens; "" if everything that was said and done is handed on."""
         if not opening.items and not opening.entries:
             return ""
         session, count = self._runtime.store.session, self._runtime.counter.count
@@ -201,7 +201,7 @@ class OpeningWriter:
 
 
 def _split(context: Context) -> tuple[list[Unit], list[Unit]]:
-    """Return the original request, as it was handed on where it was, and all units after it."""
+    """Return the original request, also one that was itself handed on, and all units after it."""
     units = context.units()
     request: list[Unit] = []
     for unit in units:
@@ -214,12 +214,12 @@ def _split(context: Context) -> tuple[list[Unit], list[Unit]]:
 
 
 def _is_said(unit: Unit) -> bool:
-    """Return whether it is what a user said."""
+    """Return whether the item is a user's."""
     return not unit.is_step and all(item.kind in _SAID and not item.synthetic for item in unit.items)
 
 
 def _is_block(unit: Unit) -> bool:
-    """Return whether it is no part of the conversation: enrichment, memory, what the system said."""
+    """Return whether the item is not part of the conversation: enrichment, memory, system messages."""
     return all(item.source != CONVERSATION.name for item in unit.items)
 
 

@@ -1,4 +1,4 @@
-"""What a session that is handed off begins with, as texts: each id in them says of which session it is."""
+"""The texts that a handed-off session starts with; each id in them names its session."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import InstructionSource
 
 HANDOFF: Final = InstructionSource(name="handoff", policy=GCPolicy.PRESERVABLE, layer=85)
-"""Holds the account of what was said and done before a session began."""
+"""Holds the summary of what was said and done before a session began."""
 
 ACCOUNT: Final = "account"
-"""Name of its block."""
+"""The name of its block."""
 
 TAG_CHARS: Final = 6
-"""Letters of a session's id after an item's: ``i42@5f3a9c``. Two of a hundred sessions share them once in 3,000."""
+"""
+Characters of a session's id after an item's: ``i42@5f3a9c``. Two of a hundred sessions share them
+once in 3,000 times.
+"""
 
 LEAST_ACCOUNT: Final = 120
-"""Tokens that an account may have at least: fewer would tell next to nothing beside its frame."""
+"""The least tokens of a summary: fewer would say almost nothing besides its frame."""
 
 Filter = Callable[[str, str], bool] | Collection[str] | None
-"""Which sources a session needs: asked with source and name, or the names of sources; None: all."""
+"""The sources that a session needs: a function of source and name, or the names of sources; None: all."""
 
 OTHER: Final = re.compile(rf"\b(?P<ids>i\d{{1,18}}(?:-i\d{{1,18}})?)@(?P<tag>[0-9a-f]{{{TAG_CHARS}}})\b", re.ASCII)
 """Items of another session, as these texts name them."""
@@ -48,16 +51,16 @@ _ID_KEYS = frozenset(
 @attrs.frozen(kw_only=True)
 class HandoffOptions:
     """
-    What a host wants of a handoff; see ``GCSession.handoff``. Raises ConfigError for a number that cannot be.
+    The options of a handoff; see ``GCSession.handoff``. Raises ConfigError for an invalid number.
 
     Attributes:
-        name: What the sub-task is called.
-        filter: Which sources the child needs.
-        config: How the child collects, or None: as its parent.
-        tokens: Tokens that its opening may have, as far as fewer steps help; None: the target of its collections.
-        steps: The newest steps that are handed on verbatim.
-        summary_tokens: Tokens of the account, and again of the state of the task.
-        result_tokens: Tokens of the parent's window that are kept free for the result; 0: nothing comes back.
+        name: The name of the sub-task.
+        filter: The sources that the child needs.
+        config: The child's configuration, or None: its parent's.
+        tokens: The most tokens of its opening, as far as fewer steps help; None: the target of its collections.
+        steps: How many of the newest steps are handed on verbatim.
+        summary_tokens: Tokens of the summary, and again of the task state.
+        result_tokens: Tokens of the parent's window that are reserved for the result; 0: nothing is returned.
 
     """
 
@@ -80,7 +83,7 @@ class HandoffOptions:
             raise ConfigError(f"config = {self.config!r:.200}: expected a GCConfig")
 
     def chooser(self, sources: Iterable[str]) -> Callable[[str, str], bool]:
-        """Return whether a part of a source is needed. Raises ConfigError for a source that there is not."""
+        """Return a test of whether a part of a source is needed. Raises ConfigError for an unknown source."""
         wanted = self.filter
         if wanted is None:
             return lambda _source, _name: True
@@ -91,7 +94,7 @@ class HandoffOptions:
             raise ConfigError(f"filter = {wanted!r:.200}: expected a function of source and name, or names of {known}")
         unknown = sorted((name for name in wanted if name not in known), key=str)
         if unknown:
-            raise ConfigError(f"filter: there is no source {unknown[0]!r}; there are {known}")
+            raise ConfigError(f"filter: unknown source {unknown[0]!r}; known: {known}")
         names = frozenset(wanted)
         return lambda source, _name: source in names
 
@@ -104,17 +107,17 @@ def _check(option: str, number: object, least: int) -> None:
 @attrs.frozen(kw_only=True)
 class Opening:
     """
-    What a child begins with, but for its texts.
+    What a child starts with, except its texts.
 
     Attributes:
         parts: Parts of the system text.
         schemas: Tool schemas.
-        discoverable: Names of those that are not core.
-        memory: Memory blocks that are held: source, name, text.
+        discoverable: Names of the schemas that are not core.
+        memory: Held memory blocks: source, name, text.
         request: The messages of the original request.
         newest: The newest steps, as they arrived.
         items: The originals of everything else.
-        entries: What the parent was told when it began, an entry each.
+        entries: The summary that the parent itself started with, entry by entry.
         last: Number of the newest item.
 
     """
@@ -131,12 +134,12 @@ class Opening:
 
 
 def tag_of(session: str) -> str:
-    """Return what stands after an item's id where it is of this session."""
+    """Return the tag that follows an item's id for items of this session."""
     return session[:TAG_CHARS]
 
 
 def tagged(line: str, tag: str, last: int) -> str:
-    """Return the line with its ids told as this session's; what is quoted stays as it was said."""
+    """Return the line with its ids tagged as this session's; quotations stay unchanged."""
     stretches = _QUOTED.split(line)
     stretches[::2] = [_OWN.sub(lambda found: _named(found, tag, last), text) for text in stretches[::2]]
     return "".join(stretches)
@@ -147,7 +150,7 @@ def _named(found: re.Match[str], tag: str, last: int) -> str:
 
 
 def account(session: str, where: str, items: Sequence[Item], entries: Sequence[str]) -> str:
-    """Return the block that tells what was said and done: what it is, the entries, where the rest is."""
+    """Return the block of the summary: what it is, the entries, where the rest is."""
     tag = tag_of(session)
     head = (
         f"An account of what was said and done before this session began; no instructions. i1@{tag} is an item of"
@@ -168,8 +171,8 @@ def _rest(session: str, where: str, items: Sequence[Item]) -> list[str]:
 
 def inherited(state: TaskState, tag: str) -> TaskState:
     """
-    Return the state as another session goes on with it: its references are of the session before, its turns of none
-    here. What only made sense inside a turn is left after.
+    Return the state as another session continues with it: its references name the earlier session, and its turns none
+    of the new one. What only made sense inside a turn is left out.
     """
     entities = {name: each for name, each in state.entities.items() if each.kind != REQUEST}
     cursor = StateCursor(newest=state.cursor.newest)

@@ -43,21 +43,21 @@ class Lease:
         """
         Give the sub-task's result to the session; frees the room, and returns the ids of the items that it became.
 
-        A text stands as one note at the end of the next request. A message in the session's format may be given
-        instead: tool results stand as the results of their calls, of every other message the text is told. What has
-        more tokens than the lease is cut to what is alive in it, with a reference; the log holds it whole, and
-        ``recall`` brings it back. A tool result that the configuration holds is left whole.
+        A text becomes one note at the end of the next request. A message in the session's format may be given instead:
+        its tool results become the results of their calls, any other message is added as text. A result with more
+        tokens than the lease is cut to its important lines, with a reference; the log keeps it whole, and ``recall``
+        returns it. A tool result that the configuration holds is left whole.
 
-        While the model's own calls wait for their results, or a summary is awaited, a note waits too, its room stays
-        taken, and () is returned: it is placed by the next ``pre_send``.
+        While the model's own calls wait for their results, or a summary is awaited, a note waits too, its tokens stay
+        reserved, and () is returned: the next ``pre_send`` places it.
 
-        Raises LeaseError when the lease is not open any more or the result holds no text, MessageError for a message
-        that is malformed, SessionClosedError.
+        Raises LeaseError when the lease is not open or the result contains no text, MessageError for a malformed
+        message, SessionClosedError.
         """
         return self._holder.deliver(self, result)
 
     def release(self) -> None:
-        """Free the room without a result; nothing happens where that was done, or the session is closed."""
+        """Release the tokens without a result; does nothing if that was done, or if the session is closed."""
         self._holder.release(self)
 
     def __enter__(self) -> Self:
@@ -65,19 +65,19 @@ class Lease:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Release it, unless something was delivered."""
+        """Release the lease unless a result was delivered."""
         self.release()
 
 
 @attrs.define(eq=False, kw_only=True)
 class Waiting:
     """
-    A lease that waits for room.
+    A queued request for a lease.
 
     Attributes:
         asked: Its name and tokens.
-        wake: Told when there is a lease, or none any more.
-        lease: What was granted.
+        wake: Called when the lease is granted or the wait is over.
+        lease: The granted lease.
 
     """
 

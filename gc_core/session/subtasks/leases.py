@@ -1,8 +1,8 @@
 """
-Leases: room in a session's window that is reserved for what parallel sub-tasks will bring back.
+Leases: tokens of a session's window reserved for what parallel sub-tasks will return.
 
-What is leased counts as taken: the request and all leases together never pass the usable window. No file holds a lease:
-in a session that is opened again there are none, for the sub-tasks have ended with their process.
+Leased tokens count as used: the request and all leases together never exceed the usable window. Leases are not stored:
+a session that is opened again has none, because the sub-tasks ended with their process.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from gc_core.session.window_meter import WindowMeter
 from gc_core.values.framing import SUB_TASK, told_result
 
 LEAST_NOTE: Final = 60
-"""Tokens of a note beside its first line, at least: a reference, and a line that is alive."""
+"""The least tokens of a note besides its first line: a reference and one line of content."""
 
 MOST_NAME: Final = 80
-"""Characters of a lease's name."""
+"""The most characters of a lease's name."""
 
-_SHOWN = 5  # owners that an error names, the largest ones
+_SHOWN = 5  # the largest owners, which an error names
 
 
 class Leases:
     """
-    Keeps room free for sub-tasks, and takes in what they bring back. A lease is of this object alone.
+    Reserves tokens for sub-tasks, and takes their results. Leases exist in this object only.
 
     Args:
         runtime: The session's.
         gate: Lets one call in at a time: every thread may use a lease.
         masking: Makes results ready for the log.
-        meter: Counts what is leased as taken.
+        meter: Counts leased tokens as used.
         inbox: Takes results.
         condenser: Cuts results to their leases.
-        collections: Says whether one is under way.
+        collections: Says whether a collection is running.
 
     """
 
@@ -76,11 +76,11 @@ class Leases:
 
     @property
     def held(self) -> tuple[Lease, ...]:
-        """What holds room now, oldest first: open leases, and delivered ones whose note waits."""
+        """Everything that reserves tokens now, oldest first: open leases, and delivered ones whose note waits."""
         return tuple(self._held)
 
     def lease(self, tokens: int, *, name: str, wait: float = 0.0) -> Lease:
-        """Keep tokens free; see ``GCSession.lease``."""
+        """Reserve tokens; see ``GCSession.lease``."""
         check_seconds(wait)
         if not wait:
             return self.lease_now(tokens, name)
@@ -92,7 +92,7 @@ class Leases:
     # -- inside: room --------------------------------------------------------------------------------------------------
 
     def lease_now(self, tokens: int, name: str) -> Lease:
-        """Keep tokens free, or raise LeaseError at once."""
+        """Reserve tokens, or raise LeaseError at once."""
         with self._gate.call("_leased_now"):
             self._check_lease(tokens, name)
             if tokens > self._free:
@@ -101,7 +101,7 @@ class Leases:
 
     @contextlib.contextmanager
     def queued(self, tokens: int, name: str, wake: Callable[[], None]) -> Iterator[Waiting]:
-        """Wait for a lease; at the end no one waits any more, and what no one took is free again."""
+        """Wait for a lease; on exit the wait ends, and a lease that was not taken is released."""
         waiting = Waiting(asked=(name, tokens), wake=wake)
         self._join_line(waiting)
         try:
@@ -115,7 +115,7 @@ class Leases:
                 if waiting in self._queue:
                     self._queue.remove(waiting)
                     if not self._gate.closed:
-                        self.grant_waiting()  # a smaller one may have stood after it
+                        self.grant_waiting()  # a smaller request may be next in line
 
     def _join_line(self, waiting: Waiting) -> None:
         with self._gate.call("_join_line"):
@@ -127,7 +127,7 @@ class Leases:
             self.grant_waiting()
 
     def granted(self, waiting: Waiting) -> Lease:
-        """Return what one who waited was granted. Raises LeaseError when there is no room."""
+        """Return the lease that was granted to a waiting request. Raises LeaseError if there is none."""
         with self._gate.call("_granted"):
             if waiting.lease is None:
                 name, tokens = waiting.asked
@@ -135,7 +135,7 @@ class Leases:
             return waiting.lease
 
     def grant_waiting(self) -> None:
-        """Give leases to those who wait, the first ones first, as long as there is room."""
+        """Grant queued leases in order while there is room."""
         while self._queue and self._queue[0].asked[1] <= self._free:
             waiting = self._queue.popleft()
             name, tokens = waiting.asked
@@ -156,13 +156,13 @@ class Leases:
 
     @property
     def _free(self) -> int:
-        """Tokens, as the budget counts, that neither the request as it is nor a lease holds."""
+        """Tokens, as the budget counts, that neither the request nor a lease uses."""
         moment = self._meter.moment()
         return max(0, self._meter.scheduler.fit(moment) - moment.tokens)
 
     @property
     def _window_of_leases(self) -> int:
-        """Tokens that one could have if nothing else stood in the window."""
+        """Tokens that a lease could have in an empty window."""
         return self._meter.moment().calibration.to_raw(self._runtime.config.usable)
 
     def _check_lease(self, tokens: object, name: object) -> None:
@@ -180,7 +180,7 @@ class Leases:
         held, free = self._meter.leased.copy(), self._free
         text = (
             f"a lease of {tokens:,} tokens for {name!r} does not fit: of {self._window_of_leases:,} the request has"
-            f" {self._runtime.context.budget.total:,}, {_told(held)} are leased and {free:,} are free; a release or"
+            f" {self._runtime.context.budget.total:,}, {_described(held)} are leased and {free:,} are free; a release or"
             " collect_now() makes room"
         )
         return LeaseError(text, asked=tokens, free=free, leased=held)
@@ -194,7 +194,7 @@ class Leases:
         self._deliveries.settle(self._freed)
 
     def release(self, lease: Lease) -> None:
-        """Free a lease's room without a result."""
+        """Release a lease without a result."""
         if self._runtime.store.is_inherited:
             return
         with self._gate.lock:
@@ -204,19 +204,19 @@ class Leases:
                     self._freed(lease)
 
     def lines(self) -> list[str]:
-        """Return what ``explain`` says of leases."""
+        """Return the lines of ``explain`` on leases."""
         held = self._meter.leased
-        return [f"leased for sub-tasks: {_told(held)} tokens"] if held else []
+        return [f"leased for sub-tasks: {_described(held)} tokens"] if held else []
 
     def wake_all(self) -> None:
-        """The session has ended: no one waits for room any more."""
+        """Wake all waiting requests: the session has ended."""
         for waiting in self._queue:
             waiting.wake()
         self._queue.clear()
 
 
-def _told(held: Mapping[str, int]) -> str:
-    """Return all leases, and the largest ones by name."""
+def _described(held: Mapping[str, int]) -> str:
+    """Describe all leases, and the largest by name."""
     largest = sorted(held.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = [f"{name} {tokens:,}" for name, tokens in largest[:_SHOWN]]
     more = len(largest) - len(shown)
@@ -225,6 +225,6 @@ def _told(held: Mapping[str, int]) -> str:
 
 
 def check_seconds(wait: object) -> None:
-    """Raise LeaseError for what is not a number of seconds."""
+    """Raise LeaseError for anything that is not a number of seconds."""
     if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait < float("inf"):
         raise LeaseError(f"wait = {wait!r:.200}: expected seconds, 0 or more")

@@ -1,8 +1,7 @@
 """
-A session's accounts with the provider's prompt cache: what was read, written and paid, and why a read was missed.
+A session's use of the provider's prompt cache: what was read, written and paid, and why a read was missed.
 
-It is told what happened, in the order in which it did, and keeps sums: what a session did for a year is as large here
-as what it did for a minute.
+It receives events in order and keeps sums: a session of a year takes as much memory here as one of a minute.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from gc_core.relevance.needed_again import NeededAgain
 from gc_core.values.messages import Usage
 
 COMPACTION = "compaction"
-"""What the passes are booked as that the provider made by itself (``Usage.iterations``)."""
+"""The kind under which passes are recorded that the provider made by itself (``Usage.iterations``)."""
 
 _KEPT = 20
-"""Misses and contradictions that a report holds verbatim; all are counted."""
+"""The most misses and contradictions that a report lists; all are counted."""
 
 _HOUR = 3600.0
-# A count is an estimate, and small requests are mostly framing: only more than this contradicts it.
+# A count is an estimate, and small requests are mostly framing: only a larger difference contradicts it.
 _OFF_BY = 2.0
 _OFF_TOKENS = 2_000
 
@@ -54,7 +53,7 @@ class Miss:
         call: Number of the model call, from 1 on.
         tokens: Input tokens of the call that the cache held before it and that were not read.
         cause: The main cause.
-        text: All that is known of it, in words.
+        text: Everything known about it, in words.
 
     """
 
@@ -70,15 +69,15 @@ class Spend:
     Sums over calls.
 
     Attributes:
-        calls: How many.
+        calls: The number of calls.
         input_tokens: All input tokens.
-        read_tokens: Of those, read from the cache.
-        written_tokens: Of those, written to it.
-        fresh_tokens: Of those, neither.
+        read_tokens: Of those, tokens read from the cache.
+        written_tokens: Of those, tokens written to it.
+        fresh_tokens: Of those, tokens neither read nor written.
         output_tokens: Tokens of the replies.
-        cost: USD of the calls whose price is known.
-        missing: What is missing for the price of the others, in words; "" when all are known.
-        estimated: Some tokens are own counts, for no one reported them.
+        cost: USD of the calls with a known price.
+        missing: What is missing for the price of the others; "" if all are known.
+        estimated: Some tokens are the session's own counts, because none were reported.
 
     """
 
@@ -99,11 +98,11 @@ class Spend:
 
     @property
     def usd(self) -> float | None:
-        """What all of it cost; None where a price is missing."""
+        """The total cost; None if a price is missing."""
         return None if self.missing else self.cost
 
     def plus(self, usage: Usage, price: Prices | None, missing: str, *, estimated: bool = False) -> Spend:
-        """With one more call."""
+        """Return the sums with one more call."""
         return Spend(
             calls=self.calls + 1,
             input_tokens=self.input_tokens + usage.input_tokens,
@@ -120,10 +119,10 @@ class Spend:
 @attrs.frozen(kw_only=True)
 class Apart:
     """
-    What was spent beside the conversation.
+    Spending beside the conversation.
 
     Attributes:
-        kind: ``"compaction"``, ``"summaries"``, ``"workers"``, or what a host called it.
+        kind: ``"compaction"``, ``"summaries"``, ``"workers"``, or a name that a host gave.
         spend: The sums.
 
     """
@@ -135,7 +134,7 @@ class Apart:
 @attrs.frozen(kw_only=True)
 class CacheReport:
     """
-    The accounts of a session at one moment.
+    The use of the cache at one moment.
 
     Attributes:
         model: The model in use, or None.
@@ -143,10 +142,10 @@ class CacheReport:
         apart: Sums over calls beside it, by kind.
         misses: Missed reads by cause: how many, and their tokens.
         newest_misses: The newest of them, oldest first.
-        contradictions: The newest reports that contradict the own count, in words.
-        minute_tokens: Tokens of the last minute that count for a limit, as of the last call.
-        tpm_budget: Tokens a minute that the provider allows, or None.
-        needed_again: What the agent needed after it had been collected, since the session was made or opened.
+        contradictions: The newest reports that contradict the session's own count, in words.
+        minute_tokens: Tokens of the last minute that count for a rate limit, as of the last call.
+        tpm_budget: Tokens per minute that the provider allows, or None.
+        needed_again: What the agent needed after it had been collected, since the session was created or opened.
 
     """
 
@@ -167,23 +166,23 @@ class CacheReport:
 
     @property
     def total_tokens(self) -> int:
-        """Input and output tokens of everything, cache reads and what was spent apart included."""
+        """Input and output tokens in total, including cache reads and calls beside the conversation."""
         sums = (self.spend, *(each.spend for each in self.apart))
         return sum(spend.input_tokens + spend.output_tokens for spend in sums)
 
     @property
     def cost(self) -> float | None:
-        """USD of everything, what was spent apart included; None where a price is missing."""
+        """USD in total, including calls beside the conversation; None if a price is missing."""
         parts = [self.spend.usd, *(each.spend.usd for each in self.apart)]
         return None if None in parts else sum(filter(None, parts))
 
     @property
     def missing(self) -> str:
-        """What is missing for the price, in words; "" when all of it is known."""
+        """What is missing for the price; "" if everything is known."""
         return next(filter(None, (self.spend.missing, *(each.spend.missing for each in self.apart))), "")
 
     def words(self) -> Iterator[str]:
-        """Yield the report in sentences, a line each; of the cache none before the first report of a provider."""
+        """Yield the report in sentences, a line each; nothing about the cache before a provider's first report."""
         if self.needed_again:
             yield str(self.needed_again)
         if not self.spend.calls and not self.apart:
@@ -204,7 +203,7 @@ class CacheReport:
 
 
 def spend_words(spend: Spend) -> str:
-    """Sums in words: calls, tokens, percent, USD."""
+    """Describe sums: calls, tokens, percent, USD."""
     calls = f"{spend.calls:,} call{'s'[: spend.calls != 1]}"
     about = "about " if spend.estimated else ""
     tokens = f"{about}{spend.input_tokens:,} input tokens, {spend.hit_percent:.1f} % read from the cache"
@@ -216,14 +215,14 @@ def spend_words(spend: Spend) -> str:
 @attrs.frozen(kw_only=True)
 class CallAccount:
     """
-    One model call, accounted for.
+    One model call with its cost.
 
     Attributes:
         number: From 1 on.
-        time: Seconds since 1970, of the report.
-        idle_seconds: Between the start of this request and of the one before.
+        time: When it was reported, in seconds since 1970.
+        idle_seconds: From the start of the previous request to the start of this one.
         usage: As reported.
-        cost: USD, the provider's own passes included; None where the price is missing.
+        cost: USD, including the provider's own passes; None if the price is missing.
         miss: What was not read, or None.
 
     """
@@ -238,12 +237,12 @@ class CallAccount:
 
 class CacheAccount:
     """
-    Adds up what a session's provider reports, call by call, and explains what was not read from the cache.
+    Adds up what a session's provider reports, call by call, and explains cache misses.
 
     Args:
         model: The model in use.
         format: Name of the session's format.
-        tpm_budget: Tokens a minute that the provider allows, or None.
+        tpm_budget: Tokens per minute that the provider allows, or None.
 
     """
 
@@ -266,26 +265,26 @@ class CacheAccount:
 
     @property
     def terms(self) -> CacheTerms:
-        """What the provider of the model in use promises."""
+        """The cache terms of the model in use."""
         return terms_of(self.model, self._format)
 
     # -- what happened -------------------------------------------------------------------------------------------------
 
     def switched(self, model: str | None) -> None:
-        """Another model is in use: no cache of one is read by another."""
+        """Note that another model is in use: models do not share caches."""
         if model != self.model:
             self.model, self._switched = model, True
 
     def collected(self, text: str) -> None:
-        """A collection changed the window; ``text`` says which."""
+        """Note that a collection changed the window; ``text`` identifies it."""
         self._collections.append(text)
 
     def edited(self, text: str) -> None:
-        """Something else changed what had been sent: undo, restore, rollback."""
+        """Note another change of what had been sent: undo, restore, rollback."""
         self._edits.append(text)
 
     def booked(self, kind: str, usage: Usage, model: str | None, *, time: float, estimated: bool = False) -> None:
-        """A call beside the conversation, of a summarizer or a worker; its own passes are booked with it."""
+        """Record a call beside the conversation, of a summarizer or a worker, with its own passes."""
         price, missing = self._price(model, time)
         self._apart[kind] = self._apart.get(kind, Spend()).plus(usage, price, missing, estimated=estimated)
 
@@ -300,15 +299,15 @@ class CacheAccount:
         reason: str = "",
     ) -> CallAccount:
         """
-        Return the provider reported a call of the conversation.
+        Record a call of the conversation that the provider reported; return it with its cost.
 
         Args:
             usage: What it reported.
             time: When it did, in seconds since 1970.
             sent: When the request began; by default ``time``.
-            counted: Own count of the request's tokens; 0 where it is not known.
-            changed: Where it differs from the request before: ``"tools"``, ``"system"``, ``"messages"`` or "".
-            reason: Why it missed the cache, in the provider's own word, or "".
+            counted: The session's count of the request's tokens; 0 if unknown.
+            changed: Where it differs from the previous request: ``"tools"``, ``"system"``, ``"messages"`` or "".
+            reason: The provider's own word for why it missed the cache, or "".
 
         """
         began = time if sent is None else sent
@@ -325,7 +324,7 @@ class CacheAccount:
         return CallAccount(number=self._spend.calls, time=time, idle_seconds=idle, usage=usage, cost=cost, miss=miss)
 
     def report(self) -> CacheReport:
-        """Return the accounts as they are."""
+        """Return the current report."""
         return CacheReport(
             model=self.model,
             spend=self._spend,
@@ -344,7 +343,7 @@ class CacheAccount:
         return prices_of(model, self._format, day), missing_price(model, self._format, day)
 
     def _contradict(self, usage: Usage, counted: int) -> None:
-        """What cannot be, or is far from the own count, is told; what was reported is booked all the same."""
+        """Note a report that is impossible, or far from the session's own count; it is recorded all the same."""
         call, reported = self._spend.calls, usage.input_tokens
         cached = usage.cache_read_tokens + usage.cache_write_tokens
         if cached > reported:
@@ -375,8 +374,8 @@ class CacheAccount:
 
     def _causes_of(self, idle: float, changed: str, reason: str) -> Iterator[tuple[MissCause, str]]:
         """
-        Yield the main cause first: what lost the whole cache, then what changed its head, then what
-        changed its rest.
+        Yield the causes, the main one first: loss of the whole cache, then changes of its head, then changes of the
+        rest.
         """
         life = _HOUR if self._hours else self.terms.ttl_seconds
         told = False
@@ -406,7 +405,7 @@ class CacheAccount:
             )
 
     def _settle(self, usage: Usage, began: float) -> None:
-        """What the cache holds after this call, as far as the report tells."""
+        """Update what the cache contains after this call, as far as the report says."""
         terms = self.terms
         if terms.writes_at_marks or usage.cache_write_tokens:
             self._held = usage.cache_read_tokens + usage.cache_write_tokens

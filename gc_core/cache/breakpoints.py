@@ -1,4 +1,4 @@
-"""Where the breakpoints of a request stand, by what earlier requests wrote."""
+"""The breakpoints of a request, placed by what earlier requests wrote."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SELF = -1
 _SYSTEM = frozenset({"system", "developer"})
 
 _BINARY_LETTERS = 4_000
-"""For how many letters base64 stands, whose length says nothing about tokens."""
+"""The number of characters that base64 counts as, since its length says nothing about tokens."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -34,7 +34,7 @@ class _Piece:
     """
     A tool schema, a system block or a message, read once; it keeps the payload alive, so that its identity stays.
 
-    ``blocks`` counts the positions that a look-back passes, ``letters`` is what tokens are estimated by, ``own`` are
+    ``blocks`` counts the positions that a look-back passes, ``letters`` is the basis of token estimates, ``own`` are
     the caller's marks (block numbers and lives), and ``inner`` those inside a tool result's own content.
     """
 
@@ -55,10 +55,10 @@ class _Place(NamedTuple):
 @attrs.frozen(kw_only=True)
 class _Layout:
     """
-    A request as its pieces, with sums up to and including each.
+    A request as its pieces, with running sums.
 
-    ``as_before`` is how many pieces at its head are those of the request before, ``marked`` are the numbers of those
-    in which a caller's mark stands.
+    ``as_before`` is how many leading pieces are those of the previous request, ``marked`` are the numbers of those with
+    a caller's mark.
     """
 
     request: Request
@@ -70,7 +70,7 @@ class _Layout:
 
     @property
     def head(self) -> int:
-        """How many pieces stand before the messages."""
+        """The number of pieces before the messages."""
         return len(self.request.tools) + len(self.request.system)
 
     def own(self) -> dict[_Place, str]:
@@ -78,18 +78,18 @@ class _Layout:
         return {_Place(number, at): ttl for number in self.marked for at, ttl in self.pieces[number].own}
 
     def inner(self) -> list[tuple[_Place, str]]:
-        """Return the caller's marks inside of blocks: they take room, and are no position that we could name."""
+        """Return the caller's marks inside blocks: they use up marks, but are not positions that we could name."""
         return [(_Place(number, at), ttl) for number in self.marked for at, ttl in self.pieces[number].inner]
 
     def tokens(self, place: _Place) -> float:
         """
-        Return tokens up to the end of the place's piece: an estimate, the request's own tokens
-        shared out by letters.
+        Return the tokens up to the end of the place's piece: an estimate, the request's tokens distributed by
+        characters.
         """
         return self.request.tokens * self.letters[place.piece] / max(1, self.letters[-1])
 
     def position(self, place: _Place) -> int:
-        """Return how many blocks stand up to this place."""
+        """Return the number of blocks up to this place."""
         before = self.blocks[place.piece] - self.pieces[place.piece].blocks
         return before + max(place.block, 0) + 1
 
@@ -98,16 +98,16 @@ class Marks:
     """
     The breakpoints of one session, and what its earlier requests wrote.
 
-    It sets at most the provider's number of marks, the caller's own counted: one on the last markable block, one where
-    an earlier request wrote and a look-back would not reach, one at the end of what the last change wrote, after which
-    the next one may begin, one at the end of the system text and one at the end of the tool schemas; when there is less
-    room, the first of these go first. A prefix below the model's minimum gets none, as it would not be cached; its
-    length is an estimate, shared out by letters.
+    It sets at most the provider's number of marks, including the caller's: one on the last markable block, one where an
+    earlier request wrote and a look-back would not reach, one at the end of what the last change wrote, after which the
+    next change may begin, one at the end of the system text and one at the end of the tool schemas; with fewer
+    available, the first of these have priority. A prefix below the model's minimum gets none, because it would not be
+    cached; its length is an estimate, by characters.
 
     Args:
         config: ``cache_marks``, ``cache_ttl``, ``stable_cache_ttl``, ``prompt_cache_key`` and ``betas`` are used.
         format_name: The session's format.
-        model: The session's model; what it can is ``terms_of``'s answer.
+        model: The session's model; ``terms_of`` says what it supports.
         key: Sent as ``prompt_cache_key`` unless the configuration names another one.
 
     """
@@ -124,21 +124,21 @@ class Marks:
         self.forget()
 
     def forget(self) -> None:
-        """What was written is no longer known: the window, or the model's cache, is another one."""
+        """Forget what was written: the window has changed, or another model's cache is used."""
         self._last: _Layout | None = None
         self._sent: frozenset[_Place] = frozenset()
         self._written: list[_Place] = []
         self._settled: Payload | None = None
 
     def optioned(self, request: Request) -> Request:
-        """Return the request with its options alone: what goes with every one."""
+        """Return the request with only its options, which go with every request."""
         return attrs.evolve(request, options={**request.options, **self._options}) if self._options else request
 
     def placed(self, request: Request) -> Request:
         """
         Return the request with breakpoints, on shallow copies of the payloads that carry them, and with its options.
 
-        The same request again gets the same marks: what it writes counts once another one follows. O(messages).
+        The same request gets the same marks again: what it writes counts once another one follows. O(messages).
         """
         request = self.optioned(request)
         if self._shape is None:
@@ -156,7 +156,7 @@ class Marks:
         return _with_marks(layout, lives, self._shape)
 
     def _settle(self, layout: _Layout, shape: MarkShape) -> None:
-        """Keep of what was written what still holds: the same bytes up to there."""
+        """Keep what was written and is still valid: the same bytes up to there."""
         if self._last is None:
             return
         change = _first_change(self._last, layout, shape)
@@ -180,7 +180,7 @@ class Marks:
         return [place for place in fit if self._is_cached(layout, place)]
 
     def _bridge(self, layout: _Layout, newest: _Place, own: Iterable[_Place]) -> _Place | None:
-        """Return the last position that an earlier request wrote and that still holds, unless a mark reaches it."""
+        """Return the last position that an earlier request wrote and that is still valid, unless a mark reaches it."""
         before = bisect.bisect_left(self._written, newest)
         if not before:
             return None
@@ -191,8 +191,8 @@ class Marks:
 
     def _settled_end(self, layout: _Layout, shape: MarkShape) -> _Place | None:
         """
-        Return the last block that can carry a mark of what the last change wrote, or before it, while that stands: the
-        next change may begin right after it.
+        Return the last markable block of what the last change wrote, or before it, while that is valid: the next change
+        may begin right after it.
         """
         if self._settled is None:
             return None
@@ -208,8 +208,8 @@ class Marks:
         self, layout: _Layout, chosen: Iterable[_Place], theirs: Sequence[tuple[_Place, str]]
     ) -> dict[_Place, str]:
         """
-        Return how long each of our marks is to live. A longer life stands before a shorter one, the caller's own
-        counted: ours is at most what a mark before it has, and at least what one after it has.
+        Return how long each of our marks should live. Longer lives must precede shorter ones, including the caller's:
+        ours is at most that of a mark before it, and at least that of one after it.
         """
         lives = {}
         for place in chosen:
@@ -222,10 +222,10 @@ class Marks:
 
 
 def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: Mapping[str, int]) -> _Layout:
-    """Return a request as its pieces: those of the request before it are not read again."""
+    """Return a request as its pieces, reusing those of the previous request."""
     old = before.pieces if before is not None else ()
     if before is not None and request.system == before.request.system:
-        request = attrs.evolve(request, system=before.request.system)  # its blocks are made again for every request
+        request = attrs.evolve(request, system=before.request.system)  # its blocks are created for every request
     payloads = (*request.tools, *request.system, *request.messages)
     there = [piece.payload for piece in old]
     shorter = min(len(there), len(payloads))
@@ -248,7 +248,7 @@ def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: M
 
 
 def _sums(before: _Layout | None, number: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Blocks, letters and marked pieces of this many pieces at the head of a request."""
+    """Return blocks, characters and marked pieces of this many leading pieces."""
     if before is None:
         return (), (), ()
     marked = before.marked[: bisect.bisect_left(before.marked, number)]
@@ -256,7 +256,7 @@ def _sums(before: _Layout | None, number: int) -> tuple[tuple[int, ...], tuple[i
 
 
 def _running(sums: Sequence[int], more: Sequence[int]) -> Iterator[int]:
-    """Return the sums go on."""
+    """Continue the running sums."""
     return itertools.islice(itertools.accumulate(more, initial=sums[-1] if sums else 0), 1, None)
 
 
@@ -265,7 +265,7 @@ def _rank(ttl: str) -> int:
 
 
 def _may_carry(layout: _Layout, place: _Place, shape: MarkShape) -> bool:
-    """Return whether the block at this place may carry a mark: a caller may have marked what may not."""
+    """Return whether the block at this place may carry a mark: a caller may have marked a block that may not."""
     payload = layout.pieces[place.piece].payload
     return place.block == _SELF or shape.may_carry(payload, shape.blocks(payload)[place.block])
 
@@ -283,8 +283,8 @@ def _newest(layout: _Layout, shape: MarkShape) -> _Place | None:
 
 def _stable_ends(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
     """
-    Yield where the stable layers end: all that stands before the conversation, what many sessions
-    share of it, tools.
+    Yield the ends of the stable layers: everything before the conversation, the part of it that many sessions share,
+    tools.
     """
     request, tools, head = layout.request, len(layout.request.tools), layout.head
     if not shape.on_head:
@@ -294,13 +294,13 @@ def _stable_ends(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
         yield _Place(head - 1, _SELF)
     if 0 < request.stable < len(request.system):
         yield _Place(tools + request.stable - 1, _SELF)
-    # A tool that is loaded when it is searched for is no part of the prefix, and may not be marked.
+    # A tool that is loaded by a search is not part of the prefix, and may not be marked.
     fixed = (number for number in range(tools - 1, -1, -1) if not request.tools[number].get("defer_loading"))
     yield from (_Place(number, _SELF) for number in itertools.islice(fixed, 1))
 
 
 def _leading_system(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
-    """Yield the last block of the system message that opens the conversation, and of what many sessions share of it."""
+    """Yield the last block of the opening system message, and of its part that many sessions share."""
     payload = layout.pieces[layout.head].payload if layout.request.messages else {}
     if payload.get("role") in _SYSTEM:
         blocks = shape.blocks(payload)
@@ -309,7 +309,7 @@ def _leading_system(layout: _Layout, shape: MarkShape) -> Iterator[_Place]:
 
 
 def _first_change(before: _Layout, after: _Layout, shape: MarkShape) -> _Place | None:
-    """Return the first place that is not what it was; None when the whole request is."""
+    """Return the first place that has changed; None if the whole request is the same."""
     start = after.as_before
     for number, (old, new) in enumerate(zip(before.pieces[start:], after.pieces[start:], strict=False), start=start):
         if old is not new and not same(old.payload, new.payload):
@@ -319,7 +319,7 @@ def _first_change(before: _Layout, after: _Layout, shape: MarkShape) -> _Place |
 
 
 def _markable_up_to(layout: _Layout, number: int, shape: MarkShape) -> Iterator[_Place]:
-    """Blocks of this piece and those before it that can carry a mark, the last first."""
+    """Yield the blocks of this piece and those before it that can carry a mark, the last first."""
     for place in range(number, -1, -1):
         payload = layout.pieces[place].payload
         blocks = shape.blocks(payload)
@@ -327,7 +327,7 @@ def _markable_up_to(layout: _Layout, number: int, shape: MarkShape) -> Iterator[
 
 
 def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:
-    """Return what changed last, where something of the request before stands after it: that was not touched."""
+    """Return the last change, if part of the previous request follows it unchanged."""
     known = {id(piece.payload) for piece in before.pieces[start:]}
     there = [id(piece.payload) in known for piece in after.pieces[start:]]
     if True not in there:
@@ -338,7 +338,7 @@ def _last_new(before: _Layout, after: _Layout, start: int) -> Payload | None:
 
 
 def _common(old: Payload, new: Payload, shape: MarkShape) -> int:
-    """Return how many blocks at the head of a message are as they were: results join those that came before."""
+    """Return how many leading blocks of a message are unchanged: results join those that came before."""
     field = field_of(old)
     if field != field_of(new) or {**old, field: ""} != {**new, field: ""}:
         return _SELF
@@ -381,21 +381,21 @@ def _parts(block: Payload) -> Sequence[Any]:
 
 def _letters(value: object, lengths: Mapping[str, int]) -> int:
     """
-    Letters of all texts in a payload; those of some keys stand for a fixed number of them. What seals thinking stands
-    for none, so that what is before it is rather taken for too long: a mark too many costs nothing, one too few the
-    whole prefix.
+    Return the characters of all texts in a payload; those of some keys count as a fixed number. Signatures of thinking
+    count as none, so that a prefix is rather taken for too long: an extra mark costs nothing, a missing one the whole
+    prefix.
     """
     keys = sum([len(key) for each in objects(value) for key in each])
     return keys + sum([lengths.get(key, len(text)) for key, text in strings(value)])
 
 
 def _is_listed(model: str | None, format_name: str) -> bool:
-    """Return whether it is known whose model it is: servers that copy an API need not take what they do not know."""
+    """Return whether the model's vendor is known: servers that copy an API need not accept what they do not know."""
     return family(model, format_name).name != "unknown"
 
 
 def _options(config: GCConfig, terms: CacheTerms, provider: Provider, key: str) -> dict[str, Any]:
-    """Return what goes with every request of the session."""
+    """Return the options of every request of the session."""
     options: dict[str, Any] = {}
     key = config.prompt_cache_key or (key if config.cache_marks else "")
     if key and terms.has_cache_key and provider.takes_cache_key:

@@ -1,4 +1,4 @@
-"""What a break of the cached prefix costs, in multiples of the input price: what the scheduler reckons with."""
+"""The cost of a break of the cached prefix, in multiples of the input price, for the scheduler."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gc_core.providers.prices import missing_price, prices_of
 @attrs.frozen(kw_only=True)
 class Economics:
     """
-    What reading, writing and waiting mean for a model.
+    The prices of reading, writing and waiting for a model.
 
     Attributes:
         read: Price of a token read from the cache, in units of the input price.
         write: Price of a token written to it for the default life, in the same unit.
         cliffs: Input tokens above which a whole request costs more, ascending.
         ttl_seconds: Idle seconds after which the cache is cold.
-        note: Which price is missing, in words, where the multipliers stand in for it; else "".
+        note: The missing price, if default multipliers are used instead; otherwise "".
 
     """
 
@@ -32,7 +32,7 @@ class Economics:
 
 
 def economics_of(model: str | None, format: str = "", at: dt.date | None = None) -> Economics:  # noqa: A002
-    """Return the prices of a model where they are known, else the multipliers of its provider's terms. Never fails."""
+    """Return the prices of a model if known, otherwise the multipliers of its provider's terms. Never fails."""
     terms = terms_of(model, format)
     prices = prices_of(model, format, at)
     if prices is None:

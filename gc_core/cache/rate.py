@@ -1,4 +1,4 @@
-"""How many tokens the last minute took, as a provider's limit counts them."""
+"""The tokens of the last minute, as a provider's rate limit counts them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MINUTE = 60.0
 
 class Minute:
     """
-    The tokens of the last minute that count for a provider's limit: all of a call, without those that Anthropic read
-    from its cache (its guide to rate limits, 2026). A clock that goes backwards counts as no time passed.
+    The tokens of the last minute that count for a provider's limit: all of a call, except what Anthropic reads from its
+    cache (its guide to rate limits, 2026). A clock that goes backwards counts as no time passed.
     """
 
     def __init__(self, terms: CacheTerms) -> None:
@@ -25,8 +25,9 @@ class Minute:
         self._at: float | None = None
 
     def add(self, time: float, usage: Usage) -> int:
-        """Return one more call, at this second; returns the tokens of the minute that it ends."""
-        # Steps of the clock, not its time: after one back it would stand still until it is as late again.
+        """Add a call at this second; return the tokens of the minute that ends with it."""
+        # Steps of the clock, not its time: after a step back it would otherwise stop until the old time is reached
+        # again.
         self._now += 0.0 if self._at is None else max(0.0, time - self._at)
         self._at = time
         free = usage.cache_read_tokens if self._terms.writes_at_marks else 0

@@ -1,4 +1,4 @@
-"""What was sent last, by which a report can say where the next request differs."""
+"""The last request that was sent, so that a report can say where the next one differs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ _HEADS = frozenset({"system", "developer"})
 
 
 class SentPrefix:
-    """Follows the requests of a session; most payloads are the same objects again, so that comparing them is cheap."""
+    """Follows the requests of a session; most payloads are the same objects again, so comparing them is cheap."""
 
     def __init__(self) -> None:
         self._last: Request | None = None
         self._changed = ""
 
     def follow(self, request: Request) -> None:
-        """A request is sent."""
+        """Note a request that is sent."""
         if self._last is not None:
             levels = (self._changed, _change(self._last, request))
             self._changed = min(filter(None, levels), key=_LEVELS.index, default="")
         self._last = request
 
     def changed(self) -> str:
-        """Return where what was sent before is no longer sent since this was last asked: a level, or nothing."""
+        """Return the level at which sent content has changed since the last call, or ""."""
         changed, self._changed = self._changed, ""
         return changed
 

@@ -101,7 +101,7 @@ class ReplyCheck:
         self._timeline.redo()
         if not named:
             raise LogError(
-                f"undone, the request would have {tokens:,} tokens, more than the {self._runtime.config.usable:,} available"
+                f"undone, the request would have {tokens:,} tokens; usable are {self._runtime.config.usable:,}"
             )
 
     def _take_again(self) -> None:

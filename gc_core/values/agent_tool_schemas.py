@@ -1,4 +1,4 @@
-"""The tools that a model may have: how it sees each one, and whether arguments are what a tool asks for."""
+"""The tools that a model may have: their schemas, and the check of their arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Schema = Mapping[str, Any]
 
 @attrs.frozen(kw_only=True)
 class Tool:
-    """One tool as the model sees it; ``{n}`` in its description is the bound that the host chose."""
+    """A tool as the model sees it; ``{n}`` in its description is the limit that the host chose."""
 
     name: str
     description: str
@@ -29,7 +29,7 @@ class Tool:
 
     @property
     def parameters(self) -> _Schema:
-        """Its arguments as a JSON schema."""
+        """Its parameters as a JSON schema."""
         return {
             "type": "object",
             "properties": dict(self.properties),
@@ -82,16 +82,16 @@ TOOLS: Final = (
 
 TOOL_NAMES: Final = frozenset(tool.name for tool in TOOLS)
 """
-The names of all of these tools. Their results repeat what the log holds: EPHEMERAL by default, and a strategy that
-summarises leaves them out.
+The names of all of these tools. Their results repeat what the log holds: they are EPHEMERAL by default, and strategies
+that summarise leave them out.
 """
 
 
 def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, Any]:
     """
-    Return the arguments of a call, an object, its JSON text, or nothing; what is null is not given.
+    Return the arguments of a call, given as an object, its JSON text, or nothing; null counts as absent.
 
-    Raises MessageError, saying what would be right, unless they are what the schema asks for.
+    Raises MessageError, naming what was expected, unless they fit the schema.
     """
     given = _given(arguments)
     _check(given, tool)
@@ -99,7 +99,7 @@ def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, 
 
 
 def _given(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
-    """Return the arguments; what is null is not given. Raises MessageError when they are no object."""
+    """Return the arguments without nulls. Raises MessageError if they are not an object."""
     given: Any = arguments or {}
     if isinstance(given, str):
         try:

@@ -1,4 +1,4 @@
-"""The configuration of a session: one value, checked when it is made."""
+"""The configuration of a session: one value, validated when it is created."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from gc_core.values.provider_edits import ProviderEdits
 from gc_core.values.validators import is_count, is_number
 
 FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
-"""The names under which gc-core's own are on offer."""
+"""The names of gc-core's own implementations."""
 
 
 _HUNDRED = 100
 
 ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
-"""What may happen when a plugin finds a reply inconsistent."""
+"""What to do when a plugin finds a reply inconsistent."""
 
 OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
-"""What the re-read guard does: nothing, tell the agent, or tell it and end the loop where that does not help."""
+"""What the re-read guard does: nothing, warn the agent, or warn it and end the loop if that does not help."""
 
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
-"""How long a provider keeps a cached prefix after its last use, where it lets the caller choose."""
+"""How long a provider keeps a cached prefix after its last use, if the caller can choose."""
 
 EXCLUDE = "exclude"
-"""Instead of a policy for a tool: its results are never stubbed, they leave only with their whole unit."""
+"""Used instead of a policy for a tool: its results are never stubbed, and leave only with their whole unit."""
 
 
 def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
@@ -153,62 +153,63 @@ class GCConfig:
     Attributes:
         strategy: Name of the strategy, or several names in the order in which they are asked; "none" collects nothing.
         context_limit: Tokens of the model's window.
-        output_reservation: Tokens kept free for the reply.
-        threshold_percent: Usage at which a collection begins at the latest; the scheduler begins below where that is
+        output_reservation: Tokens reserved for the reply.
+        threshold_percent: Usage at which a collection begins at the latest; the scheduler begins earlier if that is
             cheaper (``gc_core.collector.scheduler.cheapest_distance``).
-        target_percent: Usage that a collection goes down to; a strategy may declare less.
-        pressure_percent: Usage at which PRESERVABLE content may go; 0 or None means continuous mode, in which each
-            call collects down to the target, and PRESERVABLE content gives way last of all.
+        target_percent: Usage down to which a collection goes; a strategy may declare less.
+        pressure_percent: Usage at which PRESERVABLE content may be removed; 0 or None means continuous mode, in which
+            each call collects down to the target, and PRESERVABLE content is removed last.
         preserve_recent_turns: Newest turns that are never dropped or summarised.
-        preserve_recent_steps: Newest steps (model calls) that no action touches.
-        pinned_turn_indices: Turns, counted from 0, that no action touches.
-        max_turns: Turns that a request holds at most, LOCKED content and pins apart; None: no limit.
+        preserve_recent_steps: Newest steps (model calls) that no action changes.
+        pinned_turn_indices: Turns, counted from 0, that no action changes.
+        max_turns: The most turns in a request, besides LOCKED content and pins; None: no limit.
         token_budget: Tokens of a request, as the provider counts them, at which a collection begins, instead of
-            ``threshold_percent``; the target moves with it. At most what a request may have. None: the percentage.
-        max_total_tokens: Input and output tokens that the session may spend, all its calls together, or None. Input
-            read from the provider's cache counts. Collections go deeper as spend runs ahead; see ``SpendLimitError``.
-        auto_trigger: Collect without being asked; else only ``collect_now`` does.
-        auto_expand: Before each request bring back what the newest step or the user names and nothing in the window
-            shows any more, in at most 2,000 tokens and a quarter of the window.
-        check_before_send: Look at the threshold before each model call too, not only after it.
-        checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only when asked.
-        memory_backend: What keeps them: "files", "sqlite" (one file), "memory" (as long as the process lives), or the
-            name of a plugin's.
+            ``threshold_percent``; the target moves with it. At most what a request may have. None: use the percentage.
+        max_total_tokens: Input and output tokens that the session may spend in all its calls, or None. Input read from
+            the provider's cache counts. Collections go deeper as spending runs ahead; see ``SpendLimitError``.
+        auto_trigger: Collect automatically; if false, only ``collect_now`` collects.
+        auto_expand: Before each request bring back what the newest step or the user names and the window no longer
+            contains, in at most 2,000 tokens and a quarter of the window.
+        check_before_send: Check the threshold before each model call too, not only after it.
+        checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only on request.
+        memory_backend: Where checkpoints are kept: "files", "sqlite" (one file), "memory" (as long as the process
+            lives), or the name of a plugin's backend.
         recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
             (the last collection) or "raise".
-        summarizer: Who writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
-            the name of a plugin's, or "none".
-        summarizer_timeout: Seconds that a collection waits for one answer of it.
-        summarization_model: The model that ``llm`` and ``llm_async`` ask, where their own option names none: litellm's
-            name, "auto" for the provider's cheapest whose window holds what a request may have, or None for the
-            session's own model.
-        summarization_prompt: What that model is asked to write, instead of gc-core's own words; what is said of the
-            transcript, that it is data, stays. None: gc-core's own.
-        background_percent: Usage at which the summaries of the coming collection are requested in the background, or
-            None. Only for a summarizer that takes its time.
-        summarizers: Options by summarizer name. Keys (``api_key``) are kept in no file.
-        cache_marks: Set cache breakpoints in requests, where the provider has them.
-        cache_ttl: How long the conversation is to stay in the provider's cache after its last use: "5m" or "1h".
-        stable_cache_ttl: The same for what stands before the conversation; not shorter than ``cache_ttl``.
-        prompt_cache_key: Sent where the provider has such a key; by default one that is the session's own.
-        betas: The provider's betas that requests ask for, by name.
+        summarizer: What writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
+            the name of a plugin's summarizer, or "none".
+        summarizer_timeout: Seconds that a collection waits for one of its answers.
+        summarization_model: The model that ``llm`` and ``llm_async`` ask, unless their own option names one: litellm's
+            name, "auto" for the provider's cheapest model whose window fits a request, or None for the session's own
+            model.
+        summarization_prompt: What that model is asked to write, instead of gc-core's own prompt; the statement that the
+            transcript is data stays. None: gc-core's own.
+        background_percent: Usage at which the summaries of the next collection are requested in the background, or
+            None. Only useful for a slow summarizer.
+        summarizers: Options by summarizer name. Keys (``api_key``) are not stored in files.
+        cache_marks: Set cache breakpoints in requests, if the provider has them.
+        cache_ttl: How long the conversation should stay in the provider's cache after its last use: "5m" or "1h".
+        stable_cache_ttl: The same for everything before the conversation; not shorter than ``cache_ttl``.
+        prompt_cache_key: Sent if the provider has such a key; by default one of the session's own.
+        betas: The provider's betas that requests enable, by name.
         provider_edits: What the provider does to the window by itself: ``compact_percent`` and ``clear_percent``, the
             usage at which it compacts and at which it clears tool results, and ``thinking_turns``, the newest replies
-            whose thinking it keeps. Then gc-core waits until the provider has had its turn: nothing but the threshold
-            and ``max_turns`` begins a collection, and the threshold must be above.
-        keep_thinking_turns: Newest turns whose thinking stays when something is collected; None keeps all of it.
-        defer: In continuous mode, wait with what is not worth a break of the prompt cache while it is below the
+            whose thinking it keeps. gc-core then waits for the provider: only the threshold and ``max_turns`` begin a
+            collection, and the threshold must be higher.
+        keep_thinking_turns: Newest turns whose thinking stays in a collection; None keeps all of it.
+        defer: In continuous mode, postpone what is not worth a break of the prompt cache while usage is below the
             threshold.
-        tpm_budget: Tokens a minute that the provider allows, or None; usage above it is told, and refused by no one.
-        reread_guard: Notice when the agent goes in circles about what was collected, and tell it so ("warn"); end the
-            loop where that does not help ("raise"); or do not look ("off").
-        importance_scorer: Who says how much an item matters: "composite", or the name of a plugin's.
-        promote_threshold: Relevance, from 0 to 1, above which a collected item is brought back by such a strategy's
-            collection.
-        compression_profile: What the agent's work holds for important when texts are shortened: "general", "coding",
-            "research", "operations", the name of a plugin's, or "auto" for what the session's first steps speak for.
-        state_extractor: Who keeps the state of the task: "deterministic", or the name of a plugin's.
-        task_state_percent: Percent of the usable window that the state's text may have there, LOCKED, again with every
+        tpm_budget: Tokens per minute that the provider allows, or None; usage above it is reported, and no call is
+            refused.
+        reread_guard: Notice when the agent keeps asking for what was collected, and warn it ("warn"); end the loop if
+            that does not help ("raise"); or do nothing ("off").
+        importance_scorer: What scores an item's importance: "composite", or the name of a plugin's scorer.
+        promote_threshold: Relevance, from 0 to 1, above which a collection by a promoting strategy brings a collected
+            item back.
+        compression_profile: What is important to the agent's work when texts are shortened: "general", "coding",
+            "research", "operations", the name of a plugin's profile, or "auto" to choose by the session's first steps.
+        state_extractor: What extracts the task state: "deterministic", or the name of a plugin's extractor.
+        task_state_percent: Percent of the usable window for the text of the task state, LOCKED, renewed with every
             collection that drops or summarises; 0 for none, None for what the strategies ask for.
         tools: Policy by tool name for the results of that tool, or "exclude".
         strategies: Options by strategy name.
@@ -258,7 +259,7 @@ class GCConfig:
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options, repr=_shown)
 
     def __attrs_post_init__(self) -> None:
-        """Check what only several values together can say."""
+        """Check what depends on several values."""
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
                 f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
@@ -297,7 +298,7 @@ class GCConfig:
 
     @property
     def continuous(self) -> bool:
-        """Whether every call is to end at or below the target."""
+        """True if every call should end at or below the target."""
         return not self.pressure_percent
 
     @property
@@ -307,18 +308,18 @@ class GCConfig:
 
     @property
     def begins_percent(self) -> float:
-        """Usage at which a collection begins: ``token_budget`` in percent, else ``threshold_percent``."""
+        """Usage at which a collection begins: ``token_budget`` in percent, otherwise ``threshold_percent``."""
         return self.threshold_percent if self.token_budget is None else 100.0 * self.token_budget / self.usable
 
     @property
     def ends_percent(self) -> float:
-        """Usage that it goes down to: the target, or as far below ``token_budget`` as that is below the threshold."""
+        """Usage down to which it goes: the target, or as far below ``token_budget`` as that is below the threshold."""
         if self.token_budget is None or not self.threshold_percent:
             return self.target_percent
         return min(self.target_percent, self.begins_percent * self.target_percent / self.threshold_percent)
 
     def resized(self, context_limit: int, output_reservation: int) -> GCConfig:
-        """For another window; a ``token_budget`` that it cannot hold is cut to it."""
+        """Return the configuration for another window; a larger ``token_budget`` is cut to it."""
         usable = max(1, context_limit - output_reservation)
         budget = None if self.token_budget is None else min(self.token_budget, usable)
         return attrs.evolve(

@@ -1,4 +1,4 @@
-"""Collected text cannot pose as instructions, as a speaker, or as the frame around it."""
+"""Escapes collected text so that it cannot pose as instructions, a speaker, or the frame around it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _TAGS = (
 )
 _BRACKETED = ("inst", "/inst", "system_prompt", "tool_calls", "tool_results", "available_tools", "/available_tools")
 
-# All of it inside one line, so that what holds for every line holds for lines put together. A capital or upper-case
-# role alone: "user: root" is a key of many configuration files.
+# Everything within one line, so that what holds for every line holds for lines put together. Roles count only when
+# capitalised or in upper case: "user: root" is a key of many configuration files.
 _CONTROL = regex(
     rf"(?P<tag><)(?=[ \t]{{0,9}}/?[ \t]{{0,9}}(?:\w{{1,20}}:)?(?:{'|'.join(_TAGS)})(?![\w.-]))"
     r"|(?P<token><)(?=[|｜][^|｜<>“”`\n]{1,40}[|｜]>)"
@@ -38,11 +38,11 @@ _CONTROL = regex(
 
 def escaped(text: str) -> str:
     """
-    Return the text with everything disarmed by which it could pass for something else than collected text.
+    Return the text with everything escaped that could pass for something other than collected text.
 
-    These are ``[gc:``, control tags in any case (``<system>``, ``</summary>``, ``<tool_result>``), tokens of chat
-    templates (``<|im_start|>``, ``[INST]``), which get another first bracket, and a role with a colon at the start of a
-    line, which gets parentheses. All else stays as it is, other tags and code too; so does what is escaped already.
+    These are ``[gc:``, control tags in any case (``<system>``, ``</summary>``, ``<tool_result>``) and tokens of chat
+    templates (``<|im_start|>``, ``[INST]``), whose first bracket is replaced, and a role with a colon at the start of a
+    line, which gets parentheses. Everything else stays as it is, including other tags, code and escaped text.
     """
     return _CONTROL.sub(_disarmed, text)
 

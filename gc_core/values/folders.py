@@ -1,4 +1,4 @@
-"""Folders for their owner alone, and temporary ones that end with the process that made them."""
+"""Folders that only their owner can enter, and temporary ones that end with the process that made them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Final
 from gc_core.errors import LogError
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-"""What others than the owner may do."""
+"""Permissions of others than the owner."""
 
 
 class TemporaryFolder:
     """
-    A folder that is removed when it is closed, when no one holds it any more, or when its process ends.
+    A folder that is removed when it is closed, when it is garbage collected, or when its process ends.
 
-    A forked child has a copy of all that its parent has, and ends too: what it did not make, it does not remove.
+    A forked child has a copy of everything its parent has, and ends too: it does not remove what it did not create.
 
     Attributes:
-        path: Where it is.
+        path: The path.
 
     """
 
@@ -33,22 +33,21 @@ class TemporaryFolder:
         self._removal = weakref.finalize(self, _remove, str(self.path), os.getpid())
 
     def close(self) -> None:
-        """Remove it, with all that is in it."""
+        """Remove the folder and its contents."""
         self._removal()
 
 
 def private(folder: Path) -> Path:
     """
-    Return a folder that its owner alone may enter: made where it is missing, closed to others where it was open to
-    them.
+    Return a folder that only its owner can enter: created if missing, closed to others if it was open.
 
-    Where it belongs to somebody else it stays as it is, which the doctor tells. Raises LogError when it cannot be made.
+    A folder of another owner stays as it is, which ``ctxgc doctor`` reports. Raises LogError when it cannot be created.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = stat.S_IMODE(folder.stat().st_mode)
     except OSError as error:
-        raise LogError(f"{folder} cannot be made: {error}") from error
+        raise LogError(f"{folder} cannot be created: {error}") from error
     if mode & OTHERS:
         with contextlib.suppress(OSError):
             folder.chmod(mode & ~OTHERS)

@@ -1,7 +1,7 @@
 """
-Texts that stand in a frame, for they come from outside: blocks, and results that no call waits for.
+Frames around texts that come from outside: blocks, and results that no call waits for.
 
-The frame says what is in it, and stays whatever is cut out of it. What is in it cannot close it.
+The frame says what is in it, and stays whatever is cut from its content. The content cannot close it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from gc_core.values.escaping import escaped
 from gc_core.values.items import Item, ItemKind
 
 SUB_TASK = "gc: sub-task "
-"""How the call id begins of a result that no call of the model asked for: what a sub-task brings back."""
+"""The prefix of the call id of a result that no call of the model requested: what a sub-task returned."""
 
 BLOCK_KINDS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 
 _BLOCK = (1, "\n</context>")
 _RESULT = (2, "\n</tool_result>")
-"""Lines that open a frame, and how it closes."""
+"""Lines that open a frame, and its closing line."""
 
 _ID_CHARS = 100
 
 
 def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
     """
-    Return a result as a user message tells it, where no call waits for it.
+    Return a result as text of a user message, if no call waits for it.
 
-    There it would pass for somebody's word: so all of it is escaped, the id too, which a provider or a host made up.
+    There it could pass for a user's words, so all of it is escaped, including the id, which a provider or a host chose.
     """
     whose = call_id.removeprefix("gc: ") if call_id.startswith(SUB_TASK) else f"call {call_id}"
     line = "".join(letter if letter.isprintable() else " " for letter in whose[:_ID_CHARS])
@@ -37,12 +37,12 @@ def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
 
 
 def is_told(item: Item) -> bool:
-    """Return whether an item is a result that is told so."""
+    """Return whether an item is such a framed result."""
     return item.kind is ItemKind.TOOL_RESULT and item.synthetic and not item.call
 
 
 def framed(item: Item, text: str) -> str:
-    """Another text in the frame of an item; the text itself where the item has none."""
+    """Return another text in the frame of an item; the text itself if the item has no frame."""
     lines, closing = _frame_of(item)
     return f"{_opening(item, lines)}{text}{closing}"
 

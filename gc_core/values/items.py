@@ -1,4 +1,4 @@
-"""What the window is made of: items, in units, in turns and steps."""
+"""The parts of the window: items, in units, in turns and steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange, Reference
 
 Place = tuple[str | int, ...]
-"""Where a part stands inside a provider's message, as keys and indices; a format's own business."""
+"""The place of a part in a provider's message, as keys and indices; only its format interprets it."""
 
 
 class ItemKind(enum.Enum):
-    """What an item is."""
+    """The kind of an item."""
 
     SYSTEM_TEXT = "system_text"
     TOOL_SCHEMA = "tool_schema"
@@ -33,14 +33,14 @@ class ItemKind(enum.Enum):
 
 
 class Form(enum.Enum):
-    """Whether an item stands as it arrived, or as a shorter text in its place."""
+    """Whether an item is whole, or replaced by a shorter text."""
 
     WHOLE = "whole"
     STUB = "stub"
 
 
 class Level(enum.Enum):
-    """How much of what arrived a unit still tells: the older, the less."""
+    """How much of the original a unit still contains: the older, the less."""
 
     VERBATIM = "L0"
     CONDENSED = "L1"
@@ -49,7 +49,7 @@ class Level(enum.Enum):
 
 
 DIGEST_NAME = "digest"
-"""With which the name of a digest's item begins."""
+"""The prefix of the names of digests' items."""
 
 
 def number_of(key: str) -> int:
@@ -69,7 +69,7 @@ class Image:
     Attributes:
         width: Pixels; 0 when the size is not known offline (a URL, a file id).
         height: Pixels; 0 when unknown.
-        detail: The provider's own word for the resolution, "" when none is given.
+        detail: The provider's own word for the resolution, or "".
 
     """
 
@@ -81,21 +81,21 @@ class Image:
 @attrs.frozen(kw_only=True)
 class Part:
     """
-    One part of a provider's message, as a format reads it: what will become an item.
+    A part of a provider's message, as a format reads it; it becomes an item.
 
     Attributes:
         kind: What it is.
-        place: Where it stands in the message.
-        text: What the model reads of it. The arguments of a tool call as one JSON text; "" for an image.
+        place: Its place in the message.
+        text: The text that the model reads; the arguments of a tool call as one JSON text; "" for an image.
         name: Tool name of a call, or "".
         call_id: The provider's id that pairs a call with its result, or "".
-        is_error: The tool said that it failed.
+        is_error: The tool reported a failure.
         images: Images inside this part.
-        free_text: The arguments of a call are any text, not a JSON object.
-        sealed_bytes: Bytes that ride along and are no text: signatures, encrypted data, base64 that is not an image.
-        fixed: The provider takes it back only as it came (a signed part of Gemini's, G3): it may leave, not change.
-        sealed_text: What its ``sealed_bytes`` hold is text, as it is in thinking, and no document.
-        held: It has to stay where it stands (Anthropic's changes of tools, N8): it is LOCKED.
+        free_text: The arguments of the call are free text, not a JSON object.
+        sealed_bytes: Bytes that are not text: signatures, encrypted data, base64 that is not an image.
+        fixed: The provider accepts it only unmodified (a signed part of Gemini's, G3): it may be removed, not changed.
+        sealed_text: Its ``sealed_bytes`` contain text, as in thinking, rather than a document.
+        held: It must stay in its place (Anthropic's changes of tools, N8): it is LOCKED.
 
     """
 
@@ -116,28 +116,28 @@ class Part:
 @attrs.frozen(kw_only=True)
 class Item:
     """
-    The smallest thing with an id and a token count.
+    The smallest part of the window that has an id and a token count.
 
     Attributes:
         id: ``i1``, ``i2``, ...: the session's own, never reused.
-        kind: What it is.
-        source: Name of the instruction source that owns it.
-        policy: How strongly it is held.
-        tokens: Tokens that it costs as it is now.
-        text: What the model reads of it as it is now.
-        unit: Number of the unit with which it lives and dies.
+        kind: Its kind.
+        source: Name of the instruction source it belongs to.
+        policy: Its policy.
+        tokens: Its current tokens.
+        text: The text that the model currently reads.
+        unit: Number of its unit.
         turn: Number of its turn; counts from 0 and never shifts.
         step: Number of its step inside the turn, or -1 when it belongs to no assistant unit.
         name: Tool name (call and result), part name (system, enrichment) or "".
         call: Item id of the tool call that a result answers, or "".
-        is_error: The tool said that it failed.
+        is_error: The tool reported a failure.
         synthetic: Written by the framework, not by user, model or tool.
-        form: Whole, or a stub in its place.
+        form: Whole, or a stub.
         original_tokens: Tokens that it had when it arrived.
         pinned: The host pinned this item.
-        fixed: The provider takes it back only as it came: it may leave with its unit, but no stub may replace it.
-        reference: What a stub or a trace stands for.
-        logged: Where the line of the master log stands with which it arrived; None for what the framework wrote.
+        fixed: The provider accepts it only unmodified: it may leave with its unit, but not be stubbed.
+        reference: What a stub or a trace refers to.
+        logged: The line of the master log with which it arrived; None for what the framework wrote.
 
     """
 
@@ -166,18 +166,18 @@ class Item:
 @attrs.frozen(kw_only=True)
 class Unit:
     """
-    Items that live and die together: an assistant message with all its results, or one user message.
+    Items that leave only together: an assistant message with all its results, or one user message.
 
     Attributes:
         number: The session's own number.
         turn: The turn it belongs to.
         step: Its step inside the turn, or -1 for a user or framework message.
         items: In the order in which the model reads them.
-        tokens: What the unit costs, overhead of its messages included.
-        pending: It holds a tool call that still waits for its result.
+        tokens: Its tokens, including the overhead of its messages.
+        pending: It contains a tool call that still waits for its result.
         pinned: One of its items, or its turn, is pinned.
-        policy: The strongest policy of its items: what holds one holds all.
-        is_trace: It stands for units that were dropped.
+        policy: The strongest policy of its items, which applies to all.
+        is_trace: It replaces units that were dropped.
 
     """
 
@@ -188,7 +188,7 @@ class Unit:
     tokens: int
     pending: bool = False
     pinned: bool = False
-    # Asked for several times in every collection: found out once.
+    # Asked for several times in every collection, so computed once.
     policy: GCPolicy = attrs.field(init=False, repr=False, eq=False)
     is_trace: bool = attrs.field(init=False, repr=False, eq=False)
 
@@ -203,12 +203,12 @@ class Unit:
 
     @property
     def is_summary(self) -> bool:
-        """It stands for units that were summarised."""
+        """True if it replaces units that were summarised."""
         return self.items[0].kind is ItemKind.SUMMARY
 
     @property
     def level(self) -> Level:
-        """How much of its originals it still tells; a trace tells as little as a digest."""
+        """How much of its originals it still contains; a trace counts like a digest."""
         if self.is_summary and not self.is_digest:
             return Level.SUMMARY
         if self.is_digest or self.is_trace:
@@ -217,29 +217,29 @@ class Unit:
 
     @property
     def is_digest(self) -> bool:
-        """It is a summary that grows by entries."""
+        """True if it is a summary that grows by entries."""
         return self.is_summary and self.items[0].name.startswith(DIGEST_NAME)
 
     @property
     def original_tokens(self) -> int:
-        """Tokens that what it tells of had when it arrived."""
+        """Tokens of its originals when they arrived."""
         return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in self.items)
 
     @property
     def is_exchange(self) -> bool:
-        """Whether it is a turn that called no tool: a question and its answer."""
+        """True for a turn that called no tool: a question and its answer."""
         return self.is_step and any(item.kind is ItemKind.USER_TEXT for item in self.items)
 
     @property
     def is_step(self) -> bool:
-        """Whether it is one model call (an assistant message with its results)."""
+        """True for one model call (an assistant message with its results)."""
         return self.step >= 0
 
 
 @attrs.frozen(kw_only=True)
 class Turn:
     """
-    One turn: from a user message up to the next one that follows no user message.
+    One turn: from a user message to the next one that does not directly follow a user message.
 
     Attributes:
         number: Counts from 0 and never shifts.

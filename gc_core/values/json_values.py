@@ -1,8 +1,8 @@
 """
-JSON from outside: read, and walked without recursion, down to a depth that everything which handles it can carries.
+JSON from outside: read, and walked without recursion, to a depth that everything that handles it can take.
 
-All JSON text is read here and all walks over JSON values are made of what stands here: a walk that calls itself ends in
-a RecursionError that depends on how deep the host's own stack is.
+All JSON text is read here, and all walks over JSON values use these functions: a recursive walk ends in a
+RecursionError that depends on how deep the host's own stack is.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from gc_core.values.patterns import regex
 
 DEEPEST: Final = 100
 """
-Levels of objects and lists in a message, a schema or a text that is read as JSON.
+The most levels of objects and lists in a message, a schema or a text that is read as JSON.
 
 Protocol Buffers, in which Gemini takes its requests, read as many (google.protobuf, default limit of recursion); the
 deepest message of the corpus has 6.
 """
 
 DEEPEST_RECORD: Final = 2 * DEEPEST
-"""Levels in a line of gc-core's own files, which hold messages."""
+"""The most levels in a line of gc-core's own files, which contain messages."""
 
 Path = tuple[str | int, ...]
-"""Keys and positions from the value to what is inside of it."""
+"""Keys and positions from the value to a value inside it."""
 
 _CONTAINERS: Final = (dict, list, tuple, Mapping)
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
-"""What is looked at most: asking an abstract class about each would take most of the time."""
+"""The most frequent types: asking an abstract class about each would take most of the time."""
 
 _MANY: Final = 5_000
-"""Brackets in a text from which they are counted before it is read, whatever stack a host has allowed itself."""
+"""Number of brackets from which a text's depth is checked before it is read, whatever the host's stack."""
 
 _STRING: Final = regex(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET: Final = regex(r"[\[\]{}]")
@@ -53,10 +53,10 @@ class DepthError(ValueError):
 
 def read_json(text: str | bytes, deepest: int = DEEPEST) -> Any:
     """
-    Return the value of a JSON text; bytes are UTF-8, lone surrogates too.
+    Return the value of a JSON text; bytes are UTF-8, including lone surrogates.
 
-    Raises ValueError for what is not a JSON: also for NaN, Infinity and numbers as large as that, which Python's own
-    reader takes, and for more levels than ``deepest``.
+    Raises ValueError for anything that is not JSON, including NaN, Infinity and numbers that large, which Python's own
+    reader accepts, and for more levels than ``deepest``.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogatepass")
@@ -83,13 +83,13 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """Return the object that a text is as JSON, as the arguments of a call must be; None for any other text."""
+    """Return the JSON object that a text contains, as the arguments of a call must be; None for any other text."""
     value = value_or_none(text)
     return value if isinstance(value, dict) else None
 
 
 def holds_object(text: object) -> bool:
-    """Return whether it is a text that is one JSON object."""
+    """Return whether the value is a text that is one JSON object."""
     return isinstance(text, str) and read_object(text) is not None
 
 
@@ -102,7 +102,7 @@ def value_or_none(text: str) -> Any:
 
 
 def check_depth(value: Any, deepest: int = DEEPEST) -> None:
-    """Raise DepthError for a value of more levels, or one that contains itself."""
+    """Raise DepthError for a value with more levels, or one that contains itself."""
     level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(deepest):
         if not level:
@@ -113,27 +113,27 @@ def check_depth(value: Any, deepest: int = DEEPEST) -> None:
             for inner in (outer if isinstance(outer, list | tuple) else outer.values())
             if type(inner) not in _PLAIN and isinstance(inner, _CONTAINERS)
         ]
-        # Each object once: what holds itself twice would double with every level.
+        # Each object once: a value that contains itself twice would double with every level.
         level = [*{id(inner): inner for inner in inside}.values()] if len(inside) > 1 else inside
     if level:
         raise DepthError(deepest)
 
 
 def _check_text(text: str, deepest: int) -> None:
-    """Raise DepthError for a text of more levels, without reading it: each level takes the reader some stack."""
+    """Raise DepthError for a text with more levels, without reading it: each level takes the reader some stack."""
     opened = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(_STRING.sub("", text)))
     if any(level > deepest for level in itertools.accumulate(opened)):
         raise DepthError(deepest)
 
 
 def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError(f"no float holds the number {digits[:20]}")
+        raise ValueError(f"no float can represent the number {digits[:20]}")
     return number
 
 
@@ -144,7 +144,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refused, parse_float=_finite)
 
 
 def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text in a JSON value, in its order, with the nearest key above it."""
+    """Yield every text in a JSON value, in order, with the nearest key above it."""
     left = [(key, value)]
     while left:
         key, value = left.pop()
@@ -157,13 +157,13 @@ def strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def key_of(path: Path) -> str:
-    """Return the nearest key above what stands at a path, "" where only lists are."""
+    """Return the nearest key above the value at a path, "" if there are only lists."""
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
 def leaves(value: Any) -> Iterator[tuple[Path, Any]]:
     """
-    Yield all that holds nothing else, in its order, each with its path; an empty object or list is such a thing too.
+    Yield every value without children, in order, each with its path; an empty object or list is one too.
 
     Raises DepthError for a value that is too deep.
     """
@@ -193,7 +193,7 @@ def keys_and_values(value: Any) -> Iterator[Any]:
 
 
 def objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every object in a JSON value, each before those inside of it."""
+    """Yield every object in a JSON value, each before those inside it."""
     left = [value]
     while left:
         value = left.pop()
@@ -210,11 +210,10 @@ def rebuilt(
     leaves_as: Callable[[Any, Any], Any] | None = None,
 ) -> Any:
     """
-    Return a copy in which ``change`` made every leaf, of its path and what it was; an object that it makes is walked
-    too.
+    Return a copy in which each leaf is replaced by ``change(path, leaf)``; an object that it returns is walked too.
 
-    What ``enters`` refuses stays the same object. ``leaves_as`` says what stands for an object or list once all inside
-    of it is made, given what it was and what was made of it. Raises DepthError for what is too deep, or holds itself.
+    Values that ``enters`` rejects stay the same object. ``leaves_as`` replaces an object or list after its contents,
+    given the old and the new value. Raises DepthError for a value that is too deep or contains itself.
     """
     root = [value]
     left: list[_Step] = [(root, 0, (), None)]
@@ -237,15 +236,15 @@ def rebuilt(
 
 
 _Step = tuple[Any, Any, Path, Any]
-"""Where a value stands, the path to it, and, once all inside of it is made, what it was."""
+"""A value's place, its path, and, after its contents, the original value."""
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def has_utf8(text: str) -> bool:
-    """Return whether the text can be written as UTF-8, which a surrogate cannot, alone or beside its other half."""
-    if text.isascii():  # O(1), and most texts are
+    """Return whether the text can be encoded as UTF-8; surrogates cannot."""
+    if text.isascii():  # O(1), and true for most texts
         return True
     try:
         text.encode()
@@ -256,19 +255,19 @@ def has_utf8(text: str) -> bool:
 
 def text_in_utf8(text: str) -> str:
     """
-    Return the text itself, or a copy with U+FFFD for every lone surrogate; two halves of a letter
-    are that letter.
+    Return the text itself, or a copy with U+FFFD for every lone surrogate; surrogate pairs become
+    their character.
     """
     return text if has_utf8(text) else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def all_have_utf8(value: Any) -> bool:
-    """Return whether every text and key in a JSON value can be written as UTF-8."""
+    """Return whether every text and key in a JSON value can be encoded as UTF-8."""
     return all(has_utf8(each) for each in keys_and_values(value) if isinstance(each, str))
 
 
 def value_in_utf8(value: Any) -> Any:
-    """Return the value itself, or a copy with every text and key as ``text_in_utf8`` makes it."""
+    """Return the value itself, or a copy with every text and key converted by ``text_in_utf8``."""
     return value if all_have_utf8(value) else rebuilt(value, _leaf_in_utf8, leaves_as=_keys_in_utf8)
 
 

@@ -1,8 +1,8 @@
 """
-The head of a request in layers, what never changes first: what many sessions share stands before what one alone has.
+The head of a request in layers, the most stable first: what many sessions share comes before what one session owns.
 
-Everybody who sends the same first bytes reads them from the provider's cache: so a shared layer holds no byte of a user
-or of a session.
+Everyone who sends the same first bytes reads them from the provider's cache: so a shared layer contains nothing that
+belongs to a user or a session.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import CONVERSATION, ENRICHMENT, PLUGIN, READY_MADE_SOURCES, SYSTEM, USER, InstructionSource
 
 OWN = "gc: "
-"""How the names of gc-core's own lines in the system text begin; they stand after all other parts."""
+"""The prefix of the names of gc-core's own lines in the system text; they follow all other parts."""
 
 SHORTEST_PRIVATE = 3
-"""Letters of a private value: shorter ones would be found in half of all texts."""
+"""The least letters of a private value: shorter ones would be found in half of all texts."""
 
 _ELSEWHERE = frozenset({PLUGIN.name, ENRICHMENT.name, CONVERSATION.name})
 _FEWEST_NAMES = 3
@@ -35,10 +35,10 @@ class SystemPart:
     A named part of the system text.
 
     Attributes:
-        source: The source that it belongs to.
-        name: Its name there; two sources may use the same.
+        source: The source it belongs to.
+        name: Its name in the source; two sources may use the same.
         text: What is sent; an empty or blank one removes the part.
-        policy: How strongly it is held.
+        policy: Its policy.
 
     """
 
@@ -49,7 +49,7 @@ class SystemPart:
 
     @property
     def key(self) -> str:
-        """Id of its item; no source of system text has a colon in its name."""
+        """The id of its item; sources of system text have no colon in their names."""
         return f"{self.source}:{self.name}"
 
 
@@ -59,29 +59,29 @@ def is_own(source: str, name: str) -> bool:
 
 
 def is_shared(source: InstructionSource, name: str) -> bool:
-    """Return whether a part stands before everything that is a user's or a session's."""
+    """Return whether the part comes before everything that belongs to a user or a session."""
     return source.layer < USER.layer and not is_own(source.name, name)
 
 
 def source_of_system(name: str, registered: Iterable[InstructionSource]) -> InstructionSource:
     """
-    Return the source that a part of the system text may have: the registered one of that name, else the ready-made one.
+    Return the source of a part of the system text: the registered one with that name, otherwise the built-in one.
 
     Raises SourceError for an unknown one, and for one that cannot own system text.
     """
     if name in _ELSEWHERE or ":" in name:
         why = "cannot own system text" if name in _ELSEWHERE else "has a colon in its name"
-        raise SourceError(f"source {name!r} {why}; expected a registered or ready-made source")
+        raise SourceError(f"source {name!r} {why}; expected a registered or built-in source")
     known = {source.name: source for source in (*READY_MADE_SOURCES, *registered)}
     if name not in known:
-        raise SourceError(f"no source {name!r}; there are {sorted(known.keys() - _ELSEWHERE)}")
+        raise SourceError(f"unknown source {name!r}; known: {sorted(known.keys() - _ELSEWHERE)}")
     return known[name]
 
 
 @attrs.frozen
 class Private:
     """
-    What no shared layer may hold, by the name under which it is told. No file holds it, and no message repeats it.
+    Texts that no shared layer may contain, by name. They are not stored, and no message repeats them.
 
     Attributes:
         values: The strings, by name.
@@ -91,7 +91,10 @@ class Private:
     values: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     def told(self, values: Mapping[str, str]) -> Private:
-        """These and others; an empty one takes its name back. Raises SourceError for what cannot be looked for."""
+        """
+        Return these and others; an empty text removes a name. Raises SourceError for texts that
+        cannot be matched.
+        """
         for name, value in values.items():
             if not isinstance(value, str):
                 raise SourceError(f"private {name}: expected a text, got {type(value).__name__}")
@@ -101,21 +104,21 @@ class Private:
         return Private({name: value.strip() for name, value in merged.items() if value.strip()})
 
     def of(self, directory: Path, session: str) -> Private:
-        """These, the session's directory and its id. A directory right below the root is a place that many share."""
+        """Return these with the session's directory and id. A directory right below the root is shared by many."""
         own = {"the session's id": session} if session else {}
         if len(directory.parts) >= _FEWEST_NAMES:
             own["the session's directory"] = str(directory)
         return Private({**self.values, **own})
 
     def check(self, part: str, layer: int, texts: Iterable[str]) -> None:
-        """Raise SourceError, naming part, layer and value, when a text holds one as a word of its own."""
+        """Raise SourceError, naming part, layer and value, when a text contains one as a whole word."""
         texts = tuple(texts)
         for name, value in self.values.items():
             word = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
             if any(word.search(text) for text in texts):
                 raise SourceError(
-                    f"{part} (layer {layer}) holds a private value: {name}. Layers below {USER.layer} are the same for"
-                    f" everybody, so that all read them from the cache; it belongs in a part of {USER.name!r}, or at"
+                    f"{part} (layer {layer}) contains a private value: {name}. Layers below {USER.layer} are shared by"
+                    f" all sessions, which read them from the cache; put it in a part of {USER.name!r}, or at"
                     " the end of a request: enrich(), memory()"
                 )
 

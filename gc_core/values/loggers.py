@@ -1,9 +1,8 @@
 """
-Where gc-core logs: to the host's structlog once the host has configured it, else to the standard library's logging.
+Where gc-core logs: to the host's structlog if the host has configured it, otherwise to the standard library's logging.
 
-Who listens is looked up again for every event, so that it does not matter when the host configures either of them. Each
-event carries the session, turn and collection that it belongs to, by context variables: threads and tasks have their
-own.
+The destination is looked up for every event, so it does not matter when the host configures either. Each event carries
+its session, turn and collection, by context variables: threads and tasks have their own.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ Value = str | int | float | bool | None
 _DEBUG, _INFO, _WARNING = "debug", "info", "warning"
 _LEVELS: Final = {_DEBUG: logging.DEBUG, _INFO: logging.INFO, _WARNING: logging.WARNING}
 _FRAMES: Final = 4
-"""Frames between the code that logs an event and the standard library's logger."""
+"""Stack frames between the code that logs an event and the standard library's logger."""
 
 
 @functools.cache
 def _render() -> Callable[[Any, str, dict[str, Any]], Any]:
-    """Writes an event as a line. structlog is loaded with the first one: it brings a hundred modules along."""
+    """Render an event as a line. structlog is imported with the first one: it brings a hundred modules along."""
     import structlog
 
     return structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
 
 
 def _configured_structlog() -> Any:
-    """Structlog if the host has configured it; a host that has, has imported it."""
+    """Return structlog if the host has configured it; then it is already imported."""
     structlog = sys.modules.get("structlog")
     return structlog if structlog is not None and structlog.is_configured() else None
 
@@ -45,7 +44,7 @@ def _configured_structlog() -> Any:
 @attrs.frozen(kw_only=True)
 class SpanIds:
     """
-    In which span of which session something happens, as telemetry knows it.
+    The telemetry span in which something happens.
 
     Attributes:
         session: The session's id.
@@ -60,23 +59,23 @@ class SpanIds:
 
     @property
     def pair(self) -> str:
-        """Both ids as W3C's trace context writes them, ``trace-span``."""
+        """Both ids in the form of W3C's trace context, ``trace-span``."""
         return f"{self.trace}-{self.span}"
 
 
 CURRENT: Final[ContextVar[SpanIds | None]] = ContextVar("gc_core_span", default=None)
-"""The span that is open; None where no one watches."""
+"""The open span; None without telemetry."""
 
 
 @attrs.frozen(kw_only=True)
 class Scope:
     """
-    The session that is at work.
+    The session that is running.
 
     Attributes:
         session: Its id.
-        turn: Its running turn, asked when an event is logged. Branches share an id; no two sessions share this.
-        collection: Id of the collection that goes on, or "".
+        turn: Returns its running turn; called when an event is logged. Branches share an id, but not this.
+        collection: Id of the running collection, or "".
 
     """
 
@@ -86,13 +85,13 @@ class Scope:
 
 
 SCOPE: Final[ContextVar[Scope | None]] = ContextVar("gc_core_scope", default=None)
-"""The session that is at work in this thread or task; None where none is."""
+"""The session that is running in this thread or task, or None."""
 
 _NOTHING: Final = contextlib.nullcontext()
 
 
 class _In:
-    """Inside, this scope is the current one."""
+    """Makes a scope the current one."""
 
     __slots__ = ("_scope", "_token")
     _token: Token[Scope | None]
@@ -104,18 +103,18 @@ class _In:
         self._token = SCOPE.set(self._scope)
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(ValueError):  # a task that was given up is cleared away in another context
+        with contextlib.suppress(ValueError):  # an abandoned task is cleaned up in another context
             SCOPE.reset(self._token)
 
 
 def bound(scope: Scope | None) -> contextlib.AbstractContextManager[None]:
-    """Inside, events belong to this session; a call inside one of the same session stays in its collection."""
+    """Make events belong to this session; nested calls of the same session stay in its collection."""
     current = SCOPE.get()
     return _NOTHING if current is not None and scope is not None and current.turn is scope.turn else _In(scope)
 
 
 def bound_collection() -> contextlib.AbstractContextManager[None]:
-    """Inside, events belong to a new collection of the session that is at work."""
+    """Make events belong to a new collection of the running session."""
     import uuid
 
     scope = SCOPE.get()
@@ -125,8 +124,8 @@ def bound_collection() -> contextlib.AbstractContextManager[None]:
 @attrs.frozen
 class Log:
     """
-    Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text; an empty
-    one is left out.
+    Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text; empty
+    ones are left out.
 
     Nothing that a host's processors raise reaches the session: the standard library's logging is told of it.
     """
@@ -140,7 +139,7 @@ class Log:
 
     @property
     def hears_debug(self) -> bool:
-        """Whether anybody may listen to events at DEBUG: where not, nothing need be computed for them."""
+        """True if DEBUG events may have a listener: otherwise nothing need be computed for them."""
         structlog = _configured_structlog()
         if structlog is None:
             return self._logging.isEnabledFor(logging.DEBUG)
@@ -153,15 +152,15 @@ class Log:
         return attempt.error is not None
 
     def debug(self, event: str, **fields: Value) -> None:
-        """What is of use while one looks for a reason."""
+        """Log what is useful for finding a cause."""
         self._tell(_DEBUG, event, fields)
 
     def info(self, event: str, **fields: Value) -> None:
-        """What was decided and done."""
+        """Log what was decided and done."""
         self._tell(_INFO, event, fields)
 
     def warning(self, event: str, **fields: Value) -> None:
-        """What failed, was refused, or needs somebody's attention."""
+        """Log what failed, was refused, or needs attention."""
         self._tell(_WARNING, event, fields)
 
     def _tell(self, level: str, event: str, fields: dict[str, Value]) -> None:
@@ -180,7 +179,7 @@ class Log:
     def _by_structlog(self, structlog: Any, level: str, event: str, fields: dict[str, Value]) -> None:
         log: Any = structlog.get_logger(self.name).bind(logger=self.name)
         if isinstance(log, structlog.stdlib.AsyncBoundLogger):
-            log = log.sync_bl  # no one here could await it
+            log = log.sync_bl  # it cannot be awaited here
         getattr(log, level)(event, **{**fields, **_context()})
 
     def _by_logging(self, level: str, event: str, fields: dict[str, Value]) -> None:
@@ -188,14 +187,14 @@ class Log:
         if not self._logging.isEnabledFor(number):
             return
         told = {"event": event, **fields, **_context()}
-        # Under a prefix: logging refuses what a record, or a host's own record factory, has already.
+        # Under a prefix: logging refuses names that a record, or a host's record factory, already has.
         extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in told.items()}
         text = _render()(self._logging, level, dict(told))
         self._logging.log(number, text, extra=extra, stacklevel=_FRAMES)
 
 
 def _context() -> dict[str, Value]:
-    """To what an event belongs."""
+    """Return the session, turn and collection of an event."""
     scope, ids, context = SCOPE.get(), CURRENT.get(), dict[str, Value]()
     if scope is not None:
         context.update(gc_session=scope.session, gc_turn=scope.turn())

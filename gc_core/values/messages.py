@@ -1,4 +1,4 @@
-"""A provider's own messages, kept as they came in, and the request made of them."""
+"""A provider's own messages, kept as they arrived, and the request made from them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from gc_core.values.items import Item, ItemKind
 from gc_core.values.json_values import value_in_utf8
 
 MARKS = frozenset({"cache_control", "prompt_cache_breakpoint"})
-"""The fields by which providers mark a cache breakpoint: they come and go while what is sent stays the same."""
+"""The fields with which providers mark a cache breakpoint: they come and go while the content stays the same."""
 
 NESTED = ("content", "output")
-"""Where a payload holds a list of blocks."""
+"""The fields in which a payload has a list of blocks."""
 
 MARKED_LEVELS = 4
-"""Levels of blocks below a message that may carry a mark: a text of a search result in a tool result, at the most."""
+"""The most levels of blocks below a message that may carry a mark: a text of a search result in a tool result."""
 
 Payload = Mapping[str, Any]
 """A provider's own message or tool schema: opaque outside ``gc_core.providers``, never changed in place."""
 
 
 class Role(enum.Enum):
-    """Who speaks, in the words that all formats share. A message of tool results alone is TOOL in every format."""
+    """Who speaks, in the terms that all formats share. A message with only tool results is TOOL in every format."""
 
     SYSTEM = "system"
     USER = "user"
@@ -42,14 +42,14 @@ class Message:
     """
     One message of the window.
 
-    Attributes:
+    id: ``m1``, ``m2``, ...: the session's own.
         id: ``m1``, ``m2``, ...: the session's own.
         role: Who speaks.
-        payload: What stands for it now, in the provider's shape; ``sent`` is the same for a client.
-        items: Its resident items, one a part of the payload, in the payload's order.
-        overhead: Tokens that the message costs beyond its items.
+        payload: Its current content in the provider's shape; ``sent`` is the same for a client.
+        items: Its resident items, one for each part of the payload, in order.
+        overhead: Tokens of the message beyond its items.
         synthetic: Written by the framework.
-        as_logged: Its payload is verbatim what its line of the master log holds.
+        as_logged: Its payload is verbatim what its line of the master log contains.
 
     """
 
@@ -64,8 +64,8 @@ class Message:
     @property
     def is_own(self) -> bool:
         """
-        Whether gc-core wrote it and no one must be heard in it: a trace, a summary, a block, a line between replies.
-        What it tells in a text for a tool, a late result for instance, is the tool's.
+        True if gc-core wrote it on no one's behalf: a trace, a summary, a block, a line between replies. Tool output in
+        a text, such as a late result, is the tool's.
         """
         said = self.role is Role.USER and self.synthetic
         return said and all(item.kind is not ItemKind.TOOL_RESULT for item in self.items)
@@ -73,21 +73,24 @@ class Message:
     @cached_property
     def sent(self) -> Payload:
         """
-        The payload as a client can write it: itself, or a copy with U+FFFD for lone surrogates.
+        The payload as a client can send it: itself, or a copy with U+FFFD for lone surrogates.
 
-        What the files tell of the window keeps them, so that logs of before open as they were.
+        Files keep the surrogates, so that earlier logs open as they were written.
         """
         payload: Payload = value_in_utf8(self.payload)
         return payload
 
     @cached_property
     def digest(self) -> bytes:
-        """Of the payload in cacheable form, 16 bytes; made once, for most messages outlive many collections."""
+        """
+        BLAKE2b of the payload in cacheable form, 16 bytes; computed once, because most messages outlive many
+        collections.
+        """
         return digest_of(without_marks(self.payload))
 
 
 def without_marks(payload: Payload, levels: int = MARKED_LEVELS) -> Payload:
-    """Return a message, block or schema without its cache marks; the payload itself where it has none."""
+    """Return a message, block or schema without its cache marks; the payload itself if it has none."""
     for field in NESTED if levels else ():
         blocks = payload.get(field)
         if isinstance(blocks, list):
@@ -100,17 +103,16 @@ def without_marks(payload: Payload, levels: int = MARKED_LEVELS) -> Payload:
 
 
 def digest_of(value: object) -> bytes:
-    """BLAKE2b of a JSON value in canonical form: keys sorted, letters as they are; 16 bytes."""
+    """Return the BLAKE2b of a JSON value in canonical form: keys sorted, characters unescaped; 16 bytes."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class RunningDigest:
     """
-    The digest of messages to which others come at the end: O(what is new).
+    The digest of a list of messages that grows at its end: O(what is new).
 
-    Of messages that were there before only the last one may be another one since, or be gone; when all of them leave,
-    a new one begins.
+    Of the earlier messages only the last may be changed or removed; when all are removed, a new digest begins.
     """
 
     def __init__(self) -> None:
@@ -118,7 +120,7 @@ class RunningDigest:
         self._count = 0
 
     def of(self, messages: Sequence[Message], head: bytes) -> str:
-        """Of these messages, in hex, with the digest of what stands before them."""
+        """Return the digest of these messages, in hex, continuing the digest of those before them."""
         whole = max(0, len(messages) - 1)
         if whole < self._count:
             self._whole, self._count = hashlib.blake2b(digest_size=16), 0
@@ -132,13 +134,13 @@ class RunningDigest:
 
 
 MOST_TOKENS = 2**53
-"""No report tells as many tokens: sums of it would be numbers that not every reader of the files can hold."""
+"""No real report has as many tokens: some readers of the files could not represent sums of such numbers."""
 
 
 @attrs.frozen(kw_only=True)
 class Usage:
     """
-    What the provider reports of one call.
+    The usage that the provider reports for one call.
 
     Attributes:
         input_tokens: All input tokens, cache reads and writes included.
@@ -146,7 +148,7 @@ class Usage:
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
         cache_write_1h_tokens: Of those written, for an hour.
-        iterations: Passes that the provider billed apart, and did not count above: those of its own compaction.
+        iterations: Passes that the provider billed separately, not counted above: those of its own compaction.
 
     """
 
@@ -164,12 +166,12 @@ class Usage:
 
 
 def plain_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Messages, system text and tools under these names, with the options; the host's own arguments win."""
+    """Return messages, system text and tools under these names, with the options; the host's own arguments win."""
     return {**payloads_by_name(request), **request.options, **own}
 
 
 def payloads_by_name(request: Request) -> dict[str, Any]:
-    """Return the messages, and where there are any the system text and the tools, each as a list under its name."""
+    """Return the messages, and if there are any the system text and the tools, each as a list under its name."""
     arguments = {"messages": request.messages, "system": request.system, "tools": request.tools}
     return {name: list(payloads) for name, payloads in arguments.items() if payloads or name == "messages"}
 
@@ -177,20 +179,20 @@ def payloads_by_name(request: Request) -> dict[str, Any]:
 @attrs.frozen(kw_only=True, eq=False)
 class Request:
     """
-    What is sent to the provider for one model call. Read-only: its payloads are the session's own.
+    What is sent to the provider for one model call. Read-only: its payloads belong to the session.
 
     Attributes:
         format: Name of the format.
         messages: The messages, in the provider's own shape.
-        system: The system blocks where the provider takes them apart from the messages, else empty.
+        system: The system blocks if the provider takes them apart from the messages, otherwise empty.
         tools: The tool schemas.
         tokens: Tokens as counted by the session, uncalibrated.
-        stable: Number of leading system texts that belong to layers which many sessions share.
-        options: Further keyword arguments for the provider's client: a cache key, headers that name betas.
-        whole: Where a reply is sent as several items, the session's own messages, each with all its items; empty where
-            no one knows.
-        own: Of the messages that gc-core wrote itself the identities (``id``): no wording tells them from others.
-        arguments: How the provider's client takes such a request, with the host's own arguments joined to the options.
+        stable: Number of leading system texts in layers that many sessions share.
+        options: More keyword arguments for the provider's client: a cache key, headers that name betas.
+        whole: If a reply is sent as several items, the session's own messages, each with all its items; empty if
+            unknown.
+        own: The identities (``id``) of messages that gc-core wrote itself: their wording does not identify them.
+        arguments: Builds the client's arguments, joining the host's own arguments to the options.
 
     """
 
@@ -206,20 +208,20 @@ class Request:
     arguments: Callable[[Request, Mapping[str, Any]], dict[str, Any]] = attrs.field(default=plain_arguments, repr=False)
 
     def is_own(self, message: Payload) -> bool:
-        """Return whether gc-core wrote this one of its messages."""
+        """Return whether gc-core wrote this message."""
         return id(message) in self.own
 
     def recast(self, messages: Iterable[tuple[Payload, Payload]]) -> Request:
-        """With other messages, each given after the one of this request for which it stands: it is whose that was."""
+        """Return the request with other messages, each given with the original it replaces, whose author it keeps."""
         pairs = tuple(messages)
         own = frozenset(id(new) for old, new in pairs if self.is_own(old))
         return attrs.evolve(self, messages=tuple(new for _, new in pairs), own=own)
 
     def kwargs(self, **own: Any) -> dict[str, Any]:
         """
-        Keyword arguments for the provider's own client (model and reply length are the caller's).
+        Return keyword arguments for the provider's client, without model and reply length.
 
-        ``own`` are further ones of yours. Where the session sends such an argument too, both are joined and yours win:
+        ``own`` are more arguments of yours. If the session sends the same argument, both are joined and yours win:
         ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``.
         """
         return self.arguments(self, own)

@@ -11,8 +11,8 @@ class Span:
     A line that names something, or a piece of a very long line.
 
     Attributes:
-        start: Where it begins in the text, in characters.
-        end: Where it ends, its line break left out.
+        start: Its first character in the text.
+        end: Its end, without the line break.
         names: The names in it.
 
     """
@@ -27,9 +27,9 @@ class Scan:
     """
     The names of a text.
 
-    Attributes:
+    spans: The lines that name something, in order.
         spans: The lines that name something, in their order.
-        names: All names of the text; made once, for every collection asks.
+        names: All names of the text; computed once, because every collection uses them.
 
     """
 

@@ -1,4 +1,4 @@
-"""Secrets among options: known by their names, wherever they are nested, so that no file and no message holds them."""
+"""Secrets among options: recognised by name, however deeply nested, and kept out of files and messages."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _URL = regex(r"\s{0,9}[A-Za-z][\w+.-]{0,30}://")
 
 def is_secret(name: object) -> bool:
     """
-    Return whether an option, header or parameter of this name holds a secret: ``token``, ``apiKey``, ``X-Auth``; a name
-    that ends with the word ``key`` does, ``max_tokens`` does not.
+    Return whether an option, header or parameter of this name holds a secret: ``token``, ``apiKey``, ``X-Auth``, and
+    names that end with the word ``key``, but not ``max_tokens``.
     """
     if not isinstance(name, str):
         return False
@@ -42,15 +42,15 @@ def is_secret(name: object) -> bool:
 
 def without_option_secrets(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """
-    Return the options of each name without secrets: what is named as one, unless it is a number or a flag; headers and
-    pairs among nested values; values that begin as ``Authorization`` does; user, password and secret parameters of
-    URLs.
+    Return the options of each name without secrets: options named like secrets, unless they are numbers or flags;
+    headers and pairs among nested values; values that look like ``Authorization``; user, password and secret parameters
+    of URLs.
     """
     return {name: _of_mapping(own) for name, own in options.items()}
 
 
 def option_secrets(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the texts that are left out so: whatever an error says, they are not to be told."""
+    """Yield the secret texts that are left out, so that they can be removed from error messages too."""
     left = set(_texts(without_option_secrets(options)))
     for text in _texts(options):
         if text not in left:
@@ -68,11 +68,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         kept = [_plain(each) for each in value if not _holds("", each)]
         return type(value)(kept) if type(value) in {list, tuple} else kept
-    return _told(value) if isinstance(value, str) else value
+    return _without_secrets_in_url(value) if isinstance(value, str) else value
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Return whether an option is left out whole."""
+    """Return whether an option is left out completely."""
     if isinstance(value, str):
         header = _HEADER.match(value)
         secret_header = header is not None and not _URL.match(value) and is_secret(header[1])
@@ -81,19 +81,19 @@ def _holds(name: str, value: Any) -> bool:
 
 
 def _is_secret_pair(value: Any) -> bool:
-    """Return whether it is a name and its value, as clients take headers."""
+    """Return whether it is a name and its value, the form in which clients take headers."""
     pair = 2
     return isinstance(value, list | tuple) and len(value) == pair and is_secret(value[0]) and isinstance(value[1], str)
 
 
-def _told(text: str) -> str:
-    """Return a URL without user, password and parameters that are secrets; anything else as it is."""
+def _without_secrets_in_url(text: str) -> str:
+    """Return a URL without user, password and secret parameters; anything else as it is."""
     if not _URL.match(text):
         return text
     try:
         url = urllib.parse.urlsplit(text)
     except ValueError:
-        return ""  # no one can say where in it a password stands
+        return ""  # a password in it cannot be located
     query = "&".join(each for each in url.query.split("&") if not is_secret(each.partition("=")[0]))
     host = url.netloc.rpartition("@")[2]
     if (host, query) == (url.netloc, url.query):
@@ -102,7 +102,7 @@ def _told(text: str) -> str:
 
 
 def _in_url(text: str) -> Iterator[str]:
-    """Yield what is secret in a URL: its password, and the values of parameters."""
+    """Yield the secrets in a URL: its password, and values of parameters."""
     if not _URL.match(text):
         return
     user = text.partition("://")[2].partition("/")[0].rpartition("@")[0]

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: importing gc-core compiles none of its hundreds."""
+"""Regular expressions compiled on first use: importing gc-core compiles none of its hundreds."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any, AnyStr, cast
 
 
 class LazyPattern:
-    """Acts as a compiled pattern, and compiles it when it is first used."""
+    """Behaves like a compiled pattern, and compiles it on first use."""
 
     def __init__(self, text: Any, flags: int) -> None:
         self._text, self._flags = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of the compiled pattern; it is kept, so that later calls cost no more."""
+        """Return a method of the compiled pattern, and keep it, so that later calls cost no more."""
         value = getattr(self.compiled(), name)
         setattr(self, name, value)
         return value
 
     def compiled(self) -> re.Pattern[Any]:
-        """Return the pattern itself."""
+        """Return the compiled pattern."""
         return re.compile(self._text, self._flags)
 
 
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """
-    Return a pattern that is compiled when it is first used.
+    Return a pattern that is compiled on first use.
 
-    An error in `text` is raised then, not here: for constants, which tests use, not for what a user writes.
+    An error in `text` is raised then, not here: use it for constants, which tests cover, not for user input.
     """
     return cast("re.Pattern[AnyStr]", LazyPattern(text, flags))

@@ -1,4 +1,4 @@
-"""How strongly content is held in the window."""
+"""The policies: how strongly content is held in the window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import enum
 
 class GCPolicy(enum.Enum):
     """
-    How strongly an item is held; declared from the strongest to the weakest.
+    How strongly an item is held, from the strongest to the weakest.
 
     ``PARTIAL`` marks a container of mixed children, and an item that leaves only together with its unit.
     """
@@ -26,7 +26,7 @@ class GCPolicy(enum.Enum):
 
     @property
     def strength(self) -> int:
-        """3 for LOCKED down to 0 for EPHEMERAL; of several answers the largest wins."""
+        """3 for LOCKED down to 0 for EPHEMERAL; if several policies apply, the largest wins."""
         return _STRENGTHS[self]
 
 

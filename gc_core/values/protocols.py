@@ -1,4 +1,4 @@
-"""The contracts between gc-core and what can be plugged in: strategies, counters, formats."""
+"""The contracts between gc-core and its plugins: strategies, counters, formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class LivenessView(Protocol):
     """What is alive in the window: see ``gc_core.relevance.liveness``."""
 
     def last_carried(self, item: Item) -> frozenset[str]:
-        """Return names that no later resident item shows: with this item, the window would lose them."""
+        """Return names that no later resident item contains: with this item, the window would lose them."""
 
     def reuse(self, item: Item) -> int:
         """Return how many of the item's names the agent has used since."""
@@ -25,48 +25,45 @@ class LivenessView(Protocol):
         """Return whether a later item makes this tool result stale."""
 
     def distance(self, item: Item) -> int | None:
-        """Shared names between the item and what the agent is about: see ``ContextView.distance``."""
+        """Return the shared names between the item and the agent's current work: see ``ContextView.distance``."""
 
 
 class WorkingSetView(Protocol):
-    """Which files the agent works on: see ``gc_core.relevance.working_set``."""
+    """The files that the agent works on: see ``gc_core.relevance.working_set``."""
 
     @property
     def files(self) -> tuple[WorkingFile, ...]:
-        """The files that the window shows, the least in use first: longest untouched, and large ones sooner."""
+        """The files shown in the window, the least used first: longest untouched, and large ones sooner."""
 
     def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
         """
-        Return the files to shorten, each as a whole, the least in use first, so that the views of the others take at
-        most this many tokens.
+        Return the files to shorten, each as a whole, the least used first, so that the views of the others take at most
+        this many tokens.
         """
 
     def keeps(self, unit: Unit, tokens: int) -> bool:
-        """Return whether the unit shows a file that is in use, whole: one that is not ``beyond`` this many tokens."""
+        """Return whether the unit shows, whole, a file in use: one that is not ``beyond`` this many tokens."""
 
     def disuse(self, unit: Unit) -> float:
-        """
-        Return how little the files are in use that the unit shows: idle steps, and four more for
-        each 1,000 tokens.
-        """
+        """Return how unused the files of the unit are: idle steps, and four more for each 1,000 tokens."""
 
     @property
     def superseded(self) -> tuple[Item, ...]:
-        """Items of which a good part stands again in the window, oldest first: ``GCRemovalItem.trim`` takes them."""
+        """Items largely repeated later in the window, oldest first: ``GCRemovalItem.trim`` removes the repetition."""
 
     def holds(self, item: Item) -> bool:
         """
-        Return whether the item shows a file in work, how a run failed that has not passed since, or
-        the newest plan.
+        Return whether the item shows a file in use, a failure of a run that has not passed since,
+        or the newest plan.
         """
 
 
 class ContextView(Protocol):
-    """What a strategy may know of the window, read-only, as it stood when the collection began."""
+    """What a strategy may know of the window, read-only, as it was when the collection began."""
 
     @property
     def tokens(self) -> int:
-        """Tokens of the request as it is."""
+        """Tokens of the current request."""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -81,29 +78,26 @@ class ContextView(Protocol):
         """
         Units that may be dropped or summarised, oldest first.
 
-        Units outside the recent turns come first; the older steps of the recent turns follow, and are accepted only
-        once everything before them has been taken or would not suffice; so are, last, discoverable tool schemas that no
+        Units outside the recent turns come first. The older steps of the recent turns follow, and are accepted only
+        when everything before them has been taken or would not suffice; last come discoverable tool schemas that no
         visible call uses. Nothing LOCKED, PRESERVABLE, pinned or pending.
         """
 
     @property
     def preservable(self) -> tuple[Unit, ...]:
-        """PRESERVABLE units that may be dropped, oldest first; empty unless the goal says that pressure allows it."""
+        """PRESERVABLE units that may be dropped, oldest first; empty unless the goal allows it under pressure."""
 
     @property
     def stubbable(self) -> tuple[Item, ...]:
-        """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, after the most recent steps."""
+        """EPHEMERAL items that a stub may replace, oldest first: whole, unpinned, older than the most recent steps."""
 
     @property
     def young(self) -> tuple[Item, ...]:
-        """
-        Those of the stubbable items that a YOUNG collection is about: they came since the last one, and show no file in
-        work.
-        """
+        """The stubbable items for a YOUNG collection: those that came since the last one and show no file in use."""
 
     @property
     def condensed(self) -> tuple[Item, ...]:
-        """EPHEMERAL items that are stubs already, oldest first: a shorter one, some of its lines, may replace each."""
+        """EPHEMERAL items that are stubs already, oldest first; a shorter stub may replace each."""
 
     @property
     def liveness(self) -> LivenessView:
@@ -111,60 +105,60 @@ class ContextView(Protocol):
 
     @property
     def working_set(self) -> WorkingSetView:
-        """Which files the agent works on, and what the window shows of them."""
+        """The files that the agent works on, and what the window shows of them."""
 
     @property
     def can_summarize(self) -> bool:
-        """Whether a summary can be asked for; proposals for one are refused otherwise."""
+        """True if summaries are available; otherwise proposals for summaries are refused."""
 
     def age(self, unit: Unit) -> int:
-        """Steps that have been taken since the unit."""
+        """Return the steps taken since the unit."""
 
     @property
     def objective(self) -> str:
-        """What the agent is after, in words: see ``GCSession.objective``."""
+        """The agent's objective, in words: see ``GCSession.objective``."""
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Names in the objective that nothing but the user's own words shows: what they tell of has left."""
+        """Names in the objective that only the user's own words contain: the content about them has left."""
 
     def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
-        """Items that left the window and match a query, best first; none where the strategy works without tiers."""
+        """Return removed items that match a query, best first; none if the strategy works without tiers."""
 
     def importance(self, item: Item) -> float:
-        """Return how much an item matters, from 0 to 1, as the session's scorer says: see ``ImportanceScorer``."""
+        """Return an item's importance, from 0 to 1, by the session's scorer: see ``ImportanceScorer``."""
 
     def distance(self, item: Item) -> int | None:
         """
-        Return how many shared names lie between the item and the objective, an open question, the newest steps or what
-        is held: 0 for those themselves, 1 for what shares a rare name with one of them. None: unreachable, garbage
-        first.
+        Return how many shared names lie between the item and the objective, an open question, the newest steps or held
+        content: 0 for those themselves, 1 for an item that shares a rare name with one of them. None: unreachable, the
+        first garbage.
         """
 
     def is_recent(self, unit: Unit) -> bool:
         """
-        Return whether the unit goes only when nothing old suffices: a step of the recent turns, or
-        an unused schema.
+        Return whether the unit goes only when old units do not suffice: a step of the recent turns, or an unused
+        schema.
         """
 
 
 @runtime_checkable
 class GCStrategy(Protocol):
     """
-    The plugin: proposes removals, most welcome first, and carries nothing out.
+    The plugin: proposes removals, the best first, and carries nothing out.
 
     ``collect`` is pure: no I/O, no model call, no clock. The core stops pulling when the goal is met.
 
-    A strategy may have an attribute ``triggers``, a tuple of ``gc_core.values.triggers`` values: when it
-    wants to be asked beside the session's threshold. The core reads it once and evaluates them.
+    A strategy may have an attribute ``triggers``, a tuple of ``gc_core.values.triggers`` values: when it wants to be
+    asked, besides the session's threshold. The core reads it once and evaluates them.
     """
 
     def collect(self, context: ContextView, goal: Goal) -> Iterable[GCRemovalItem]:
-        """Propose removals, most welcome first."""
+        """Propose removals, the best first."""
 
 
 class RegisterStrategy(Protocol):
-    """What ``gc_register_strategies`` receives: call it once for each strategy class on offer."""
+    """The argument of ``gc_register_strategies``: call it once for each strategy class that you offer."""
 
     def __call__(self, name: str, strategy: type[GCStrategy]) -> None:
         """Offer a strategy class under a name that a configuration can use."""
@@ -173,10 +167,10 @@ class RegisterStrategy(Protocol):
 @runtime_checkable
 class Summarizer(Protocol):
     """
-    Writes the text that stands for originals which leave the window.
+    Writes the text that replaces originals which leave the window.
 
-    The core checks what it wrote, asks once more when it is not acceptable, and falls back to its own extract. It may
-    raise whatever it likes, and take as long as ``summarizer_timeout`` allows.
+    The core validates the text, asks once more if it is not acceptable, and falls back to its own extract. It may raise
+    anything, and take as long as ``summarizer_timeout`` allows.
     """
 
     def summarize(self, request: SummaryRequest) -> str:
@@ -192,7 +186,7 @@ class AsyncSummarizer(Protocol):
 
 
 class RegisterSummarizer(Protocol):
-    """What ``gc_register_summarizers`` receives: call it once for each summarizer class on offer."""
+    """The argument of ``gc_register_summarizers``: call it once for each summarizer class that you offer."""
 
     def __call__(self, name: str, summarizer: type[Summarizer | AsyncSummarizer]) -> None:
         """Offer a summarizer class under a name that a configuration can use."""
@@ -200,7 +194,10 @@ class RegisterSummarizer(Protocol):
 
 @runtime_checkable
 class SummarizationValidator(Protocol):
-    """Says what is wrong with a summary."""
+    """Checks summaries."""
 
     def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
-        """Complaints, one line each, that a summarizer can act on; none when the text may stand for the originals."""
+        """
+        Return complaints, one line each, that a summarizer can act on; none if the text may replace
+        the originals.
+        """

@@ -1,7 +1,7 @@
 """
-What a host has the provider do to the window by itself: ``GCConfig.provider_edits`` as a value.
+What a host has the provider do to the window: ``GCConfig.provider_edits`` as a value.
 
-How a provider is requested it, and for which of it, is in the provider's folder.
+How a provider is asked, and which of it each supports, is in the provider's folder.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _turns(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None: 
 @attrs.frozen(kw_only=True)
 class ProviderEdits:
     """
-    What the provider is to do, and when; percentages are of ``context_limit - output_reservation``.
+    What the provider should do, and when; percentages are of ``context_limit - output_reservation``.
 
-    Raises ConfigError, naming the key, for what cannot be.
+    Raises ConfigError, naming the key, for an invalid value.
 
     Attributes:
         compact_percent: Usage at which it compacts the conversation.
@@ -46,7 +46,7 @@ class ProviderEdits:
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ProviderEdits:
-        """Of the configuration's table."""
+        """Read the configuration's table."""
         names = [field.name for field in attrs.fields(cls)]
         for name in table:
             if name not in names:
@@ -55,11 +55,11 @@ class ProviderEdits:
 
     @property
     def percents(self) -> Mapping[str, float]:
-        """Where the provider makes room by itself, by key."""
+        """The usage at which the provider makes room by itself, by key."""
         levels = {"clear_percent": self.clear_percent, "compact_percent": self.compact_percent}
         return {name: level for name, level in levels.items() if level is not None}
 
     @property
     def asked(self) -> Sequence[str]:
-        """The keys that ask for something."""
+        """The keys that are set."""
         return [name for name, value in attrs.asdict(self).items() if value is not None]

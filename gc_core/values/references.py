@@ -1,4 +1,4 @@
-"""What stands where content was: how much left, under which id, and what it was."""
+"""The text in the place of removed content: how much was removed, under which id, and what it was."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import attrs
 from gc_core.values.patterns import regex
 
 LOG_NAME = "master.jsonl"
-"""The file of the session's directory that byte ranges speak of."""
+"""The file of the session's directory to which byte ranges refer."""
 
 HINTED_FROM = 400
-"""Tokens from which a trace hints at what it stands for: a hint on less would cost too much of what was freed."""
+"""Tokens from which a trace hints at what it replaces: a hint on less would cost too much of what was freed."""
 
 MOST_NAMES = 12
-"""Names that a trace tells at most, the newest."""
+"""The most names in a trace, the newest."""
 
 MOST_SAID = 8
-"""Sentences of a user's that a trace quotes at most, those that bind most."""
+"""The most sentences of users that a trace quotes, the most binding."""
 
 _TOOLS = 2
-"""Tools that a trace names; the calls of all others are told together."""
+"""The most tools that a trace names; the calls of all others are summed."""
 
 _NAME_CHARS = 24
 
@@ -29,11 +29,11 @@ _NAME_CHARS = 24
 @attrs.frozen
 class ByteRange:
     """
-    Where a record stands in a file of the session.
+    The place of a record in a file of the session.
 
     Attributes:
         start: Offset of its first byte.
-        end: Offset after its last one, which is a line break.
+        end: Offset after its last byte, which is a line break.
 
     """
 
@@ -48,17 +48,17 @@ class Reference:
 
     Attributes:
         tokens: Tokens that were left out.
-        first: Id of the first item it stands for.
+        first: Id of the first item that it covers.
         last: Id of the last one; the same as ``first`` for a stub.
         first_turn: Turn of the first item.
         last_turn: Turn of the last item.
-        hint: What a single item was, in a few words, or "".
-        calls: Tools that were called in what a trace stands for, with their numbers, the most called first.
-        preview: How the text began of which nothing else is left, or the last that somebody said there, or "".
+        hint: A few words on a single item, or "".
+        calls: Tools called in what a trace replaces, with their numbers, the most called first.
+        preview: The beginning of a text that is removed entirely, or the last statement in the range, or "".
         said: What users demanded there, sentences verbatim.
-        names: Names that stood there and nowhere else in the window, of what was asked and done.
-        place: The bytes of the master log that hold it all; None where no one is told of a log.
-        recalls: There is a session to recall it from; without one no ids are told.
+        names: Names that occurred there and nowhere else in the window, of what was asked and done.
+        place: The bytes of the master log that contain it all; None if no log is mentioned.
+        recalls: There is a session to recall it from; without one no ids are shown.
 
     """
 
@@ -80,7 +80,7 @@ class Reference:
         told = f"{self.first} {self.hint}".rstrip() if self.recalls else self.hint
         told += f': "{self.preview}"' if self.preview else ""
         line = f"[gc: {self.tokens:,} tokens left out: {told.strip()}{self._where()}]"
-        return line if self.recalls else sealed(line)  # a session knows its own by the log
+        return line if self.recalls else sealed(line)  # a session recognises its own by the log
 
     def trace_text(self) -> str:
         """Return the whole text of a trace."""
@@ -88,7 +88,7 @@ class Reference:
         return sealed(self._line(f": {about}" if about else ""))
 
     def summary_text(self, label: str, body: str) -> str:
-        """Return a summary as the model reads it: what it is, its text, and how the originals come back."""
+        """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
         return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
@@ -128,17 +128,17 @@ _OPEN = regex(r"\](?:\n</summary>)?\Z")
 
 def sealed(text: str) -> str:
     """
-    Return a text of gc-core's own with a check number in its last line: what comes back in somebody's list is known by
-    it.
+    Return one of gc-core's own texts with a check number in its last line, by which it is recognised when it comes back
+    in a list.
 
-    It tells gc-core's texts from texts that only look like them, not from forgeries by somebody who knows this code.
+    It distinguishes gc-core's texts from similar ones, not from forgeries by someone who knows this code.
     """
     end = _OPEN.search(text)
     return text if end is None else f"{text[: end.start()]} #{check_of(text)}{end.group()}"
 
 
 def unsealed(text: str) -> str | None:
-    """Return a text without its check number; None for one that has none, or another one."""
+    """Return a text without its check number; None if it has none, or a wrong one."""
     end = _SEALED.search(text)
     if end is None:
         return None
@@ -147,6 +147,6 @@ def unsealed(text: str) -> str | None:
 
 
 def check_of(text: str) -> str:
-    """Six digits that belong to this text."""
+    """Return the six digits for this text."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4, person=b"gc-core").digest()
     return f"{int.from_bytes(digest) % 10**6:06d}"

@@ -10,24 +10,24 @@ from gc_core.values.items import Item, Unit
 from gc_core.values.summary import SummaryForm
 
 GAP = "[...]"
-"""Stands where something was left out between kept lines."""
+"""Marks what was left out between kept lines."""
 
 SNIPPED = "[...snipped...]"
 """The same in a snip."""
 
 RENEWED = "renewed"
-"""Phase of what leaves because its newer version is told at the end of the next request."""
+"""The phase of removals whose newer version is added at the end of the next request."""
 
 DIGEST_SHARE = 1 / 60
-"""Share of the tokens that the originals of a segment had which its entries in a digest may have."""
+"""Entries of a digest may have at most this share of the tokens of their originals."""
 
 SUMMARY_SHARE = 0.25
-"""Share of the tokens that it stands for which a summary may have, unless a strategy says otherwise."""
+"""A summary may have at most this share of the tokens that it replaces, unless a strategy says otherwise."""
 
 
 @attrs.frozen
 class Drop:
-    """Take whole units out; one trace stands at the cut."""
+    """Remove whole units; one trace replaces them."""
 
     units: tuple[int, ...]
 
@@ -37,9 +37,9 @@ class Stub:
     """
     Replace one item by a shorter text that the core writes; ``keep`` is the share of its tokens that may stay.
 
-    Of an item that is a stub already, it is the share of the tokens that the item had when it arrived. ``gap`` stands
-    where lines were left out. With ``repeated`` only what the window shows again is left out, whatever ``keep`` says:
-    of a file's view the lines that a later view repeats, of an edit the long texts that it replaced.
+    For an item that is a stub already, it is the share of its original tokens. ``gap`` marks lines that were left out.
+    With ``repeated`` only what the window shows again is left out, whatever ``keep`` says: for the view of a file the
+    lines that a later view repeats, for an edit the long texts that it replaced.
     """
 
     item: str
@@ -51,10 +51,10 @@ class Stub:
 @attrs.frozen
 class Summarize:
     """
-    Replace whole units by one summary; a request that the core answers. Of an account as many of them as the goal
-    needs, with ``whole`` all of them; of a digest always all.
+    Replace whole units by one summary, which the core requests. For an account as many of them as the goal needs, with
+    ``whole`` all of them; for a digest always all.
 
-    The summary has at most ``max_tokens`` tokens, and at most the share ``keep`` of the tokens that it stands for.
+    The summary has at most ``max_tokens`` tokens, and at most the share ``keep`` of the tokens that it replaces.
     """
 
     units: tuple[int, ...]
@@ -75,12 +75,12 @@ class GCRemovalItem:
     ``digest``.
 
     Attributes:
-        action: What to do, with which units or item.
-        reason: Why, in a few words; it goes into reports and the ledger.
+        action: The action, with its units or item.
+        reason: The reason in a few words; it goes into reports and the ledger.
         phase: The strategy's own name for the phase, or "".
         items: Ids of the items it concerns.
         strategy: Name of the strategy; filled in by the core.
-        tokens_freed: Tokens really freed; filled in by the core when the removal has been planned.
+        tokens_freed: Tokens actually freed; filled in by the core when the removal has been planned.
 
     """
 
@@ -95,7 +95,7 @@ class GCRemovalItem:
 
     @classmethod
     def drop(cls, *units: Unit, reason: str, phase: str = "") -> GCRemovalItem:
-        """Propose to take these whole units out together."""
+        """Propose to remove these whole units together."""
         return cls(action=Drop(_numbers(units)), reason=reason, phase=phase, items=_ids(units))
 
     @classmethod
@@ -105,13 +105,13 @@ class GCRemovalItem:
 
     @classmethod
     def snip(cls, item: Item, *, keep: float, reason: str, phase: str = "") -> GCRemovalItem:
-        """Return the same, its live lines around literal ``[...snipped...]`` marks."""
+        """Propose a stub with live lines around literal ``[...snipped...]`` marks."""
         return cls(action=Stub(item.id, keep, SNIPPED), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
     def trim(cls, item: Item, *, reason: str, phase: str = "") -> GCRemovalItem:
         """
-        Propose to leave out of the item what the window shows again, and to keep every other line whole: see
+        Propose to remove from the item what the window shows again, and to keep every other line whole: see
         ``WorkingSetView.superseded``.
         """
         return cls(action=Stub(item.id, 0.0, repeated=True), reason=reason, phase=phase, items=(item.id,))
@@ -121,11 +121,11 @@ class GCRemovalItem:
         cls, units: Sequence[Unit], *, max_tokens: int, keep: float = DIGEST_SHARE, reason: str, phase: str = ""
     ) -> GCRemovalItem:
         """
-        Ask for one digest in the place of these units, summaries and an older digest among them.
+        Propose one digest in the place of these units, including summaries and an older digest.
 
-        What is new in it is written from the originals, in at most the share ``keep`` of the tokens that they had when
-        they arrived. The digest has at most ``max_tokens`` in all: what an older one tells stays as far as it is more
-        important. Traces between the units leave with them.
+        Its new entries are written from the originals, in at most the share ``keep`` of their original tokens. The
+        digest has at most ``max_tokens`` in total: older entries stay as far as they are more important. Traces between
+        the units leave with them.
         """
         action = Summarize(_numbers(units), max_tokens, keep, SummaryForm.DIGEST)
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
@@ -142,22 +142,22 @@ class GCRemovalItem:
         phase: str = "",
     ) -> GCRemovalItem:
         """
-        Ask for one summary of these units, in their order, as many of them as the goal needs; of all with ``whole``.
+        Propose one summary of these units, in order, of as many as the goal needs; of all with ``whole``.
 
-        It has at most ``max_tokens`` tokens and at most ``keep`` (0 < keep < 1) of the tokens that it stands for.
+        It has at most ``max_tokens`` tokens and at most ``keep`` (0 < keep < 1) of the tokens that it replaces.
         """
         action = Summarize(_numbers(units), max_tokens, keep, whole=whole)
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
     def of(self, units: Sequence[Unit]) -> GCRemovalItem:
-        """Return the same proposal for these units, of one to drop or to summarise units."""
+        """Return the same proposal for these units; for drops and summaries only."""
         assert not isinstance(self.action, Stub)  # noqa: S101 - that has an item
         action = attrs.evolve(self.action, units=_numbers(units))
         return attrs.evolve(self, action=action, items=_ids(units))
 
 
 def action_of(removal: GCRemovalItem) -> str:
-    """Return what a removal does, in a word."""
+    """Return the name of a removal's action."""
     match removal.action:
         case Drop():
             return "drop"

@@ -1,4 +1,4 @@
-"""Why a collection runs, what it must reach, and what came of it."""
+"""Why a collection runs, what it should reach, and its result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from gc_core.values.summary import SummaryOutcome
 
 
 def is_renewal(removal: GCRemovalItem) -> bool:
-    """Return whether the core took out what it tells again; a strategy may call a phase of its own the same."""
+    """
+    Return whether the core removed an item to add a newer version; a strategy may name a phase of
+    its own the same.
+    """
     return removal.phase == RENEWED and removal.strategy == TASK_STATE.name
 
 
 class GCTriggerReason(enum.Enum):
-    """Why a collection runs."""
+    """The reason for a collection."""
 
     THRESHOLD = "threshold"
     CONTINUOUS = "continuous"
@@ -36,20 +39,20 @@ class GCTriggerReason(enum.Enum):
 @attrs.frozen(kw_only=True)
 class Goal:
     """
-    What one collection must reach.
+    What one collection should reach.
 
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
         reason: Why the collection runs.
         pressure_tokens: PRESERVABLE content may go when that brings the request below this many tokens; None: it stays.
-        relief_tokens: In a summary it goes on to go while the request has at least this many; None: only to just below
-            the pressure.
-        usable_tokens: Tokens that a request may have at all, as the budget counts; 0 where no one knows.
-        turns_before: With a limit of turns: everything that may go leaves of the turns before this one; 0: no limit.
-        fills: Of the last unit that leaves, as much stays as there is room for below the target.
-        young_after: Number of the item after which a YOUNG collection looks for what has been served.
-        window_percent: Usage in percent of the usable window when the collection began; 0 where no one knows.
-        conversation_percent: The same of the conversation alone.
+        relief_tokens: PRESERVABLE content keeps leaving through summaries while the request has at least this many
+            tokens; None: only to just below the pressure.
+        usable_tokens: The most tokens of a request, as the budget counts; 0 if unknown.
+        turns_before: With a limit of turns, everything that may go leaves from the turns before this one; 0: no limit.
+        fills: Of the last unit that leaves, as much stays as fits below the target.
+        young_after: Number of the item after which a YOUNG collection looks for consumed content.
+        window_percent: Usage in percent of the usable window when the collection began; 0 if unknown.
+        conversation_percent: The same for the conversation only.
         focus: What the host wants summaries to keep above all, in its own words, or "".
 
     """
@@ -68,18 +71,18 @@ class Goal:
 
     @property
     def is_young(self) -> bool:
-        """Whether only what is young and served is to shrink, as far as it can."""
+        """True if only young, consumed content should shrink, as far as possible."""
         return self.reason is GCTriggerReason.YOUNG
 
     @property
     def pressure(self) -> bool:
-        """Whether PRESERVABLE content may go at all."""
+        """True if PRESERVABLE content may be removed at all."""
         return self.pressure_tokens is not None
 
 
 @attrs.frozen(kw_only=True)
 class Refusal:
-    """A proposed removal that the core did not accept, and why."""
+    """A proposed removal that the core refused, and why."""
 
     removal: GCRemovalItem
     why: str
@@ -88,12 +91,12 @@ class Refusal:
 @attrs.frozen(kw_only=True)
 class ColdItem:
     """
-    An item that left the window, and how relevant it is now.
+    A removed item and its current relevance.
 
     Attributes:
         item: Its id.
         relevance: From 0 to 1.
-        reason: Why, in a few words.
+        reason: The reason, in a few words.
 
     """
 
@@ -104,7 +107,7 @@ class ColdItem:
 
 @attrs.frozen(kw_only=True)
 class ColdText:
-    """An item that left the window as a search found it: its id, its original text, and what called for it."""
+    """A removed item found by a search: its id, its original text, and the query."""
 
     item: str
     text: str = attrs.field(repr=False)
@@ -114,10 +117,10 @@ class ColdText:
 @attrs.frozen(kw_only=True)
 class Inconsistency:
     """
-    Why a reply does not fit what was said before, as a plugin found.
+    Why a plugin found a reply inconsistent with the conversation.
 
     Attributes:
-        reason: In words.
+        reason: The reason, in words.
         items: Ids of collected items that the model seems to miss; they are brought back.
 
     """
@@ -135,14 +138,14 @@ class GCResult:
         reason: Why it ran.
         tokens_before: Tokens of the request before, uncalibrated.
         tokens_after: Tokens of the request after.
-        target_tokens: What the goal asked for.
-        protected_tokens: What this collection may not take: LOCKED content, pins, the newest turns and steps, and below
-            the pressure what users said, up to its cap.
-        removals: What was carried out, in the order in which it was proposed, with the tokens really freed.
+        target_tokens: The goal's target.
+        protected_tokens: What this collection may not remove: LOCKED content, pins, the newest turns and steps, and
+            below the pressure users' messages, up to their cap.
+        removals: What was carried out, in the order of the proposals, with the tokens actually freed.
         refusals: What was proposed and refused.
-        failures: What strategies did wrong, one line each.
-        summaries: How each summary came about.
-        note: Why little or nothing was removed, in words, or "".
+        failures: Errors of strategies, one line each.
+        summaries: How each summary was written.
+        note: Why little or nothing was removed, or "".
         earliest_change: Index of the first message that changed in the request, or -1.
         seconds: Wall time.
 
@@ -168,21 +171,21 @@ class GCResult:
 
     @property
     def shortfall(self) -> int:
-        """Tokens still missing to the target; 0 when it was reached."""
+        """Tokens above the target; 0 if it was reached."""
         return max(0, self.tokens_after - self.target_tokens)
 
     @property
     def reached(self) -> bool:
-        """Whether it reached its target, or could not: what is protected is above that alone."""
+        """True if the target was reached, or could not be: protected content alone is above it."""
         return not self.shortfall or self.protected_tokens > self.target_tokens
 
     @property
     def changed(self) -> bool:
-        """Whether the request is another one than before."""
+        """True if the request has changed."""
         return bool(self.removals)
 
     def freed_by(self) -> dict[tuple[str, str], int]:
-        """Return tokens freed by (strategy, phase)."""
+        """Return the tokens freed by (strategy, phase)."""
         freed: dict[tuple[str, str], int] = {}
         for removal in self.removals:
             key = (removal.strategy, removal.phase)

@@ -1,4 +1,4 @@
-"""Instruction sources: who puts text into the window, and how strongly it is held by default."""
+"""Instruction sources: the owners of text in the window, and their default policies."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gc_core.values.policy import GCPolicy
 @attrs.frozen(kw_only=True)
 class InstructionSource:
     """
-    A source of instructions that occupies the window.
+    A source of instructions in the window.
 
     Attributes:
         name: Unique in a session.
-        policy: The default policy of what it holds.
+        policy: The default policy of its content.
         layer: Stability: 0 never changes, larger numbers change more often.
-        cap: Tokens that it may hold at most, or None.
+        cap: The most tokens of its content, or None.
 
     """
 
@@ -36,14 +36,16 @@ CONVERSATION = InstructionSource(name="conversation", policy=GCPolicy.PARTIAL, l
 
 TASK_STATE = InstructionSource(name="task_state", policy=GCPolicy.LOCKED, layer=80)
 """
-Holds the text of the task's state, where that is wanted. LOCKED, for what it tells has left the window; a version
-before is EPHEMERAL. The text itself is kept within its bound, which may become another one when the window does.
+Holds the text of the task state, if that is wanted. LOCKED, because what it covers has left the window; an older
+version is EPHEMERAL. Its text is kept within its limit, which may change with the window.
 """
 
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
 RESERVED_SOURCES = (*BUILT_IN_SOURCES, TASK_STATE)
-"""No one else may have a source of these names: gc-core writes into them."""
+"""Reserved names: gc-core writes into these sources."""
 
 READY_MADE_SOURCES = (ORG, TEAM, USER)
-"""Memory of an organisation, a team and a user: in a session from the first part of the system text that names one,
-unless the host has registered another source of that name. Layers below that of USER are the same for everybody."""
+"""
+Memory of an organisation, a team and a user: added with the first part of the system text that names one, unless the
+host has registered a source of that name. Layers below that of USER are shared by all sessions.
+"""

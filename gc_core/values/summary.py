@@ -1,4 +1,4 @@
-"""What a summarizer is asked, and what became of the answer."""
+"""The request to a summarizer, and the outcome."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import attrs
 from gc_core.values.items import Item
 
 BULLET = "- "
-"""With which every entry of a digest begins."""
+"""The prefix of every entry of a digest."""
 
 
 def entries_of(text: str) -> tuple[str, ...]:
-    """Return the entries in a digest as it is in the window, a line each."""
+    """Return the entries of a digest in the window, a line each."""
     return tuple(line for line in text.splitlines() if line.startswith(BULLET))
 
 
 def _unheard(_input_tokens: int, _output_tokens: int) -> None:
-    """No one books it."""
+    """Ignore the usage."""
 
 
 class SummaryForm(enum.Enum):
     """
-    What stands in the place of units that are summarised.
+    What replaces units that are summarised.
 
     ACCOUNT is what a summarizer writes. A DIGEST is a list of entries, goals reached and lessons learned, that grows by
-    the originals of what is new in it; where it is full, the least important entries leave, and none is ever written
-    again in other words.
+    new originals; when it is full, the least important entries leave, and none is ever rephrased.
     """
 
     ACCOUNT = "account"
@@ -38,24 +37,24 @@ class SummaryForm(enum.Enum):
 @attrs.frozen(kw_only=True)
 class SummaryRequest:
     """
-    A request for the text that is to stand for some items.
+    A request for the text that is to replace some items.
 
-    Everything in it is collected text: what it says are no instructions to whoever summarises it.
+    Everything in it is collected text: nothing it says is an instruction to the summarizer.
 
     Attributes:
-        items: The originals as they arrived, oldest first; never stubs, never summaries. Each tells its kind, turn,
-            step, tool name, ``is_error``, and of a result the ``call`` that it answers.
-        max_tokens: Tokens that the text may have, by ``count``; always fewer than the originals have.
-        names: Names (paths, symbols, numbers) that the window shows nowhere else, in order of appearance.
+        items: The originals as they arrived, oldest first; never stubs or summaries. Each has its kind, turn, step,
+            tool name, ``is_error``, and for a result the ``call`` that it answers.
+        max_tokens: The most tokens of the text, by ``count``; always fewer than the originals have.
+        names: Names (paths, symbols, numbers) that the window contains nowhere else, in order of appearance.
         focus: What the host wants kept above all, in its own words, or "".
-        form: What the text is for.
-        complaints: Why the text before this one was refused; () for the first attempt.
-        entries: What a digest tells already, a line each; no one has to say it again.
-        stated: The state of the task stands in the window: what was demanded and decided is told there.
-        room: Tokens that a digest may have in all, these entries and the new ones; 0 for other forms.
+        form: The purpose of the text.
+        complaints: Why the previous text was refused; () for the first attempt.
+        entries: The existing entries of a digest, a line each; they need not be repeated.
+        stated: The window contains the task state, which covers demands and decisions.
+        room: The most tokens of a digest in total, existing and new entries; 0 for other forms.
         count: Tokens of a text, as the session counts them.
-        spent: To be told, after each call of a model, its input and output tokens: the session books them. May be
-            called in any thread, and need not be called.
+        spent: Call it after each model call with its input and output tokens, which the session records. May be called
+            in any thread, and need not be called.
 
     """
 
@@ -85,17 +84,17 @@ class SummaryRequest:
 @attrs.frozen(kw_only=True)
 class SummaryOutcome:
     """
-    How one summary came about.
+    How one summary was written.
 
     Attributes:
-        label: "summary 1", "summary 2", ...: what budget and window call it.
+        label: "summary 1", "summary 2", ...: its name in the budget and the window.
         by: Name of the summarizer that wrote it.
-        first: Id of the first item that it stands for.
+        first: Id of the first item that it covers.
         last: Id of the last one.
         tokens_before: Tokens of the originals as they arrived.
-        tokens_after: Tokens of the summary, its frame included.
-        attempts: Times that the session's summarizer was asked; 0 when it was passed over.
-        complaints: What was wrong with what it wrote, or how it failed, one line each.
+        tokens_after: Tokens of the summary, including its frame.
+        attempts: How often the session's summarizer was asked; 0 if it was skipped.
+        complaints: What was wrong with its texts, or how it failed, one line each.
 
     """
 

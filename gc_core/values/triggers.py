@@ -1,4 +1,4 @@
-"""When a strategy wants to be asked, beside the session's threshold: data that it declares and the core evaluates."""
+"""When a strategy wants to be asked, besides the session's threshold: data that it declares and the core evaluates."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ _PERCENT: Any = [attrs.validators.ge(0), attrs.validators.le(100)]
 @attrs.frozen(kw_only=True)
 class Young:
     """
-    Ask as soon as so much content has been served that lies near the end of the prompt, where a break is cheap.
+    Ask when enough content near the end of the prompt has been consumed, where a break is cheap.
 
     Attributes:
-        tokens: Tokens of results, long arguments and texts, and pastes that came since the last such collection.
+        tokens: Tokens of results, long arguments and texts, and pastes since the last such collection.
         steps: Steps that the agent has taken since each of them.
         least: Tokens below which an item does not count.
-        on_bound_thinking: Ask too where the model binds thinking to what stood before it: every break strips thinking
-            there.
+        on_bound_thinking: Ask even if the model binds thinking to what precedes it: there every break strips thinking.
 
     """
 
@@ -35,15 +34,14 @@ class Major:
     Collections of the whole window are rare and deep.
 
     Attributes:
-        target_percent: Usage that they go down to, where that is below the session's own target.
-        base_tokens: With it they go deeper in large windows: down to this many tokens and ``more_percent`` of the
-            window, where that is less. What the agent works on does not grow with the window. None: the percentage
-            alone.
-        more_percent: Percent of the usable window beside ``base_tokens``.
-        conversation_percent: They begin, too, when the conversation alone has this share of the usable window.
+        target_percent: Usage down to which they go, if that is below the session's own target.
+        base_tokens: Go deeper in large windows: down to this many tokens and ``more_percent`` of the window, if that is
+            less. What the agent works on does not grow with the window. None: only the percentage.
+        more_percent: Percent of the usable window added to ``base_tokens``.
+        conversation_percent: They also begin when the conversation by itself has this share of the usable window.
         relief_percent: Under pressure, usage down to which PRESERVABLE content may be summarised or digested; None: to
-            just below the pressure, as it is dropped. A session of thousands of steps would stand at its pressure for
-            good otherwise.
+            just below the pressure, as for drops. A session of thousands of steps would otherwise stay at its pressure
+            permanently.
 
     """
 
@@ -54,7 +52,7 @@ class Major:
     relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
 
     def kept_percent(self, usable: int) -> float:
-        """Usage in percent that a collection goes down to in a window of this many usable tokens."""
+        """Return the usage in percent down to which a collection goes in a window of this many usable tokens."""
         if self.base_tokens is None:
             return self.target_percent
         return min(self.target_percent, 100.0 * self.base_tokens / usable + self.more_percent)
@@ -63,7 +61,7 @@ class Major:
 @attrs.frozen(kw_only=True)
 class Hot:
     """
-    Ask when what stands verbatim has this share of the usable window, if that is worth a break.
+    Ask when verbatim content has this share of the usable window, if that is worth a break.
 
     Attributes:
         percent: The share.
@@ -79,7 +77,7 @@ class Steps:
     Ask this many steps after the last collection of the whole window, if that is worth a break.
 
     Attributes:
-        every: How many.
+        every: The number of steps.
 
     """
 
@@ -89,8 +87,8 @@ class Steps:
 @attrs.frozen(kw_only=True)
 class Spend:
     """
-    Ask when this many tokens have been sent since the last collection of the whole window, if it is
-    worth a break.
+    Ask when this many tokens have been sent since the last collection of the whole window, if that
+    is worth a break.
     """
 
     tokens: int = attrs.field(validator=attrs.validators.gt(0))
@@ -98,7 +96,7 @@ class Spend:
 
 @attrs.frozen(kw_only=True)
 class ObjectiveChange:
-    """Ask when the session's objective has become another one, if that is worth a break."""
+    """Ask when the session's objective has changed, if that is worth a break."""
 
 
 Trigger = Young | Major | Hot | Steps | Spend | ObjectiveChange

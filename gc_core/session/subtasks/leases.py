@@ -180,8 +180,8 @@ class Leases:
         held, free = self._meter.leased.copy(), self._free
         text = (
             f"a lease of {tokens:,} tokens for {name!r} does not fit: of {self._window_of_leases:,} the request has"
-            f" {self._runtime.context.budget.total:,}, {_described(held)} are leased and {free:,} are free; a release or"
-            " collect_now() makes room"
+            f" {self._runtime.context.budget.total:,}, {_described(held)} are leased and {free:,} are free;"
+            " a release or collect_now() makes room"
         )
         return LeaseError(text, asked=tokens, free=free, leased=held)
 

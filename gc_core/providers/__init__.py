@@ -1,4 +1,4 @@
-"""Everything that differs between providers: one folder and one ``Provider`` for each, and what they share."""
+"""Everything that differs between providers: one folder and one ``Provider`` each, and what they share."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ PROVIDERS.update({each.name: each for each in (OPENAI, ANTHROPIC, RESPONSES, GEM
 
 
 def format_named(name: str) -> Format:
-    """Return the format of that name; raises ConfigError naming the formats there are."""
+    """Return the format with that name; raises ConfigError naming the known formats."""
     return provider_named(name).format

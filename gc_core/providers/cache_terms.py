@@ -1,7 +1,7 @@
 """
-How providers cache prompts, as a value; the terms themselves are in each provider's ``models``.
+How providers cache prompts, as values; the terms themselves are in each provider's ``models``.
 
-A model that is not listed gets the default terms of its format. The multipliers apply where no price is known: see
+A model that is not listed gets the default terms of its format. The multipliers apply if no price is known: see
 ``gc_core.cache.economics``.
 """
 
@@ -21,17 +21,19 @@ class CacheTerms:
     What a provider promises about the cached prefix of a prompt.
 
     Attributes:
-        name: What a report calls these terms.
-        prefixes: Lower-case starts of model names, dots written as dashes. The longest that fits wins.
-        writes_at_marks: Written, and looked for, only at marks; else any prefix is cached without being asked.
-        most_marks: Marks that one request may carry; 0 where there are none.
-        look_back: Blocks that a mark is searched back for what earlier requests wrote, itself counted; 0 = no limit.
-        least_tokens: Tokens below which no prefix is cached. The provider does not say that it was not.
-        step_tokens: A prefix that is cached without marks is as long as a multiple of this.
-        ttl_seconds: Life of what was written, after its last use.
-        ttl_choices: Lives that a mark may ask for: () or ("5m", "1h").
-        explicit_marks: Field of a block that makes it a mark: ``"cache_control"``, ``"prompt_cache_breakpoint"`` or "".
-        has_cache_key: A request may name the cache it should go to (``prompt_cache_key``).
+        name: The name that reports use for these terms.
+        prefixes: Lower-case starts of model names, dots written as dashes. The longest match wins.
+        writes_at_marks: Prefixes are written, and looked up, only at marks; otherwise any prefix is cached
+            automatically.
+        most_marks: The most marks in one request; 0 if there are none.
+        look_back: Blocks, including its own, that are searched before a mark for what earlier requests wrote; 0 = no
+            limit.
+        least_tokens: Tokens below which no prefix is cached. The provider does not report that.
+        step_tokens: The length of an automatically cached prefix is a multiple of this.
+        ttl_seconds: Life of a cached prefix after its last use.
+        ttl_choices: Lives that a mark may request: () or ("5m", "1h").
+        explicit_marks: Field that marks a block: ``"cache_control"``, ``"prompt_cache_breakpoint"`` or "".
+        has_cache_key: A request may name its cache (``prompt_cache_key``).
         read: Price of a token read, in units of the input price.
         write: Price of a token written for ``ttl_seconds``, in the same unit.
         write_1h: Price of a token written for an hour, in the same unit.
@@ -56,7 +58,7 @@ class CacheTerms:
     dated: str
 
     def seconds(self, ttl: str) -> float:
-        """Life in seconds of what a mark with this ``ttl`` writes; the default life for a word that is no choice."""
+        """Return the life in seconds of what a mark with this ``ttl`` writes; the default for an unknown word."""
         return _LIVES[ttl] if ttl in self.ttl_choices else self.ttl_seconds
 
 
@@ -71,7 +73,7 @@ def terms_of(model: str | None, format: str = "") -> CacheTerms:  # noqa: A002 -
     Return the terms for a model, however a gateway spells it (``us.anthropic.claude-sonnet-4-5-20250929-v1:0``).
 
     Without a model, or for one that is not listed, the default of the format's provider; for a format without a
-    provider a prefix that is cached without being asked. Never raises.
+    provider, automatic caching. Never raises.
     """
     listed = (terms for provider in PROVIDERS.values() for terms in provider.cache_terms)
     fits = [(fit, terms) for terms in listed if (fit := fit_of(model or "", terms.prefixes))]

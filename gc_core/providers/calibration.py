@@ -1,4 +1,4 @@
-"""What the provider will count, from own counts and from what it last reported."""
+"""Predicts the provider's count from the session's own counts and the last report."""
 
 from __future__ import annotations
 
@@ -8,41 +8,45 @@ import attrs
 from attrs.validators import ge, le
 
 MARGIN = 1.05
-"""Before the first report, an estimated count is taken for 5 % too small."""
+"""Before the first report, an estimated count is assumed to be 5 % too small."""
 
 LEAST_RATIO, MOST_RATIO = 0.5, 2.0
-"""Tokens of the provider for one of ours. No two vocabularies in use differ more on a whole request."""
+"""The most provider tokens for one of ours. No two vocabularies in use differ more on a whole request."""
 
 LEAST_SHARE = 0.1
-"""A report below this share of the own count is nonsense: often the input without what was read from the cache."""
+"""A report below this share of the session's own count is ignored: often it lacks what was read from the cache."""
 
 MOST_HIDDEN = 200_000
-"""Tokens that a provider adds at most by itself. A report that is larger by more, beyond the most of ratios, is
-nonsense, and would close the window for good."""
+"""
+The most tokens that a provider adds by itself. A report that is larger still, beyond the largest ratio, is ignored; it
+would close the window permanently.
+"""
 
 LEARNING = 0.4
-"""How much of a large difference's ratio enters the learned ratio."""
+"""The weight of a large difference's ratio in the learned ratio."""
 
 LARGE = 5_000
-"""Tokens of difference between two reports from which its ratio counts in full; framing weighs more in less."""
+"""Tokens of difference between two reports from which its ratio counts fully; framing distorts smaller ones."""
 
 DOUBT = 0.3
-"""By how much an estimate of what no one reported may be too small: 1.43 tokens for the 1.10 that are taken for one of
-an unknown model (``gc_core.providers.model_families``)."""
+"""
+By how much an unreported estimate may be too small: 1.43 tokens for the 1.10 assumed for one of an unknown model
+(``gc_core.providers.model_families``).
+"""
 
 
 @attrs.frozen(kw_only=True)
 class Calibration:
     """
-    A line through the last report: what was reported, plus own counts of what is new times a learned ratio.
+    A line through the last report: the reported count, plus own counts of new content times a learned ratio.
 
-    Hidden overhead (the provider's own system text, schemas as it writes them) is in the anchor. Before the first
-    report the own counts are by themselves. All figures are tokens; both directions are monotone and never negative.
+    Hidden overhead (the provider's own system text, schemas as it writes them) is part of the anchor. Before the first
+    report the own counts are used as they are. All figures are tokens; both directions are monotone and never negative.
 
     Attributes:
         exact: The counter is the model's own tokenizer: no margin, and the ratio stays 1.
-        ratio: Tokens of the provider for one own token of what is new.
-        anchor_raw: Own count of the request that was last reported; 0 before the first report.
+        ratio: Provider tokens for one own token of new content.
+        anchor_raw: Own count of the last reported request; 0 before the first report.
         anchor_reported: What the provider reported for it.
 
     """
@@ -54,12 +58,12 @@ class Calibration:
 
     @property
     def anchored(self) -> bool:
-        """Whether a report has been taken in."""
+        """True if a report has been recorded."""
         return self.anchor_raw > 0 and self.anchor_reported > 0
 
     def estimate(self, raw: int) -> int:
         """
-        Return tokens that the provider will count for a request of ``raw`` own tokens; above 0 for every raw above 0.
+        Return the provider's count for a request of ``raw`` own tokens; above 0 for every raw above 0.
 
         Far below the anchor the line could pass 0; there the estimate shrinks in proportion instead.
         """
@@ -71,7 +75,7 @@ class Calibration:
         return math.ceil(max(line, raw * self.anchor_reported / self.anchor_raw) if raw < self.anchor_raw else line)
 
     def to_raw(self, estimated: int) -> int:
-        """Return the most own tokens that a request may have for its estimate not to pass ``estimated``, or 0."""
+        """Return the most own tokens for which the estimate does not exceed ``estimated``, or 0."""
         raw = max(0, math.floor(self._solve(estimated)) + 1)
         while raw > 0 and self.estimate(raw) > estimated:
             raw -= 1  # the float solution is at most a token or two beyond the rounded one
@@ -79,9 +83,10 @@ class Calibration:
 
     def doubt(self, raw: int) -> int:
         """
-        Return tokens by which the estimate may be too small: a share of what is new since the last report, or gone.
+        Return the tokens by which the estimate may be too small: a share of what was added or removed since the last
+        report.
 
-        0 of an exact count.
+        It is 0 for an exact count.
         """
         return 0 if self.exact else math.ceil(DOUBT * abs(raw - self.anchor_raw))
 
@@ -89,9 +94,9 @@ class Calibration:
         """
         Return the calibration after the provider reported its input tokens, cache reads and writes included.
 
-        A report of nothing, or far below or above the own count, is ignored: the same calibration comes back. With
-        ``counted`` an endpoint counted just this request: it hides no overhead, so the first one of some length has the
-        ratio in it.
+        A report of 0, or far below or above the own count, is ignored: the same calibration is returned. With
+        ``counted`` an endpoint counted just this request: it hides no overhead, so the first one of some length
+        contains the ratio.
         """
         believed = max(1, LEAST_SHARE * raw_sent) <= reported <= MOST_RATIO * raw_sent + MOST_HIDDEN
         if raw_sent <= 0 or not believed:

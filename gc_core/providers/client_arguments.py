@@ -1,4 +1,4 @@
-"""A session's options and a host's own arguments as one set of arguments for a provider's client."""
+"""Joins a session's options and a host's own arguments to the arguments of a provider's client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EDITS: Final = "context_management"
 
 
 def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Both; headers and fields of the body are joined, and where both name the same, the host's wins."""
+    """Return both; headers and fields of the body are joined, and the host's value wins where both set one."""
     if not options or not own:
         return {**options, **own}
     both = {**options, **own}
@@ -27,7 +27,9 @@ def edit_kind(edit: Mapping[str, Any]) -> str:
     return str(edit.get("type")).rstrip("0123456789").rstrip("_")
 
 
-def not_told(edits: Iterable[Mapping[str, Any]], told: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Return the edits of whose kind the host told none: each kind is requested once."""
-    kinds = {edit_kind(edit) for edit in told}
+def not_set_by_host(
+    edits: Iterable[Mapping[str, Any]], hosts: Iterable[Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Return the edits of kinds that the host did not set: each kind is requested once."""
+    kinds = {edit_kind(edit) for edit in hosts}
     return (edit for edit in edits if edit_kind(edit) not in kinds)

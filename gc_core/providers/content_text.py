@@ -1,4 +1,4 @@
-"""What a model reads of a block: its text, its images, and how many bytes ride along."""
+"""What a model reads of a block: its text, its images, and the number of other bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EACH: Final = "*"
 """A step of a path: all elements of a list."""
 
 OTHERS: Final = ""
-"""Blocks of all types that are not named."""
+"""Blocks of all other types."""
 
 _TEXT_TYPES = frozenset(
     {
@@ -36,12 +36,12 @@ _TEXT_TYPES = frozenset(
 @attrs.frozen
 class Binary:
     """
-    Where a provider's block holds what is not a text: an image block, base64, or what only the provider can decrypt.
+    The place in a provider's block of content that is not text: an image block, base64, or encrypted data.
 
     Attributes:
-        path: Keys from the block on; ``EACH`` stands for all elements of a list.
-        within: The type that the object which holds it has to have, "" for any: a document holds bytes or text.
-        unsure: It may be a text instead, a URL for instance: only base64 is taken out.
+        path: Keys from the block on; ``EACH`` means all elements of a list.
+        within: The required type of the object that contains it, "" for any: a document contains bytes or text.
+        unsure: It may be a text instead, such as a URL: only base64 is removed.
 
     """
 
@@ -52,16 +52,16 @@ class Binary:
 
 Binaries = Mapping[str, Sequence[Binary]]
 """
-Where the blocks of a format hold what is not a text, by their types, and under ``OTHERS`` of types that are not known.
+The places of content that is not text in the blocks of a format, by type, and under ``OTHERS`` for unknown types.
 
-All else is text, whatever its keys are called.
+Everything else is text, whatever its keys are.
 """
 
 
 @attrs.frozen(kw_only=True)
 class Readable:
     """
-    What is read of a block.
+    The readable content of a block.
 
     Attributes:
         text: The text that is counted.
@@ -75,13 +75,13 @@ class Readable:
     sealed_bytes: int = 0
 
     def part(self, kind: ItemKind, place: Place, **more: Any) -> Part:
-        """Return the part of a message that reads like this; ``more`` are its other fields."""
+        """Return a part with this content; ``more`` are its other fields."""
         return Part(kind=kind, place=place, text=self.text, images=self.images, sealed_bytes=self.sealed_bytes, **more)
 
 
 def json_text(value: object) -> str:
     """
-    Compact JSON with the keys in their own order.
+    Return compact JSON with the keys in their own order.
 
     Raises MessageError when the value is not JSON.
     """
@@ -90,14 +90,11 @@ def json_text(value: object) -> str:
     except RecursionError as error:
         raise MessageError("a payload is nested too deeply to be read") from error
     except (TypeError, ValueError) as error:
-        raise MessageError(f"a payload holds what is not JSON: {error}") from error
+        raise MessageError(f"a payload contains values that are not JSON: {error}") from error
 
 
 def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
-    """
-    Return what is read of a block that is not understood, or of an attachment: its JSON, without
-    binary data and marks.
-    """
+    """Return the readable content of an unknown block or an attachment: its JSON, without binary data and marks."""
     kind = block.get("type")
     if kind in IMAGE_TYPES:
         return Readable(images=(image_of(block),))
@@ -111,7 +108,10 @@ def readable_block(block: Mapping[str, Any], binaries: Binaries) -> Readable:
 
 
 def readable_bytes(data: str, media_type: str) -> Readable:
-    """Return what is read of base64: an image by its size, a file of text by its text, all else by its length."""
+    """
+    Return the readable content of base64: an image by its size, a text file by its text, anything
+    else by its length.
+    """
     if media_type.startswith("text/") or media_type in _TEXT_TYPES:
         text = _decoded(data)
         return Readable(sealed_bytes=len(data)) if text is None else Readable(text=text)
@@ -121,9 +121,9 @@ def readable_bytes(data: str, media_type: str) -> Readable:
 
 def readable_result(content: object, field: str, binaries: Binaries) -> Readable:
     """
-    Return what is read of a tool result: a string, blocks, or nothing.
+    Return the readable content of a tool result: a string, blocks, or nothing.
 
-    Raises FieldError when the content is none of these.
+    Raises FieldError for any other content.
     """
     if content is None or isinstance(content, str):
         return Readable(text=content or "")
@@ -134,8 +134,8 @@ def readable_result(content: object, field: str, binaries: Binaries) -> Readable
 
 def sendable_result(content: object, texts: Collection[str] = ("text",)) -> object:
     """
-    Return the content of a tool result itself, or where a provider would refuse it a copy without its empty texts, ""
-    when nothing is left; ``texts`` are the types of blocks that are text.
+    Return the content of a tool result unchanged, or, if a provider would refuse it, a copy without its empty texts, ""
+    if nothing is left; ``texts`` are the types of text blocks.
     """
     if content is None:
         return ""
@@ -167,14 +167,14 @@ def _readable_inner(block: Mapping[str, Any], field: str, binaries: Binaries) ->
 
 @attrs.define
 class _Found:
-    """Takes what is not a text out of a block, and keeps it apart."""
+    """Removes content that is not text from a block, and collects it."""
 
     texts: list[str] = attrs.Factory(list)
     images: list[Image] = attrs.Factory(list)
     sealed: int = 0
 
     def take(self, binary: Binary, owner: Any, key: Any) -> Any:
-        """Return what stays in the block's JSON."""
+        """Return the replacement in the block's JSON."""
         value = owner[key]
         if isinstance(value, Mapping) and value.get("type") in IMAGE_TYPES:
             self.images.append(image_of(value))
@@ -192,7 +192,7 @@ class _Found:
 
 
 def _data_of(value: str, owner: Any) -> tuple[str, str]:
-    """Return the media type and the base64 of a ``data:`` URL, or of base64 beside which the type stands."""
+    """Return the media type and the base64 of a ``data:`` URL, or of base64 with its type beside it."""
     head, mark, data = value.partition(";base64,") if value.startswith("data:") else ("", "", value)
     if mark and "," not in head:
         return head.removeprefix("data:").partition(";")[0].strip().lower(), data
@@ -201,7 +201,7 @@ def _data_of(value: str, owner: Any) -> tuple[str, str]:
 
 
 def _decoded(data: str) -> str | None:
-    """Return the text of a file in UTF-8; None when it is none."""
+    """Return the text of a file in UTF-8; None for other files."""
     try:
         return base64.b64decode(data.translate(_URL_SAFE), validate=True).decode()
     except (binascii.Error, ValueError):
@@ -213,7 +213,7 @@ _URL_SAFE = str.maketrans("-_", "+/", "\r\n ")
 
 
 def _replaced(value: Any, path: Sequence[str], take: Callable[[Any, Any], Any]) -> Any:
-    """Return a copy with what stands at a path replaced; as deep as the path is long, whatever the content is."""
+    """Return a copy with the value at a path replaced; as deep as the path is long, whatever the content is."""
     key, *rest = path
     if key == EACH:
         if not isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What a provider says when a request was too long, in the words that are known."""
+"""Recognises the refusal of a request that was too long, by its known phrases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALLOWED = _COUNT.format("allowed")
 _REPLY = _COUNT.format("reply")
 _IN_REPLY = rf"(?: \([^)]{{0,60}}?{_REPLY} in the (?:completion|output)\))?"
 
-# The phrases alone make it a refusal of this kind. Rate limits speak of tokens too, and must not match.
+# Only these phrases identify a refusal of this kind. Rate limits mention tokens too, and must not match.
 _PHRASES = re.compile(
     r"context_length_exceeded|exceed_context_size_error"
     r"|maximum context length|maximum prompt length"
@@ -25,7 +25,7 @@ _COUNTS = tuple(
         # Anthropic
         rf"prompt is too long: {_SENT} tokens > {_ALLOWED} maximum",
         rf"exceed context limit: {_SENT} \+ {_REPLY} > {_ALLOWED}",
-        # OpenAI today, and before chat models took the reply out of the sum (vLLM and OpenRouter still speak so)
+        # OpenAI today, and before chat models excluded the reply from the sum (vLLM and OpenRouter still use it)
         rf"maximum context length is {_ALLOWED} tokens.{{0,40}}resulted in {_SENT} tokens",
         rf"configured limit of {_ALLOWED} tokens.{{0,40}}resulted in {_SENT} tokens",
         rf"maximum context length is {_ALLOWED} tokens.{{0,40}}requested (?:about )?{_SENT} tokens{_IN_REPLY}",
@@ -47,10 +47,10 @@ _COUNTS = tuple(
 
 def refused_size(error: BaseException) -> tuple[int | None, int | None] | None:
     """
-    (input tokens sent, input tokens allowed) of a context-length refusal, each None where it is not named.
+    Return the input tokens sent and allowed that a context-length refusal names, each None if it is not named.
 
-    Where the refusal counts the reply in, its share is taken off both sides, so that both speak of the input.
-    None when the error is not such a refusal.
+    If the refusal includes the reply, its share is subtracted from both, so that both count the input. None when the
+    error is not such a refusal.
     """
     said = f"{error} {getattr(error, 'code', '')} {getattr(error, 'body', '')}"
     if not _PHRASES.search(said):
@@ -63,5 +63,5 @@ def _sizes(found: re.Match[str]) -> tuple[int | None, int | None]:
     counts = {key: int(value.replace(",", "")) for key, value in found.groupdict().items() if value}
     sent, allowed, reply = counts.get("sent"), counts.get("allowed"), counts.get("reply", 0)
     if "exceed context limit" not in found.group().lower() and sent is not None:
-        sent -= reply  # only this wording names the input alone before the sum
+        sent -= reply  # only this wording names the input before the sum
     return sent, None if allowed is None else max(allowed - reply, 0)

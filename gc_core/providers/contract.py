@@ -1,4 +1,4 @@
-"""What gc-core asks of a provider's message format and of a token counter."""
+"""The contracts of a provider's message format and of a token counter."""
 
 from __future__ import annotations
 
@@ -11,48 +11,47 @@ from gc_core.values.messages import Payload, Request, Role, Usage
 
 
 class TokenCounter(Protocol):
-    """Counts tokens as one model does, exactly or by an estimate that says so."""
+    """Counts tokens as one model does, exactly or as a declared estimate."""
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """The name that reports use."""
 
     @property
     def exact(self) -> bool:
-        """Whether it is the model's own tokenizer."""
+        """True if it is the model's own tokenizer."""
 
     @property
     def per_message(self) -> int:
-        """Tokens of framing that every message costs."""
+        """Tokens of framing for each message."""
 
     @property
     def per_request(self) -> int:
-        """Tokens that every request costs once."""
+        """Tokens for each request."""
 
     def count(self, text: str) -> int:
-        """Return tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
+        """Return the tokens of a text; special tokens in it are ordinary text. Never raises for any string."""
 
     def count_image(self, image: Image) -> int:
-        """Return tokens of an image."""
+        """Return the tokens of an image."""
 
     def count_thinking(self, part: Part) -> int:
-        """Return tokens of a thinking part of the newest turn."""
+        """Return the tokens of a thinking part of the newest turn."""
 
 
 class Format(Protocol):
     """
-    One provider's message shape: reads payloads into parts, writes edited copies, makes requests.
+    One provider's message shape: reads payloads into parts, writes edited copies, builds requests.
 
     Payloads are JSON values (dicts, lists, strings, numbers); a format never changes one in place.
 
     Attributes:
-        name: What a session's ``format=`` argument names.
-        most_marks: Cache marks that a request may carry, 0 when the provider has none.
-        alternates: Results are by themselves in their message, and a reply follows no reply (Gemini: G1, G2).
-        replies_in_pieces: A reply may come item by item: payloads of the model side by side are one message
-            (Responses).
-        takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format of pieces, of one of
-            them, for others may follow.
+        name: The value of a session's ``format=`` argument.
+        most_marks: The most cache marks in a request, 0 if the provider has none.
+        alternates: Results have a message of their own, and replies do not follow replies (Gemini: G1, G2).
+        replies_in_pieces: A reply may arrive item by item: adjacent payloads of the model are one message (Responses).
+        takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format with pieces, of one
+            piece, because others may follow.
         needs_user_first: The conversation has to start with a user message.
 
     """
@@ -65,78 +64,75 @@ class Format(Protocol):
     needs_user_first: bool
 
     def role(self, payload: Payload) -> Role:
-        """Who speaks. Raises MessageError, naming the field, when the payload says it wrongly."""
+        """Return who speaks. Raises MessageError, naming the field, for an invalid role."""
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        Return the parts of one message, in its order; every block is in exactly one part.
+        Return the parts of one message, in order; every block is in exactly one part.
 
         Raises MessageError naming the field and what was expected.
         """
 
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
-        Return a copy in which the parts at these places have another text, or (None) are gone.
+        Return a copy in which the parts at these places have another text, or (None) are removed.
 
-        ``read`` of the copy yields the remaining parts in the same order. Blocks not named are the same objects.
-        None when nothing is left. The text of a tool call is its arguments as one JSON object.
+        ``read`` of the copy returns the remaining parts in the same order. Other blocks are the same objects. None when
+        nothing is left. The text of a tool call is its arguments as one JSON object.
         """
 
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
         """
-        Return a copy in which the calls and results at these places have other ids; the payload itself where the
-        provider takes ids that repeat.
+        Return a copy in which the calls and results at these places have other ids; the payload itself if the provider
+        accepts repeated ids.
         """
 
     def normalise(self, payload: Payload) -> Payload:
-        """Return the payload itself, or a copy in the order that the provider demands (tool results first)."""
+        """Return the payload itself, or a copy in the order that the provider requires (tool results first)."""
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
         """
-        Return one message for two, where the provider wants all results of a batch in one message, or takes a reply in
-        pieces; else None.
+        Return one message for two, if the provider wants all results of a batch in one message, or accepts replies in
+        pieces; otherwise None.
         """
 
     def replaces(self, payload: Payload) -> bool:
-        """Return whether the provider's own compaction stands for everything before this message (R4)."""
+        """Return whether the provider's own compaction replaces everything before this message (R4)."""
 
     def marks(self, payload: Payload) -> int:
-        """Return how many cache marks a message or tool schema carries."""
+        """Return the number of cache marks in a message or tool schema."""
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself if it has no more."""
 
     def user(self, text: str) -> Payload:
-        """Return a user message that the framework writes."""
+        """Return a user message written by the framework."""
 
     def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
         """
-        Messages that answer calls: (call id, text) each, in the order of the calls; ``failed`` are the places of those
-        whose tool failed, which are flagged where the provider has a flag.
+        Return the messages that answer calls: pairs of call id and text, in the order of the calls; ``failed`` are the
+        indices of those whose tool failed, which are flagged if the provider has a flag.
         """
 
     def reply(self, reply: object) -> Payload:
-        """
-        Return the assistant message inside what the provider's client returned: an SDK object, a
-        dict or a message.
-        """
+        """Return the assistant message in what the provider's client returned: an SDK object, a dict or a message."""
 
     def pieces(self, reply: Payload) -> tuple[Payload, ...]:
         """A reply as a caller's next list holds it: item by item where the provider sends it so, else as it is."""
 
     def history_elsewhere(self, reply: object) -> str | None:
         """
-        Return where the provider keeps the history that this reply belongs to (R5), "" where the host sends it all;
-        None when the reply does not tell.
+        Return where the provider stores the history of this reply (R5), "" if the host sends it all; None if the reply
+        does not say.
         """
 
     def usage(self, usage: object) -> Usage:
-        """Return the provider's usage report, an SDK object or a dict, in our words."""
+        """Return the provider's usage report, an SDK object or a dict, as a ``Usage``."""
 
     def server_edits(self, reply: object) -> ServerEdits | None:
         """
-        Return what the provider itself left out of the request that this reply answers; None when the reply does not
-        tell: the last report stands then. Raises MessageError for a report that cannot be read.
+        Return what the provider left out of the request that this reply answers; None if the reply does not say, so
+        that the last report stays valid. Raises MessageError for a report that cannot be read.
         """
 
     def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
@@ -148,11 +144,11 @@ class Format(Protocol):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Return the request of these system texts, schemas and messages."""
+        """Build the request from these system texts, schemas and messages."""
 
     def refused_size(self, error: BaseException) -> tuple[int | None, int | None] | None:
         """
-        (tokens sent, tokens allowed) that a context-length refusal names, each None where it is not named.
+        Return the tokens sent and allowed that a context-length refusal names, each None if it is not named.
 
         None when the error is not a context-length refusal.
         """

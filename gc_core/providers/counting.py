@@ -1,4 +1,4 @@
-"""Where a vendor's client counts the tokens of a whole request."""
+"""The endpoints of vendors' clients that count the tokens of a whole request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gc_core.values.messages import Request
 
 
 def whole_request(client: Any, request: Request, model: str | None) -> dict[str, Any]:  # noqa: ARG001 - of any client
-    """Return the arguments of a call to the model, which the endpoint takes too."""
+    """Return the arguments of a call to the model, which the endpoint accepts too."""
     return {"model": model, **request.kwargs()}
 
 
@@ -21,12 +21,12 @@ class CountingEndpoint:
     An endpoint that counts tokens.
 
     Attributes:
-        name: What reports call it.
-        client: Whose client has it, as an error names it.
-        path: Of its method, from the client on.
-        beside: Of the client to await, from the client on; "" where the same client, or another one, is async.
-        arguments: What it is called with: of the client, the request and the model.
-        count: The attribute of its answer that holds the count.
+        name: The name that reports use.
+        client: The client that has it, for error messages.
+        path: The path to its method, from the client.
+        beside: The path to the async client, from the client; "" if the same client, or another one, is async.
+        arguments: Returns its arguments, given the client, the request and the model.
+        count: The attribute of its answer with the count.
 
     """
 
@@ -42,7 +42,7 @@ class CountingEndpoint:
         return callable(_reached(client, self.path))
 
     def method(self, client: object, *, beside: bool) -> Callable[..., Any]:
-        """Return its method; ``beside`` an event loop the one that can be awaited, where the client has both."""
+        """Return its method; in an event loop the async one, if the client has both."""
         owner = _reached(client, self.beside) if beside and self.beside else client
         return _reached(owner, self.path)  # type: ignore[no-any-return]  # the vendor's own
 

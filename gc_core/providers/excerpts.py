@@ -1,4 +1,4 @@
-"""Where an excerpt of a long text ends."""
+"""Finds the end of an excerpt of a long text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from gc_core.providers.contract import TokenCounter
 
 def excerpt_end(text: str, start: int, tokens: int, counter: TokenCounter) -> int:
     """
-    Return where an excerpt from ``start`` ends that has at most this many tokens: after a line
-    where one ends near.
+    Return the end of an excerpt from ``start`` with at most this many tokens: at the end of a line if there is one
+    nearby.
     """
     chars = min(len(text) - start, 8 * tokens)
     while chars > 1 and (counted := counter.count(text[start : start + chars])) > tokens:

@@ -1,4 +1,4 @@
-"""Fields of a provider's payload, read with errors that name their path."""
+"""Reads fields of a provider's payload, with errors that name their path."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class FieldError(MessageError):
     A field of a message is missing or of the wrong kind.
 
     Attributes:
-        field: Its path, for instance ``content[2].tool_use_id``.
-        expected: What would be right.
+        field: Its path, for example ``content[2].tool_use_id``.
+        expected: What was expected.
 
     """
 
@@ -32,14 +32,14 @@ class FieldError(MessageError):
 
 
 def mapping(value: object, field: str) -> Mapping[str, Any]:
-    """Return the value, when it is an object; raises FieldError else."""
+    """Return the value if it is an object; raises FieldError otherwise."""
     if isinstance(value, Mapping):
         return value
     raise FieldError(field, value, "an object")
 
 
 def text(owner: Mapping[str, Any], key: str, field: str = "") -> str:
-    """Return the string under a key of the object at ``field``; raises FieldError when it is none."""
+    """Return the string under a key of the object at ``field``; raises FieldError for anything else."""
     value = owner.get(key, MISSING)
     if isinstance(value, str):
         return value
@@ -47,15 +47,15 @@ def text(owner: Mapping[str, Any], key: str, field: str = "") -> str:
 
 
 def name(owner: Mapping[str, Any], key: str, field: str = "") -> str:
-    """Return the string under a key, which may not be empty; raises FieldError else."""
+    """Return the non-empty string under a key; raises FieldError for anything else."""
     value = owner.get(key, MISSING)
     if isinstance(value, str) and value:
         return value
-    raise FieldError(below(field, key), value, "a string that is not empty")
+    raise FieldError(below(field, key), value, "a non-empty string")
 
 
 def object_in(text: str, field: str) -> Mapping[str, Any]:
-    """Return the JSON object that a text is; raises FieldError when it is none."""
+    """Return the JSON object in a text; raises FieldError for anything else."""
     try:
         return mapping(read_json(text), field)
     except ValueError as error:
@@ -63,7 +63,7 @@ def object_in(text: str, field: str) -> Mapping[str, Any]:
 
 
 def number(owner: Mapping[str, Any], key: str, field: str = "", *, default: int | None = None) -> int:
-    """Return the count under a key, or the default where it is absent or null; raises FieldError else."""
+    """Return the count under a key, or the default if it is absent or null; raises FieldError for anything else."""
     value = owner.get(key, MISSING)
     if default is not None and (value is MISSING or value is None):
         return default
@@ -82,9 +82,9 @@ def blocks(values: Iterable[object], field: str) -> Iterator[tuple[int, Mapping[
 
 def role(owner: Mapping[str, Any], roles: Mapping[str, Role], hints: Mapping[str, str], field: str = "") -> Role:
     """
-    Return the role that an object names in the provider's word for it.
+    Return the role that an object has under the provider's name for it.
 
-    Raises FieldError for any other word, with the hint for it if there is one.
+    Raises FieldError for any other name, with the hint for it if there is one.
     """
     value = owner.get("role", MISSING)
     if isinstance(value, str) and value in roles:
@@ -93,7 +93,7 @@ def role(owner: Mapping[str, Any], roles: Mapping[str, Role], hints: Mapping[str
 
 
 def sealed_length(owner: Mapping[str, Any], key: str) -> int:
-    """Return the length of a signature or of encrypted content under a key; 0 where there is none."""
+    """Return the length of a signature or of encrypted content under a key; 0 if there is none."""
     value = owner.get(key)
     return len(value) if isinstance(value, str) else 0
 

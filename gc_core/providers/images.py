@@ -23,7 +23,7 @@ _JPEG_BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def image_of(block: Mapping[str, Any]) -> Image:
-    """Return the image of an image block of any format; its size is 0 x 0 when it is not in the block. Never raises."""
+    """Return the image of an image block of any format; its size is 0 x 0 if it is not in the block. Never raises."""
     linked = block.get("image_url")
     shown = linked if isinstance(linked, Mapping) else {"url": linked}
     source = block.get("source")
@@ -34,7 +34,7 @@ def image_of(block: Mapping[str, Any]) -> Image:
 
 
 def data_of_url(url: object) -> str | None:
-    """Return the base64 data inside a ``data:`` URL, or None when it is no such URL."""
+    """Return the base64 data of a ``data:`` URL, or None for anything else."""
     if not isinstance(url, str) or not url.startswith("data:"):
         return None
     head, mark, data = url.partition(";base64,")
@@ -42,7 +42,7 @@ def data_of_url(url: object) -> str | None:
 
 
 def image_size(data: str) -> _Size:
-    """Width and height in pixels of a base64 image, (0, 0) when it cannot be told. Never raises."""
+    """Return width and height in pixels of a base64 image, (0, 0) if unknown. Never raises."""
     header = _decoded(data)
     for magic, size in _SIZES.items():
         if header.startswith(magic):

@@ -1,4 +1,4 @@
-"""The base of the formats: the answers that hold for most providers, and a format overrides where its own differs."""
+"""The base class of the formats: defaults that hold for most providers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """
-What a model family is: how its models count, and what they do with thinking.
+Model families: how their models count, and how they treat thinking.
 
-The families themselves are in each provider's ``models``; without a model the default of the format's provider holds.
+The families themselves are in each provider's ``models``; without a model the default of the format's provider applies.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class ModelFamily:
     Models that count alike and treat thinking alike.
 
     Attributes:
-        name: What a report calls the family.
-        prefixes: Lower-case starts of model names, dots written as dashes. The longest that fits wins.
-        encoding: The tiktoken encoding that counts for it, exactly or as the base of an estimate.
+        name: The name that reports use.
+        prefixes: Lower-case starts of model names, dots written as dashes. The longest match wins.
+        encoding: The tiktoken encoding that counts for it, exactly or as the basis of an estimate.
         exact: Whether that encoding is the family's own tokenizer.
         factor: Tokens of the family for one token of the encoding.
-        per_message: Tokens of framing that every message costs.
-        per_request: Tokens that every request costs once.
+        per_message: Tokens of framing for each message.
+        per_request: Tokens for each request.
         per_call: Tokens of framing around one tool call, beyond its name and arguments.
         per_result: Tokens of framing around one tool result, beyond its text.
         image_rule: How images count.
-        image_cap: Most tokens of one image; 0 where the rule itself is bounded.
-        keeps_thinking: The provider keeps, and counts, the thinking of earlier turns; else of the last turn only.
-        binds_thinking: Thinking is bound to what stood before it: an earlier edit makes it invalid.
-        seal_offset: Bytes of a thinking signature (base64, as sent) that hold no thinking.
+        image_cap: The most tokens of one image; 0 if the rule itself is bounded.
+        keeps_thinking: The provider keeps, and counts, the thinking of earlier turns; otherwise of the last turn only.
+        binds_thinking: Thinking is bound to what precedes it: an earlier edit makes it invalid.
+        seal_offset: Bytes of a thinking signature (base64, as sent) that contain no thinking.
         seal_tokens: Tokens of thinking for one byte of signature beyond the offset; 0 when unknown.
 
     """
@@ -67,12 +67,12 @@ class ModelFamily:
     seal_tokens: float = 0.0
 
 
-# Nothing is known: a tenth more than o200k_base, which none of the open vocabularies tried (2026) exceeded.
+# Unknown models: a tenth more than o200k_base, which none of the open vocabularies tried (2026) exceeded.
 _UNKNOWN = ModelFamily(name="unknown", prefixes=(), factor=1.10)
 
 
 def check_model(model: object) -> None:
-    """Raise ConfigError for what is not a name of a model, nor None."""
+    """Raise ConfigError unless it is a name of a model or None."""
     if not isinstance(model, str | None):
         raise ConfigError(f"model = {model!r:.200}: expected the name of a model, or None")
 
@@ -93,11 +93,11 @@ def family(model: str | None, format: str = "") -> ModelFamily:  # noqa: A002 - 
 
 
 def fit_of(model: str, prefixes: Iterable[str]) -> int:
-    """Letters of the longest prefix that stands in a model's name, however a gateway spells it; 0 for none."""
+    """Return the length of the longest prefix in a model's name, however a gateway spells it; 0 for none."""
     spelled = model.lower().replace(".", "-").replace("_", "-")
     return max((len(prefix) for prefix in prefixes if _names(spelled, prefix)), default=0)
 
 
 def _names(spelled: str, prefix: str) -> bool:
-    """Return whether the prefix stands in the name as whole words: gpt-4-1106 is no gpt-4-1."""
+    """Return whether the name contains the prefix as whole words: gpt-4-1106 is not a gpt-4-1."""
     return re.search(rf"(?<![a-z0-9]){prefix}(?![a-z0-9])", spelled) is not None

@@ -1,11 +1,11 @@
-"""What the keys of a provider's payloads say of the values below them: what may be rewritten, and what may not."""
+"""The keys of a provider's payloads: which of the values below them may be rewritten."""
 
 from __future__ import annotations
 
 import attrs
 
 BINARY = "data"
-"""The key under which providers put base64, beside what says of which kind it is."""
+"""The key under which providers put base64, beside its media type."""
 
 
 @attrs.frozen(kw_only=True)
@@ -14,13 +14,13 @@ class PayloadKeys:
     One list for redaction, middleware, purge and the cache's estimates.
 
     Attributes:
-        sealed: Of what the provider signed or encrypted, and takes back only as it came.
-        ids: Of the provider's ids and its own words, beside ``role``, ``type`` and ``id``.
-        media: Of the media type of base64.
+        sealed: Values that the provider signed or encrypted, and accepts only unmodified.
+        ids: The provider's ids and its own words, besides ``role``, ``type`` and ``id``.
+        media: The media type of base64.
         bytes_beside: Keys beside which ``data`` is base64.
         bytes_types: Types beside which it is.
-        arguments: Below which a model's or a tool's own words are, whatever their keys.
-        schemas: Below which a tool schema says what arguments are, in keys of the host's own.
+        arguments: Keys below which everything is a model's or a tool's own, whatever the keys.
+        schemas: Keys below which a tool schema describes arguments, under keys of the host's own.
 
     """
 

@@ -1,7 +1,7 @@
 """
-What tokens cost, by model and date: the package genai-prices (extra ``prices``), which works without a network.
+What tokens cost, by model and date: the package genai-prices (extra ``prices``), which works offline.
 
-Where the package, the model or one of its prices is unknown, that is told and everything else goes on.
+If the package, the model or one of its prices is unknown, that is reported and everything else continues.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Rates:
 @attrs.frozen(kw_only=True)
 class Cliff(Rates):
     """
-    Other prices for the whole request, once its input is larger.
+    Other prices for the whole request above an input size.
 
     Attributes:
-        tokens: Most input tokens, those of the cache included, that still have the lower prices.
+        tokens: The largest input, including cached tokens, with the lower prices.
 
     """
 
@@ -50,7 +50,7 @@ class Cliff(Rates):
 
 @attrs.frozen(kw_only=True)
 class PriceSource:
-    """Where prices come from, and for which day (ISO, UTC) they were asked."""
+    """The source of prices, and the day (ISO, UTC) they were asked for."""
 
     package: str
     version: str
@@ -60,12 +60,12 @@ class PriceSource:
 @attrs.frozen(kw_only=True)
 class Prices(Rates):
     """
-    What a model's tokens cost.
+    The prices of a model's tokens.
 
     Attributes:
-        model: The model that the prices are listed for.
-        cliffs: Other prices of large requests, by their size.
-        source: Where the prices come from.
+        model: The listed model.
+        cliffs: Other prices of large requests, by size.
+        source: The source of the prices.
 
     """
 
@@ -74,7 +74,7 @@ class Prices(Rates):
     source: PriceSource
 
     def at(self, tokens: int) -> Prices:
-        """Return the prices of a request of this many input tokens; they have no further cliff."""
+        """Return the prices of a request with this many input tokens; they have no further cliff."""
         over = [cliff for cliff in self.cliffs if tokens > cliff.tokens]
         if not over:
             return attrs.evolve(self, cliffs=())
@@ -90,7 +90,7 @@ class Prices(Rates):
         )
 
     def cost(self, usage: Usage) -> float:
-        """USD of one call, with all that the provider billed for it: each pass by its own size."""
+        """Return the USD of one call, with everything that the provider billed for it: each pass by its own size."""
         return self._cost_of_one(usage) + sum(map(self._cost_of_one, usage.iterations))
 
     def _cost_of_one(self, usage: Usage) -> float:
@@ -124,7 +124,7 @@ class Offer:
     Attributes:
         provider: The provider's name in the price list.
         window: Tokens of the model's window.
-        prices: What its tokens cost.
+        prices: The prices of its tokens.
 
     """
 
@@ -135,8 +135,8 @@ class Offer:
 
 def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
     """
-    Return what the provider of a model offers, as far as window and prices are known, that model among it; on a day
-    (UTC; today by default). Empty where nothing is known of the model: ``missing_price`` says what is missing.
+    Return the models of a model's provider with known window and prices, including that model; on a day (UTC; today by
+    default). Empty if the model is unknown: ``missing_price`` says what is missing.
     """
     day = at or _today()
     if prices_of(model, at=day) is None:
@@ -153,16 +153,16 @@ def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
 
 def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002
     """
-    Return what a model costs on a day (UTC; today by default), however a gateway spells it.
+    Return the prices of a model on a day (UTC; today by default), however a gateway spells it.
 
-    Prices that change with the hour are those of noon. None when it is unknown: ``missing_price`` says what is.
+    Prices that change during the day are those of noon. None if unknown: ``missing_price`` says why.
     """
     found = _asked(model, format, at or _today())
     return found if isinstance(found, Prices) else None
 
 
 def missing_price(model: str | None, format: str = "", at: dt.date | None = None) -> str:  # noqa: A002
-    """Return what is missing for a price, in words; "" when there is one."""
+    """Return what is missing for a price, in words; "" if it is known."""
     found = _asked(model, format, at or _today())
     return found if isinstance(found, str) else ""
 
@@ -204,8 +204,11 @@ def _source(day: dt.date) -> PriceSource:
 
 
 def _listed(model: str) -> tuple[Any, Any]:
-    """Return the package's provider and model. Raises LookupError where it has none, ModuleNotFoundError without it."""
-    # Half a second, for pydantic and the table: only who asks for a price waits for it.
+    """
+    Return the package's provider and model. Raises LookupError for an unknown model,
+    ModuleNotFoundError without it.
+    """
+    # Half a second, for pydantic and the table: only those who ask for a price wait for it.
     import importlib
     import importlib.metadata
 
@@ -220,7 +223,7 @@ def _listed(model: str) -> tuple[Any, Any]:
 
 
 def _spellings(model: str) -> list[str]:
-    """Return a name as it is, then without a gateway's additions: path, region and vendor, version, date."""
+    """Yield a name as it is, then without a gateway's additions: path, region and vendor, version, date."""
     last = model.lower().rpartition("/")[2]
     bare = re.sub(r"^(?:[a-z-]+\.)*(?=[a-z]+[0-9]*-)", "", last)
     bare = re.sub(r"(?:-v\d+)?(?::\d+)?$", "", bare.partition("@")[0])
@@ -229,7 +232,7 @@ def _spellings(model: str) -> list[str]:
 
 
 def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
-    """Return the package's prices as ours; None when it has none of input tokens."""
+    """Return the package's prices as ours; None without a price of input tokens."""
     if _base(listed.input_mtok) is None:
         return None
     starts = {tier.start for price in vars(listed).values() for tier in getattr(price, "tiers", ())}
@@ -238,7 +241,10 @@ def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
 
 
 def _rates(listed: Any, tokens: int) -> Rates:
-    """Return the prices of a request of this size. What has no price of its own costs what plain input costs."""
+    """
+    Return the prices of a request of this size. Without a price of its own, a kind of token costs what plain input
+    does.
+    """
     plain = _price(listed.input_mtok, tokens, 0.0)
     write = _price(listed.cache_write_mtok, tokens, plain)
     return Rates(

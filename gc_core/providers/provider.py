@@ -1,4 +1,4 @@
-"""What gc-core knows of one provider's API, as one value. Each provider's folder makes its own."""
+"""A provider's API as one value. Each provider's folder defines its own."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gc_core.providers.streaming import CallStream, NoCalls
 from gc_core.values.messages import Payload, Request
 
 LEVELS: Final = ("tools", "system", "messages")
-"""The levels of a request, in the order in which a provider that says so reads them."""
+"""The levels of a request, in the order in which a provider with ``reads_in_order`` reads them."""
 
 EditRule = Callable[[Request, Request], Iterable[Violation]]
-"""Finds what a collection changed and may not, between the request before and the one after; O(window)."""
+"""Finds forbidden changes of a collection, between the request before and the one after; O(window)."""
 
 ToolSchema = Callable[[str, str, Mapping[str, Any]], Payload]
-"""A tool's schema, of its name, its description and the JSON schema of its parameters."""
+"""Builds a tool's schema from its name, its description and the JSON schema of its parameters."""
 
 
 def _as_it_is(request: Request) -> Request:
@@ -51,10 +51,10 @@ class EditRules:
     What a collection must not change: signed parts, bound reasoning, blocks of the provider's own.
 
     Attributes:
-        checks: The provider's own rules. Those that hold for all of them are in ``gc_core.providers.rules.edits``.
-        as_messages: The request as messages with a ``role`` and ``content`` blocks, in which the rules of all formats
-            read it.
-        sent_index: Where a message of ``as_messages`` begins in the request as it is sent; -1 stays -1.
+        checks: The provider's own rules. The rules for all providers are in ``gc_core.providers.rules.edits``.
+        as_messages: Returns the request as messages with a ``role`` and ``content`` blocks, in which the rules for all
+            formats read it.
+        sent_index: Returns where a message of ``as_messages`` begins in the request as it is sent; -1 stays -1.
 
     """
 
@@ -66,34 +66,34 @@ class EditRules:
 @attrs.frozen(kw_only=True)
 class Provider:
     """
-    Everything that gc-core knows of one provider's API. Adding a provider is one folder and one line in
+    Everything that gc-core knows about one provider's API. Adding a provider is one folder and one line in
     ``gc_core.providers``.
 
     Attributes:
-        format: Reads, edits and makes its messages and requests.
-        rules: What a request has to obey.
-        edit_rules: What a collection must not change.
-        families: The models whose tokens are known, by family.
+        format: Reads, edits and builds its messages and requests.
+        rules: The rules for requests.
+        edit_rules: The rules for collections.
+        families: Its models, by family.
         default_family: The family of a session without a model.
-        cache_terms: What is promised about the prompt cache, by models.
+        cache_terms: The terms of its prompt cache, by models.
         default_terms: The terms of a session without a model, and of a model that no provider lists.
-        breakpoints: How a cache breakpoint is written, one shape for each field that the terms may name.
-        reads_in_order: It reads tools, system text, messages, and a change loses its own level and all later ones.
-        tool_schema: A tool's schema in this format.
-        joined_options: A session's options and a host's own arguments as one set, of which the host's win.
+        breakpoints: The shapes of its cache breakpoints, one for each field that the terms may name.
+        reads_in_order: It reads tools, system text, messages; a change invalidates its own level and all later ones.
+        tool_schema: Builds a tool's schema in this format.
+        joined_options: Joins a session's options and a host's own arguments, of which the host's win.
         server_side: How it is asked to edit the window by itself.
-        keys: What the keys of its payloads say of the values below them.
-        takes_cache_key: A request may name the cache it should go to, where the model's terms say so too.
-        beta_options: The options by which a request asks for betas, by their names.
-        call_stream: Makes a reader of the calls in a streamed reply.
-        counting: Where its client counts whole requests; None where it does not.
-        miss_reason_at: Where a reply says why the prompt cache was missed, key by key.
-        telemetry_name: What OpenTelemetry calls it (``gen_ai.provider.name``).
+        keys: The keys of its payloads.
+        takes_cache_key: A request may name its cache, if the model's terms say so too.
+        beta_options: Returns the options that enable betas, by name.
+        call_stream: Creates a reader of the calls in a streamed reply.
+        counting: Its client's endpoint for counting whole requests, or None.
+        miss_reason_at: The path in a reply to the reason of a cache miss, key by key.
+        telemetry_name: Its name in OpenTelemetry (``gen_ai.provider.name``).
         system_is_message: The system text is a message that opens the conversation, not apart from it.
-        wrote: Whether a recorded document and its messages are in this format, by what only it has; for transcripts,
-            which do not say. The first provider is taken where none says so.
-        litellm_name: What litellm calls it, before the slash of a model's name.
-        is_one_vendor: Whether only this vendor speaks the format, so that a session's model can be asked through it.
+        wrote: Returns whether a recorded document with its messages is in this format, by features that only it has;
+            for transcripts, which do not say. The first provider is the default.
+        litellm_name: Its name in litellm, before the slash of a model's name.
+        is_one_vendor: Only this vendor uses the format, so a session's model can be asked through it.
 
     """
 
@@ -123,17 +123,18 @@ class Provider:
 
     @property
     def name(self) -> str:
-        """What a session's ``format=`` names."""
+        """The value of a session's ``format=``."""
         return self.format.name
 
     def breakpoint_shape(self, field: str) -> MarkShape | None:
-        """Return how a breakpoint of this field is written; None where there is none to set."""
+        """Return the shape of breakpoints with this field; None if there are none to set."""
         return next((shape for shape in self.breakpoints if shape.field == field), None)
 
     def invalidated_by(self, level: str) -> tuple[str, ...]:
         """
-        Return what of a request must be read again when tools or system text change, in the provider's order.
+        Return the levels of a request that must be read again when tools or system text change, in the provider's
+        order.
 
-        Where it is not known in which order tools and system text are read, both are taken for lost with either.
+        If the order of tools and system text is unknown, a change of either invalidates both.
         """
         return LEVELS[LEVELS.index(level) :] if self.reads_in_order else LEVELS

@@ -1,4 +1,4 @@
-"""The providers there are, by the names of their formats; ``gc_core.providers`` fills it."""
+"""The providers, by the names of their formats; ``gc_core.providers`` fills it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:  # a provider's rules and models look others up here
     from gc_core.providers.provider import Provider
 
 PROVIDERS: Final[dict[str, Provider]] = {}
-"""Every provider by the name of its format, which is what a session's ``format=`` names."""
+"""Every provider by the name of its format, the value of a session's ``format=``."""
 
 
 def provider_named(name: str) -> Provider:
-    """Return the provider whose format has that name; raises ConfigError naming the formats there are."""
+    """Return the provider whose format has that name; raises ConfigError naming the known formats."""
     if name in PROVIDERS:
         return PROVIDERS[name]
-    raise ConfigError(f"no format {name!r}; there are {sorted(PROVIDERS)}")
+    raise ConfigError(f"unknown format {name!r}; known: {sorted(PROVIDERS)}")

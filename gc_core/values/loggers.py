@@ -127,7 +127,7 @@ class Log:
     Logs events under one name. A key is a plain word with its unit, a value a number, a name or a short text; empty
     ones are left out.
 
-    Nothing that a host's processors raise reaches the session: the standard library's logging is told of it.
+    Errors of a host's processors never reach the session: they are reported to the standard library's logging.
     """
 
     name: str

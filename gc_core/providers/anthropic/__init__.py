@@ -1,1 +1,1 @@
-"""Anthropic's Messages: its message shape, its rules and what its context editing clears."""
+"""Anthropic's Messages: message shape, rules and context editing."""

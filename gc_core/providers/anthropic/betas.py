@@ -1,9 +1,9 @@
 """
-The betas of Anthropic that concern context and cache: dated data, by name.
+Anthropic's betas on context and cache: dated data, by name.
 
 Sources: Anthropic's guides to context editing, compaction, preserved thinking, prompt caching and tool streaming, and
-the betas that its Python package 2.12 names (state: November 2026). ``GCConfig.betas`` takes other names too: a beta
-that came later is passed through.
+    the betas that its Python package 2.12 names (state: November 2026). ``GCConfig.betas`` accepts other names too:
+    later betas are passed through.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Beta:
     A beta of the provider.
 
     Attributes:
-        name: What the header says.
-        dated: Day of the version that the name asks for, ISO.
+        name: The value of the header.
+        dated: Day of the version that the name contains, ISO.
         does: What a request may do, or what happens to it, with this beta.
 
     """
@@ -64,10 +64,10 @@ BETAS = (
 
 
 def beta_named(name: str) -> Beta | None:
-    """Return what is known of a beta; None for one that is not listed here."""
+    """Return the data on a beta; None for one that is not listed here."""
     return next((beta for beta in BETAS if beta.name == name), None)
 
 
 def header_of(names: Iterable[str]) -> dict[str, str]:
-    """Return the header by which a request asks for betas, in the order in which they were named."""
+    """Return the header that enables betas, in the order in which they were named."""
     return {"anthropic-beta": ",".join(names)}

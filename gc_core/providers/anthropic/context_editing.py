@@ -1,5 +1,5 @@
 """
-What Anthropic is asked to do to the window by itself: ``GCConfig.provider_edits`` as its requests say it.
+The edits that Anthropic makes to the window on request: ``GCConfig.provider_edits`` in its requests.
 
 Sources: Anthropic's guides to context editing and compaction, and the request types of the package anthropic 2.12
 (November 2026).
@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gc_core.errors import SourceError
-from gc_core.providers.client_arguments import BODY, EDITS, HEADERS, edit_kind, joined, not_told
+from gc_core.providers.client_arguments import BODY, EDITS, HEADERS, edit_kind, joined, not_set_by_host
 from gc_core.providers.server_edits import ServerConfig, ServerSide
 from gc_core.values.provider_edits import ProviderEdits
 
 LEAST_COMPACTION: Final = 50_000
-"""Input tokens below which Anthropic takes no trigger of a compaction."""
+"""Input tokens below which Anthropic accepts no compaction trigger."""
 
 BETAS: Final = {"clear": "context-management-2025-06-27", "compact": "compact-2026-01-12"}
-"""What a request has to ask for, by the first word of an edit's type."""
+"""The betas that a request needs, by the first word of an edit's type."""
 
 _BETA = "anthropic-beta"
 
 
 def options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dict[str, Any]:
-    """Return what a request carries of the edits: the fields of its body, and the betas that these need."""
+    """Return the options that request the edits: fields of the body, and the betas they need."""
     asked = list(_edits(edits, usable, sorted(spared)))
     if not asked:
         return {}
@@ -42,7 +42,7 @@ def _edits(edits: ProviderEdits, usable: int, spared: list[str]) -> Iterator[dic
         yield {"type": "clear_tool_uses_20250919", "trigger": _tokens(usable, edits.clear_percent), **excluded}
     if edits.compact_percent is not None:
         trigger = _tokens(usable, edits.compact_percent)
-        if trigger["value"] >= LEAST_COMPACTION:  # a provider's refusal may have told of a smaller window since
+        if trigger["value"] >= LEAST_COMPACTION:  # a provider's refusal may have made the window smaller
             yield {"type": "compact_20260112", "trigger": trigger}
 
 
@@ -54,9 +54,8 @@ def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     """
     Return a session's options and a host's own arguments as one set of arguments: the host's win.
 
-    Betas, headers and fields of the body are joined. Of edits that both ask for the host's stands, each kind once, in
-    the order that the provider wants. A compaction that the host asks for at once (``compaction``) takes none beside
-    it.
+    Betas, headers and fields of the body are joined. If both request a kind of edit, the host's wins, in the order that
+    the provider wants. A compaction that the host requests at once (``compaction``) excludes another one.
     """
     if not options or not own:
         return {**options, **own}
@@ -75,17 +74,14 @@ def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def with_edits(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the ``context_management`` of both: thinking first, compaction last, the host's where both ask."""
+    """Return the ``context_management`` of both: thinking first, compaction last, the host's wins."""
     told = list((theirs or {}).get("edits") or ())
-    edits = [*told, *not_told(ours["edits"], told)]
+    edits = [*told, *not_set_by_host(ours["edits"], told)]
     return {**ours, **(theirs or {}), "edits": sorted(edits, key=_rank)}
 
 
 def config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> ServerConfig:
-    """
-    Return which tools the provider leaves alone: as the options have it, and as the host told,
-    whose word comes first.
-    """
+    """Return the tools that the provider leaves alone: by the options and by what the host sends, which wins."""
     ours = options.get(BODY, {}).get(EDITS)
     if ours is not None:
         return _config_of(with_edits(ours, told))

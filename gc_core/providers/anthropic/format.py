@@ -1,7 +1,7 @@
 """
 Anthropic's Messages.
 
-The shapes are those of ``anthropic.types.*_block_param``; blocks that are not known here are kept as they are.
+The shapes are those of ``anthropic.types.*_block_param``; unknown blocks are kept as they are.
 """
 
 from __future__ import annotations
@@ -51,16 +51,19 @@ _BINARIES = {
     "code_execution_tool_result": (Binary(("content", "encrypted_stdout")),),
     "advisor_tool_result": (Binary(("content", "encrypted_content")),),
     "compaction": (Binary(("encrypted_content",)), Binary(("signature",))),
-    OTHERS: (Binary(("source", "data"), within="base64", unsure=True),),  # as every block of bytes so far
+    OTHERS: (Binary(("source", "data"), within="base64", unsure=True),),  # as in every block with bytes so far
 }
-# Bound to their bytes by a signature: what is missing, null or empty in them is part of them.
+# Bound to their bytes by a signature: missing, null and empty fields are part of them.
 _SEALED = frozenset({"thinking", "redacted_thinking", "compaction"})
-# What the SDK adds for its user and the API does not take back.
+# Fields that the SDK adds for its users and the API does not accept.
 _SDK_ONLY = frozenset({"parsed_output"})
 
 
 class AnthropicFormat(MessageFormat):
-    """Messages: content is blocks, all results of a batch stand first in the next user message, system is apart."""
+    """
+    Messages: content is blocks, all results of a batch come first in the next user message, system
+    text is separate.
+    """
 
     name = "anthropic"
     most_marks = 4
@@ -68,9 +71,9 @@ class AnthropicFormat(MessageFormat):
 
     def role(self, payload: Payload) -> Role:
         """
-        Who speaks; TOOL when a user message holds results and nothing else.
+        Return who speaks; TOOL for a user message with only results.
 
-        Raises MessageError naming ``role`` and the roles there are.
+        Raises MessageError naming ``role`` and the known roles.
         """
         role = fields.role(fields.mapping(payload, "message"), _ROLES, {})
         blocks = payload.get("content")
@@ -79,7 +82,7 @@ class AnthropicFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        Return the parts of one message, one a block; none when there is nothing to read.
+        Return the parts of one message, one per block; none if there is nothing to read.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -100,7 +103,7 @@ class AnthropicFormat(MessageFormat):
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
-        An attachment, an opaque block and thinking become a text block: a signature holds for no other text.
+        Attachments, opaque blocks and thinking become text blocks, because a signature is valid for no other text.
         Raises MessageError for a place without a part, and for arguments that are not a JSON object.
         """
         if not texts:
@@ -129,9 +132,8 @@ class AnthropicFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        Return the payload itself, or a copy: of a user message with its results before everything else, none of them
-        null or with an empty text; of a reply from its last compaction on, which stands for what is before it (rule
-        N6).
+        Return the payload itself, or a copy: of a user message with its results first, none of them null or with an
+        empty text; of a reply from its last compaction on, which replaces what precedes it (rule N6).
         """
         blocks = payload.get("content")
         if not isinstance(blocks, list):
@@ -144,8 +146,8 @@ class AnthropicFormat(MessageFormat):
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
         """
-        Return one user message, results first, where the second holds results; one of two system
-        texts; else None.
+        Return one user message, results first, if the second contains results; one of two system
+        texts; otherwise None.
         """
         if first.get("role") == second.get("role") == "system":
             return {**second, **first, "content": [*_blocks(first), *_blocks(second)]}
@@ -157,26 +159,23 @@ class AnthropicFormat(MessageFormat):
         return {**second, **first, "content": _results_first([*_blocks(first), *late])}
 
     def replaces(self, payload: Payload) -> bool:
-        """
-        Return whether it begins with a compaction that stands for everything before it; one that
-        failed does not (N6).
-        """
+        """Return whether it begins with a compaction that replaces everything before it; a failed one does not (N6)."""
         blocks = _blocks(payload)
         return payload.get("role") == "assistant" and bool(blocks) and _is_compaction(blocks[0])
 
     def marks(self, payload: Payload) -> int:
-        """Return how many cache marks a message or tool schema carries, those inside of results counted."""
+        """Return the number of cache marks in a message or tool schema, including those inside results."""
         return _marks(payload)
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself if it has no more."""
         over = self.marks(payload) - keep
         if over <= 0:
             return payload
         return _without_oldest_marks(payload, over)[0]
 
     def results(self, answers: Sequence[tuple[str, str]], failed: Container[int] = ()) -> tuple[Payload, ...]:
-        """Return one user message with a result for each answer, those that failed flagged; none for no answers."""
+        """Return one user message with a result for each answer, failed ones flagged; none for no answers."""
         flags = ({"is_error": True} if place in failed else {} for place in range(len(answers)))
         blocks = [
             {"type": "tool_result", "tool_use_id": call_id, "content": text, **flag}
@@ -189,8 +188,8 @@ class AnthropicFormat(MessageFormat):
         Return the assistant message of a Message object, of its dict, or as it is; role and content only, fit to be
         sent back.
 
-        Thinking and compaction blocks stay verbatim; from the others null fields are left out.
-        Raises MessageError when there is no assistant message in it.
+        Thinking and compaction blocks stay verbatim; null fields of others are removed. Raises MessageError if there is
+        no assistant message.
         """
         message = fields.mapping(plain(reply), "reply")
         content = message.get("content", fields.MISSING)
@@ -203,11 +202,11 @@ class AnthropicFormat(MessageFormat):
 
     def usage(self, usage: object) -> Usage:
         """
-        Return the usage of a Message; its input tokens are those that the API reports apart from the cache, and the
+        Return the usage of a Message; its input tokens are those that the API reports outside the cache, plus the
         cache's.
 
-        A ``message_delta`` of a stream may name output tokens alone: its input tokens are 0. Raises MessageError when
-        counts lack. Passes that compacted are apart: they are billed, and in none of the other counts.
+        A ``message_delta`` of a stream may have only output tokens: its input tokens are 0. Raises MessageError when
+        counts are missing. Compaction passes are separate: they are billed, and in none of the other counts.
         """
         report = fields.mapping(plain(usage), "usage")
         least = None if report.get("output_tokens") is None else 0
@@ -221,8 +220,8 @@ class AnthropicFormat(MessageFormat):
 
     def server_edits(self, reply: object) -> ServerEdits | None:
         """
-        Return what ``context_management`` edits and ``input_transformations`` of a whole Message tell; None for what is
-        no whole one. Raises MessageError for a report that cannot be read.
+        Return the ``context_management`` edits and ``input_transformations`` of a whole Message; None for anything
+        less. Raises MessageError for a report that cannot be read.
         """
         message = fields.mapping(plain(reply), "reply")
         told = message.get("context_management")
@@ -253,7 +252,7 @@ class AnthropicFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Return the request; each system text is a block of its own, apart from the messages."""
+        """Build the request; each system text is a block of its own, apart from the messages."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
         return Request(
             format=self.name,
@@ -270,7 +269,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:
-    """Return one pass's counts; those for an hour are told in a breakdown of what was written."""
+    """Return the counts of one pass; hour-long writes are listed in a breakdown of all writes."""
     read = fields.number(report, "cache_read_input_tokens", field, default=0)
     written = fields.number(report, "cache_creation_input_tokens", field, default=0)
     lives = fields.mapping(report.get("cache_creation") or {}, f"{field}.cache_creation")
@@ -290,7 +289,7 @@ def _sum(key: str, edits: Sequence[tuple[int, Mapping[str, Any]]]) -> int:
 
 
 def _dropped(changed: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
-    """Yield places of thinking that failed a binding check; entries of other types leave the request as it was."""
+    """Yield the places of thinking that failed a binding check; entries of other types leave the request as it was."""
     for _, entry in fields.blocks(changed, "input_transformations"):
         if entry["type"] == "thinking_dropped":
             found = _PATH.fullmatch(str(entry.get("path")))
@@ -310,8 +309,8 @@ def _last_compaction(blocks: Sequence[object]) -> int:
 
 def _apart(blocks: Sequence[Mapping[str, Any]]) -> set[int]:
     """
-    Return places of blocks that have to stay where they are (N8): changes of tools; server tools' calls and results
-    whose other half stands in another message, for the reply paused, or ran a client's tool meanwhile.
+    Return the places of blocks that must not move (N8): changes of tools, and server tools' calls and results whose
+    other half is in another message, because the reply paused or ran a client's tool meanwhile.
     """
     calls = {block.get("id"): at for at, block in enumerate(blocks) if block["type"] in _SERVER_CALLS}
     found = set(calls.values())
@@ -329,7 +328,7 @@ def _apart(blocks: Sequence[Mapping[str, Any]]) -> set[int]:
 def _check_compaction(block: Mapping[str, Any], field: str) -> None:
     content = block.get("content")
     if content is not None and not (isinstance(content, str) and content):
-        raise fields.FieldError(f"{field}.content", content, "a text that is not empty, or null")
+        raise fields.FieldError(f"{field}.content", content, "a non-empty text, or null")
 
 
 def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
@@ -350,7 +349,7 @@ def _part(block: Mapping[str, Any], at: int, role: Role) -> Part:
 
 
 def _spoken(by: Role, role: Role, block: Mapping[str, Any], field: str) -> str:
-    """Return the field, once it is sure that the right one speaks: a call of the user could not be paired."""
+    """Return the field after checking the role: a call in a user message could not be paired."""
     if by is not role:
         raise fields.FieldError(f"{field}.type", block["type"], f"this block in a message of role {by.value!r} only")
     return field
@@ -381,8 +380,8 @@ def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
 
 def _places(content: str | Sequence[object]) -> list[Place]:
     """
-    Return where the parts of a message that was read before stand: reading it again would be most
-    of an edit's time.
+    Return the places of the parts of a message that was read before: reading it again would take most of an edit's
+    time.
     """
     return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
@@ -406,7 +405,7 @@ def _marks(payload: Mapping[str, Any], levels: int = MARKED_LEVELS) -> int:
 
 
 def _without_oldest_marks(payload: Payload, over: int, levels: int = MARKED_LEVELS) -> tuple[Payload, int]:
-    """Return a copy without this many marks, the first of them, and how many are still too many."""
+    """Return a copy without this many marks, starting with the first, and how many are still too many."""
     content = payload.get("content") if levels else None
     if isinstance(content, list) and over:
         parts = []
@@ -433,8 +432,8 @@ def _blocks(message: Payload) -> list[Any]:
 
 def _sendable_result(block: Any) -> Any:
     """
-    Return the block itself, or a copy of a result that the API would refuse; it takes one without
-    content, or with [].
+    Return the block itself, or a copy of a result that the API would refuse; it accepts one without content, or with
+    [].
     """
     if not _is_result(block) or block.get("content", []) == []:
         return block

@@ -1,5 +1,5 @@
 """
-What is known of Claude: how its models count, what they do with thinking, and how their prompts are cached.
+Claude's models: how they count, what they do with thinking, and how their prompts are cached.
 
 Data, dated in the comments. [bench] is measured here by ``python -m benchmarks`` on the usages that providers reported
 in 259 recorded calls of Claude Sonnet 4, Sonnet 4.5, Opus 4.5 and Opus 4.6 (recorded August 2025 to February 2026).
@@ -51,8 +51,8 @@ _CLAUDE_5 = attrs.evolve(
     image_cap=4784,
     seal_tokens=0.27,
 )
-# "Preserved thinking" binds thinking to its prefix (Anthropic's guide of that name, August 2026). Claude models that
-# are not listed are taken for the newest: counting too much is the safe side.
+# "Preserved thinking" binds thinking to its prefix (Anthropic's guide of that name, August 2026). Unlisted Claude
+# models count as the newest: counting too much is the safe side.
 _CLAUDE_5_5 = attrs.evolve(
     _CLAUDE_5,
     name="claude-5.5",
@@ -66,8 +66,8 @@ _CLAUDE_5_5 = attrs.evolve(
 FAMILIES = (_CLAUDE_4, _CLAUDE_4_6, _CLAUDE_5, _CLAUDE_5_5)
 DEFAULT_FAMILY = _CLAUDE_5_5
 
-# Minimums: the guide's own list. It contradicts Anthropic's skill files (July 2026) and Bedrock's list, which name
-# others for some models; the guide is the newest.
+# Minimums: the guide's own list. It contradicts Anthropic's skill files (July 2026) and Bedrock's list, which have
+# other values for some models; the guide is the newest.
 _CLAUDE_1024 = CacheTerms(
     name="claude, from 1,024 tokens",
     prefixes=(
@@ -98,15 +98,15 @@ _CLAUDE_2048 = attrs.evolve(
     prefixes=("claude-opus-4-7", "claude-mythos-preview", "claude-3-5-haiku", "claude-3-haiku"),
     least_tokens=2048,
 )
-# Claude models that are not listed are taken for these: nothing relies then on a prefix that may not be cached.
+# Unlisted Claude models count as these: nothing relies then on a prefix that may not be cached.
 _CLAUDE_4096 = attrs.evolve(
     _CLAUDE_1024,
     name="claude, from 4,096 tokens",
     prefixes=("claude", "claude-opus-4-5", "claude-opus-4-6", "claude-haiku-4-5"),
     least_tokens=4096,
 )
-# Cheaper reads: litellm 1.109.1 and genai-prices 0.2.3 (November 2026). Minimums of Opus 5.5: a third party's file;
-# of the others nothing is said, so they are their predecessors'.
+# Cheaper reads: litellm 1.109.1 and genai-prices 0.2.3 (November 2026). Minimums of Opus 5.5: a third party's file; for
+# the others none is published, so they are their predecessors'.
 _CLAUDE_5_5_TERMS = attrs.evolve(
     _CLAUDE_512, name="claude-opus-5.5", prefixes=("claude-opus-5-5",), read=0.05, dated="2026-11-01"
 )

@@ -1,4 +1,4 @@
-"""How a recorded conversation shows that it is of Anthropic's Messages."""
+"""Recognises recorded conversations in Anthropic's Messages format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking",
 
 
 def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:
-    """Return whether the system text is apart, a tool has an input schema, or a message has blocks of this format."""
+    """
+    Return whether the system text is separate, a tool has an input schema, or a message has blocks
+    of this format.
+    """
     tools = document.get("tools")
     listed = tools if isinstance(tools, list) else [tools]
     described = any(isinstance(tool, Mapping) and "input_schema" in tool for tool in listed)

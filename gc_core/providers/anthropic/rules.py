@@ -13,10 +13,10 @@ from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.messages import Payload, Request, without_marks
 
 MAX_MESSAGES = 100_000
-"""N2: Anthropic takes no more messages in one request."""
+"""N2: the most messages that Anthropic accepts in one request."""
 
 MAX_CACHE_MARKS = 4
-"""N5: Anthropic takes no more cache breakpoints in one request."""
+"""N5: the most cache breakpoints that Anthropic accepts in one request."""
 
 COMPACTION = "compaction"
 
@@ -58,7 +58,7 @@ def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: 
 
 
 def _n1(rendered: Rendered) -> Iterator[Violation]:
-    """N1: results stand in user messages, before everything else in them; calls stand in assistant messages."""
+    """N1: results are in user messages, before everything else in them; calls are in assistant messages."""
     for index, message, _, types in rendered.blocks:
         if "tool_result" in types:
             if message.get("role") != "user":
@@ -76,9 +76,9 @@ def _leading(types: Sequence[object], wanted: str) -> int:
 
 def _a4(rendered: Rendered) -> Iterator[Violation]:
     """
-    A4: no empty message, no empty text block, no message of white space alone; the input of a call is an object.
+    A4: no empty message, no empty text block, no message with only white space; the input of a call is an object.
 
-    As the API was seen to do: white space beside other content passes, and so does an empty tool result.
+    As observed of the API: white space beside other content passes, and so does an empty tool result.
     """
     last = len(rendered.messages) - 1
     for index, message, blocks, types in rendered.blocks:
@@ -113,7 +113,7 @@ def _n2(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _n3(rendered: Rendered) -> Iterator[Violation]:
-    """N3: thinking stands in assistant messages, whole and sealed, and never last."""
+    """N3: thinking is in assistant messages, whole and sealed, and never last."""
     for index, message, blocks, types in rendered.blocks:
         if THINKING.isdisjoint(types):
             continue
@@ -127,7 +127,7 @@ def _n3(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _is_sealed(block: Payload) -> bool:
-    """Return an empty thinking text is valid: newer models send the signature alone."""
+    """Return whether the thinking is sealed; its text may be empty: newer models send only the signature."""
     if block.get("type") == "redacted_thinking":
         return _is_filled(block.get("data"))
     return isinstance(block.get("thinking"), str) and _is_filled(block.get("signature"))
@@ -174,7 +174,7 @@ def _n5(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _n6(rendered: Rendered) -> Iterator[Violation]:
-    """N6: what the newest compaction stands for is not sent again; a failed one (null) is no compaction."""
+    """N6: what the newest compaction replaces is not sent again; a failed one (null) is not a compaction."""
     newest: tuple[int, int] | None = None
     for index, _, blocks, types in rendered.blocks:
         if COMPACTION not in types:
@@ -194,7 +194,7 @@ def _n6(rendered: Rendered) -> Iterator[Violation]:
 
 
 def is_compaction(block: Payload) -> bool:
-    """Return whether the provider reads nothing that stands before this block (N6)."""
+    """Return whether the provider ignores everything before this block (N6)."""
     return block.get("type") == COMPACTION and block.get("content") is not None
 
 
@@ -204,7 +204,7 @@ def _opens_with_compaction(message: Payload) -> bool:
 
 
 def _n8(rendered: Rendered) -> Iterator[Violation]:
-    """N8: the result of a server tool stands after its call."""
+    """N8: the result of a server tool follows its call."""
     called: set[object] = set()
     for index, _, blocks, types in rendered.blocks:
         if not any(_is_server_side(kind) for kind in types):
@@ -227,8 +227,8 @@ def _is_server_side(kind: object) -> bool:
 
 def in_place(before: Request, after: Request) -> Iterator[Violation]:
     """
-    N6, N7, N8: of a message that stays, the blocks of the provider's own doing stay as they are and in their order; a
-    compaction that did not fail and changes of tools stay with their messages.
+    N6, N7, N8: the provider's own blocks in a remaining message stay unchanged and in order; a successful compaction
+    and changes of tools stay with their messages.
     """
     stood = _server_side(before)
     for index, blocks in _server_side(after):
@@ -246,7 +246,7 @@ def in_place(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def _server_side(request: Request) -> deque[tuple[int, list[str]]]:
-    """Of each message that has such blocks its index and they, as canonical JSON without cache marks."""
+    """Return for each message with such blocks its index and the blocks, as canonical JSON without cache marks."""
     found: deque[tuple[int, list[str]]] = deque()
     for index, message in enumerate(request.messages):
         blocks = [_canonical(block) for block in _inside(message) if _is_server_side(block.get("type"))]
@@ -261,7 +261,7 @@ def _held_in(request: Request) -> Iterator[str]:
 
 
 def _is_held(block: Payload) -> bool:
-    """Return whether it stays whatever leaves beside it; a compaction that failed stands for nothing."""
+    """Return whether the block must stay whatever leaves beside it; a failed compaction replaces nothing."""
     return is_compaction(block) or (block.get("type") in _HELD and block.get("type") != COMPACTION)
 
 

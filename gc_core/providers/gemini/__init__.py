@@ -1,1 +1,1 @@
-"""Gemini's contents: its message shape and its rules."""
+"""Gemini's contents: message shape and rules."""

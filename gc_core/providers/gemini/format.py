@@ -2,8 +2,8 @@
 Gemini's contents.
 
 The shapes are those of the REST reference (``Content``, ``Part``; 2026), whose keys are in camelCase; the Python SDK
-takes them in snake_case too, and both stay as they came. Parts that are not known here are kept as they are. A part
-that carries a ``thoughtSignature`` is fixed: it has to come back to the model as it came from there, or not at all.
+accepts snake_case too, and both are kept. Unknown parts are kept as they are. A part with a ``thoughtSignature`` is
+fixed: it must return to the model unmodified, or not at all.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 class GeminiFormat(MessageFormat):
     """
-    Contents: messages are parts, results are by themselves after their calls, the system text and
-    tools are apart.
+    Contents: messages are parts, results have a content of their own after their calls, system text and tools are
+        separate.
     """
 
     name = "gemini"
@@ -56,9 +56,9 @@ class GeminiFormat(MessageFormat):
 
     def role(self, payload: Payload) -> Role:
         """
-        Who speaks; TOOL when a user content holds results and nothing else.
+        Return who speaks; TOOL for a user content with only results.
 
-        Raises MessageError naming ``role`` and the roles there are.
+        Raises MessageError naming ``role`` and the known roles.
         """
         role = fields.role(fields.mapping(payload, "message"), _ROLES, _HINTS)
         parts = payload.get(_PARTS)
@@ -67,7 +67,7 @@ class GeminiFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        Return the parts of one content, one for each; none when there is nothing to read.
+        Return the parts of one content, one for each; none if there is nothing to read.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -82,8 +82,8 @@ class GeminiFormat(MessageFormat):
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
-        An attachment and an opaque part become a text. Raises MessageError for a place without a part, for another
-        text of a fixed part, and for arguments that are not a JSON object.
+        Attachments and opaque parts become texts. Raises MessageError for a place without a part, for another text of a
+        fixed part, and for arguments that are not a JSON object.
         """
         if not texts:
             return payload
@@ -94,10 +94,7 @@ class GeminiFormat(MessageFormat):
         return {**payload, _PARTS: kept} if kept else None
 
     def normalise(self, payload: Payload) -> Payload:
-        """
-        Return the payload itself, or a copy in which a result whose response is null, or missing,
-        has an empty one.
-        """
+        """Return the payload itself, or a copy in which results with a null or missing response have an empty one."""
         parts = payload.get(_PARTS)
         if payload.get("role") != "user" or not isinstance(parts, list | tuple):
             return payload
@@ -105,13 +102,13 @@ class GeminiFormat(MessageFormat):
         return payload if all(map(operator.is_, answered, parts)) else {**payload, _PARTS: answered}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """Return one user content for two of which both hold results alone; else None."""
+        """Return one user content for two that both contain only results; otherwise None."""
         if self.role(first) is not Role.TOOL or self.role(second) is not Role.TOOL:
             return None
         return {**second, **first, _PARTS: [*first[_PARTS], *second[_PARTS]]}
 
     def user(self, text: str) -> Payload:
-        """Return a user content of one text."""
+        """Return a user content with one text."""
         return {"role": "user", _PARTS: [{TEXT: text}]}
 
     def results(
@@ -128,8 +125,8 @@ class GeminiFormat(MessageFormat):
         Return the model's content in a GenerateContentResponse, its dict, a candidate or a content; fit to be sent
         back.
 
-        Null fields are left out; a content without parts (a reply that was blocked or cut off) has none.
-        Raises MessageError when there is not a model content in it.
+        Null fields are removed; a content without parts (a reply that was blocked or cut off) has none. Raises
+        MessageError if there is no model content.
         """
         content = _content_of(fields.mapping(plain(reply), "reply"))
         if content.get("role") not in (None, "model"):
@@ -145,7 +142,7 @@ class GeminiFormat(MessageFormat):
         """
         Return the ``usage_metadata`` of a reply; prompt tokens include cached ones, thoughts are output.
 
-        Raises MessageError when the prompt's count lacks.
+        Raises MessageError when the prompt's count is missing.
         """
         report = fields.mapping(plain(usage), "usage")
         return Usage(
@@ -161,9 +158,9 @@ class GeminiFormat(MessageFormat):
 
     def schema_name(self, schema: Payload) -> str:
         """
-        Return the name in a function declaration; of a built-in tool (``{"google_search": {}}``) its one key.
+        Return the name in a function declaration; for a built-in tool (``{"google_search": {}}``) its only key.
 
-        Raises MessageError when there is none, and for a list of declarations: each is given by itself.
+        Raises MessageError when there is none, and for a list of declarations, which must be given one by one.
         """
         schema = fields.mapping(schema, "tool")
         listed = next((key for key in schema if key in _DECLARATIONS), None)
@@ -176,7 +173,7 @@ class GeminiFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Return the request; each system text is a part of its own, apart from the contents."""
+        """Build the request; each system text is a part of its own, apart from the contents."""
         parts = tuple({TEXT: text} for text in system if text)
         return Request(
             format=self.name,
@@ -189,7 +186,7 @@ class GeminiFormat(MessageFormat):
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what stands before the conversation is part of the configuration."""
+    """Return the client's arguments; system text and tools are part of the configuration."""
     config: dict[str, Any] = {}
     if request.system:
         config["system_instruction"] = {_PARTS: list(request.system)}
@@ -199,7 +196,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
-    """Return all function declarations are one tool; a built-in one, which has no name, is a tool of its own."""
+    """Return one tool with all function declarations; each built-in tool, which has no name, is a tool of its own."""
     declared = [schema for schema in schemas if "name" in schema]
     built_in = [dict(schema) for schema in schemas if "name" not in schema]
     return [*([{"function_declarations": declared}] if declared else []), *built_in]
@@ -214,12 +211,12 @@ def _declared(tool: Mapping[str, Any]) -> Sequence[Payload]:
 
 
 def _part(part: Mapping[str, Any], at: int, role: Role) -> Part:
-    """Return the part as it is read; what carries a signature is fixed, and its signature is not a text."""
+    """Return the part as it is read; a signed part is fixed, and its signature is not text."""
     read = _unsigned_part(part, at, role)
     signature = signature_of(part)
     if signature is None:
         return read
-    # An empty text may carry the signature of a reply: as a text it would be taken for one that says nothing.
+    # An empty text may carry the signature of a reply: as text it would count as an empty message.
     silent = read.kind in _TEXT_KINDS.values() and not read.text.strip()
     kind = ItemKind.OPAQUE if silent else read.kind
     return attrs.evolve(read, kind=kind, fixed=True, sealed_bytes=read.sealed_bytes + len(signature))
@@ -245,7 +242,7 @@ def _unsigned_part(part: Mapping[str, Any], at: int, role: Role) -> Part:
 
 
 def _spoken(by: Role, role: Role, key: str, field: str) -> str:
-    """Return the field of the call or result, once it is sure that the right one speaks."""
+    """Return the field of the call or result after checking the role."""
     if by is not role:
         wanted = next(name for name, known in _ROLES.items() if known is by)
         raise fields.FieldError(f"{field}.{key}", role.value, f"this part in a content of role {wanted!r} only")
@@ -309,7 +306,7 @@ def _content_of(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _sendable(part: Any) -> Any:
-    """Without the nulls of an SDK object; the part itself where it has none."""
+    """Return the part without the nulls of an SDK object; the part itself if it has none."""
     if not isinstance(part, Mapping) or None not in part.values():
         return part
     return {key: value for key, value in part.items() if value is not None}

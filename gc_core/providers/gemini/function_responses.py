@@ -1,4 +1,4 @@
-"""What a Gemini functionResponse answers: its text and its media."""
+"""The text and media in a Gemini functionResponse."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gc_core.providers.gemini.parts import data_fields, data_of
 from gc_core.providers.images import image_size
 from gc_core.values.items import Image
 
-# Where the text of a result stands: google-genai's types.FunctionResponse (2026) names the first two, Google's guide to
-# function calling writes the third.
+# The keys of a result's text: google-genai's types.FunctionResponse (2026) has the first two, Google's guide to
+# function calling the third.
 _OUTPUTS = ("output", "error", "result")
 
 _IMAGE_FIELDS = frozenset({"mimeType", "mime_type", "fileUri", "file_uri"})
-"""What is said of an image and is none of the model's to read."""
+"""Fields on an image that are not for the model to read."""
 
 
 @attrs.frozen(kw_only=True)
 class FunctionResponse:
-    """What is read of a result, and whether the tool reported a failure."""
+    """The readable content of a result, and whether the tool reported a failure."""
 
     read: Readable
     is_error: bool = False
@@ -31,9 +31,9 @@ class FunctionResponse:
 
 def answer_of(result: Mapping[str, Any], field: str) -> FunctionResponse:
     """
-    Return what is read of a functionResponse: its one text, or else the whole response as JSON; and its media.
+    Return the content of a functionResponse: its only text, or the whole response as JSON; and its media.
 
-    Media stand in ``parts`` alone: the model reads all of ``response`` as text, base64 too.
+    Media are in ``parts`` only: the model reads all of ``response`` as text, including base64.
     """
     response = result.get("response")
     response = fields.mapping({} if response is None else response, f"{field}.response")
@@ -46,17 +46,14 @@ def answer_of(result: Mapping[str, Any], field: str) -> FunctionResponse:
 
 
 def with_answer(result: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the functionResponse with this text alone, under the key that it had; its media are gone."""
+    """Return the functionResponse with only this text, under its existing key, and without media."""
     response = result.get("response") or {}
     key = _text_key(response) or ("error" if "error" in response and "output" not in response else _OUTPUTS[0])
     return {**{name: value for name, value in result.items() if name != "parts"}, "response": {key: text}}
 
 
 def read_media(part: Mapping[str, Any], key: str) -> Readable:
-    """
-    Return an image by its size, a file of text by its text, other bytes by their number; and what
-    is said beside them.
-    """
+    """Return an image by its size, a text file by its text, other bytes by their number, and the fields beside them."""
     media = part.get(key)
     if not isinstance(media, Mapping):
         return Readable(text=json_text(part))
@@ -77,7 +74,7 @@ def _bytes(data: object, kind: str) -> Readable:
 
 
 def _beside(part: Mapping[str, Any], key: str) -> Readable:
-    """Return what a part says beside its media, as the transcription of a recording."""
+    """Return the text beside a part's media, such as the transcription of a recording."""
     beside = {name: value for name, value in data_fields(part).items() if name != key}
     return Readable(text=json_text(beside) if beside else "")
 
@@ -90,12 +87,12 @@ def _spoken(response: Mapping[str, Any]) -> str:
 
 
 def _text_key(response: Mapping[str, Any]) -> str:
-    """Return the key of the response's text when it holds a text and nothing else, or ""."""
+    """Return the key of the response's text if it is the only value, or ""."""
     (key, *others) = response or ("",)
     return key if key in _OUTPUTS and not others and isinstance(response[key], str) else ""
 
 
 def _media(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Media parts that a result of Gemini 3 may hold beside its response."""
+    """Return the media parts that a result of Gemini 3 may have beside its response."""
     parts = result.get("parts")
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []

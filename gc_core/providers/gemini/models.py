@@ -1,5 +1,5 @@
 """
-What is known of Gemini: how its models count, and how their prompts are cached.
+Gemini's models: how they count, and how their prompts are cached.
 
 Data, dated in the comments. Cache: Google's guides to context caching (2026).
 """
@@ -11,8 +11,8 @@ import attrs
 from gc_core.providers.cache_terms import CacheTerms
 from gc_core.providers.model_families import ImageRule, ModelFamily
 
-# The Gemma 3 vocabulary: 4.1 characters a token where o200k has 3.9 (2026). Images: Google's guide to tokens,
-# 258 tokens up to 384 px, else 258 a tile of 768 px (2025).
+# The Gemma 3 vocabulary: 4.1 characters per token where o200k has 3.9 (2026). Images: Google's guide to tokens, 258
+# tokens up to 384 px, above that 258 per tile of 768 px (2025).
 _GEMINI = ModelFamily(name="gemini", prefixes=("gemini", "gemma"), factor=0.95, image_rule=ImageRule.TILES_768)
 
 FAMILIES = (_GEMINI,)

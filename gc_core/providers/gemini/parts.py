@@ -1,4 +1,4 @@
-"""The parts of a Gemini content: which data they hold, and how calls and results are told apart and paired."""
+"""The parts of a Gemini content: which data they contain, and how calls and results are recognised and paired."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "fileData"
 _NAMES = {kind: kind for kind in (TEXT, CALL, RESPONSE, INLINE, FILE)}
 _NAMES |= {"function_call": CALL, "function_response": RESPONSE, "inline_data": INLINE, "file_data": FILE}
 _SIGNATURES = ("thoughtSignature", "thought_signature")
-# What stands beside the data of a part and says something about it.
+# Keys beside the data of a part that describe it.
 _ASIDE = frozenset(
     {
         *("thought", *_SIGNATURES, "videoMetadata", "video_metadata", "mediaResolution", "media_resolution"),
@@ -23,32 +23,29 @@ _ASIDE = frozenset(
 )
 _OTHER = "other"
 _BETWEEN = "#"
-"""Stands between name and id where both make the key of a call: no name of a function may hold it."""
+"""Separates name and id in the key of a call: no function name may contain it."""
 
 
 def data_of(part: Mapping[str, Any]) -> tuple[str, str]:
-    """
-    Return the key of the part's data, and its name in camelCase; "" for no data, "other" for what
-    is not known here.
-    """
+    """Return the key of the part's data, and its name in camelCase; "" for no data, "other" for unknown data."""
     keys = [*data_fields(part)]
     known = [key for key in keys if key in _NAMES]
     if len(keys) == 1 and known:
         return known[0], _NAMES[known[0]]
     if not keys:
         return "", ""
-    # Fields that no one knows beside a call, a result or a text do not make it another part.
+    # Unknown fields beside a call, a result or a text do not make it another part.
     spoken = [key for key in known if _NAMES[key] in {CALL, RESPONSE}] or known
     return (spoken[0], _NAMES[spoken[0]]) if spoken else (keys[0], _OTHER)
 
 
 def data_fields(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a part that hold data: without its signature and what is only said about the data."""
+    """Return the fields of a part that contain data, without its signature and descriptions."""
     return {key: value for key, value in part.items() if key not in _ASIDE and value is not None}
 
 
 def signature_of(part: Mapping[str, Any]) -> str | None:
-    """Return the signature that the part carries, or None."""
+    """Return the part's signature, or None."""
     return next((str(part[key]) for key in _SIGNATURES if part.get(key)), None)
 
 
@@ -63,13 +60,13 @@ def is_result(part: object) -> bool:
 
 
 def call_key(called: Mapping[str, Any]) -> str:
-    """Return what pairs a call with its result: the name, and the id where there is one."""
+    """Return the key that pairs a call with its result: the name, and the id if there is one."""
     name, call_id = str(called.get("name", "")), called.get("id")
     return f"{name}{_BETWEEN}{call_id}" if isinstance(call_id, str) and call_id else name
 
 
 def name_and_id(key: str) -> dict[str, str]:
-    """Return the fields of a result that answers the call of this key."""
+    """Return the fields of a result that answers the call with this key."""
     name, _, call_id = key.partition(_BETWEEN)
     return {"id": call_id, "name": name} if call_id else {"name": name}
 

@@ -24,8 +24,8 @@ _KEYS = PayloadKeys(
 
 def _counted(client: Any, request: Request, model: str | None) -> dict[str, Any]:
     """
-    Beside the contents, the system text and the tools: the client hands them on to Vertex AI alone; the Gemini API
-    takes a whole request in another field of the body (reference of models.countTokens, November 2026).
+    Return the contents with system text and tools: the client passes these on to Vertex AI only; the Gemini API takes a
+    whole request in another field of the body (reference of models.countTokens, November 2026).
     """
     told = request.kwargs()
     before = told.pop("config", {})
@@ -46,7 +46,7 @@ _COUNTING = CountingEndpoint(
 
 
 def _tool_schema(name: str, description: str, parameters: Mapping[str, Any]) -> Payload:
-    """Gemini's own schemas are another dialect; this field takes JSON's."""
+    """Return a tool's schema; Gemini's own schemas are another dialect, but this field takes JSON Schema."""
     return {"name": name, "description": description, "parametersJsonSchema": parameters}
 
 

@@ -1,4 +1,4 @@
-"""How a recorded conversation shows that it is of Gemini's contents."""
+"""Recognises recorded conversations in Gemini's contents format."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:  # noqa: ARG001 - the messages show it
-    """Return whether one of the messages is one of Gemini's contents."""
+    """Return whether one of the messages is a Gemini content."""
     return any(map(_is_content, messages))
 
 
 def _is_content(value: object) -> bool:
-    """Others call parts what has a type, as Gemini's parts have not."""
+    """Return whether it has Gemini's parts; other formats' parts have a type."""
     if not isinstance(value, Mapping) or value.get("role") not in ("user", "model"):
         return False
     parts = value.get("parts")

@@ -1,7 +1,7 @@
 """
 The rules of Gemini's contents (A1, A2, A4, G1-G5).
 
-What a collection may do, and what the framework writes, is judged by the rules of all formats, on the contents as
+What a collection may do, and what the framework writes, is checked by the rules for all formats, on the contents as
 messages of blocks: see ``as_messages``.
 """
 
@@ -20,7 +20,7 @@ _ROLES = {"user": "user", "model": "assistant"}
 
 
 def _pairs(rendered: Rendered) -> Iterator[Violation]:
-    """A1, A2, G1, G2: a call follows the user, and all its results, and nothing else, are in the next content."""
+    """A1, A2, G1, G2: a call follows the user, and the next content has all its results, and nothing else."""
     waiting: list[Payload] = []
     caller = -1
     last = len(rendered.messages) - 1
@@ -41,7 +41,7 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _answered(index: int, content: Payload, answers: Sequence[Payload], waiting: list[Payload]) -> Iterator[Violation]:
-    """Take the answered calls from those that wait."""
+    """Remove the answered calls from those that wait."""
     called = len(waiting)
     for answer in answers:
         call = _call_of(answer, waiting)
@@ -63,7 +63,7 @@ def _unanswered(caller: int, waiting: Sequence[Payload], answers: Sequence[Paylo
 
 
 def _call_of(answer: Payload, waiting: Sequence[Payload]) -> Payload | None:
-    """By id; by name and order where one of the two has no id."""
+    """Find the call by id; by name and order if one of the two has no id."""
     named = [call for call in waiting if call.get("name") == answer.get("name")]
     if answer.get("id"):
         same = next((call for call in named if call.get("id") == answer["id"]), None)
@@ -83,7 +83,7 @@ def _g4(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _g5(rendered: Rendered) -> Iterator[Violation]:
-    """G5: roles are user and model; a call is the model's, a result the user's; a content has parts."""
+    """G5: roles are user and model; calls are the model's, results the user's; a content has parts."""
     for index, content in enumerate(rendered.messages):
         role = content.get("role")
         if role not in _ROLES:
@@ -97,7 +97,7 @@ def _g5(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _a4(rendered: Rendered) -> Iterator[Violation]:
-    """A4: no part without data, no empty text (but for one that carries a signature); arguments are an object."""
+    """A4: no part without data, no empty text (except with a signature); arguments are an object."""
     for index, content in enumerate(rendered.messages):
         for part in _parts(content):
             key, kind = data_of(part)
@@ -131,7 +131,7 @@ RULES: tuple[Rule, ...] = (_pairs, _g4, _g5, _a4, _framed)
 
 
 def signed_calls(before: Request, after: Request) -> Iterator[Violation]:
-    """G3: a functionCall that stays keeps its signature, and a signed part is what it was."""
+    """G3: a remaining functionCall keeps its signature, and a signed part is unmodified."""
     had = [_signed(content) for content in before.messages]
     place = 0
     for index, content in enumerate(after.messages):
@@ -156,7 +156,7 @@ def _signed(content: Payload) -> tuple[list[str], list[str]]:
 
 def as_messages(request: Request) -> Request:
     """
-    Return the contents as messages of blocks, which is what the rules of all formats read; each block holds its part.
+    Return the contents as messages of blocks, as the rules for all formats read them; each block contains its part.
 
     A result has the key of the call that it answers.
     """

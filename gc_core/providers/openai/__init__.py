@@ -1,1 +1,1 @@
-"""OpenAI's Chat Completions: its message shape and its rules."""
+"""OpenAI's Chat Completions: message shape and rules."""

@@ -1,7 +1,7 @@
 """
 OpenAI's Chat Completions messages.
 
-The shapes are those of ``openai.types.chat.*_param``; fields that other servers of this format add survive untouched.
+The shapes are those of ``openai.types.chat.*_param``; fields that other servers of this format add are kept.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _TEXT_KINDS = {
 }
 _CONTENT: Place = ("content",)
 _OTHER_VENDORS = frozenset({"tool_use", "tool_result"})
-"""Blocks that Chat Completions never has: passed through unread, calls and results would not be kept together."""
+"""Blocks that Chat Completions never has: if they passed unread, calls and results would not be kept together."""
 _ATTACHMENTS = frozenset({"image_url", "input_audio", "file"})
-# The last two are not OpenAI's own, but other servers of its format take them (vLLM, OpenRouter).
+# The last two are not OpenAI's own, but accepted by other servers of its format (vLLM, OpenRouter).
 _BINARIES = {
     "input_audio": (Binary(("input_audio", "data")),),
     "file": (Binary(("file", "file_data")),),
     "audio_url": (Binary(("audio_url", "url"), unsure=True),),
     "video_url": (Binary(("video_url", "url"), unsure=True),),
 }
-# Not OpenAI's own, but what its format's other servers call thinking, and want back (DeepSeek; vLLM, OpenRouter).
+# Not OpenAI's own, but the thinking of other servers of this format, which want it back (DeepSeek; vLLM, OpenRouter).
 _THINKING_FIELDS = ("reasoning_content", "reasoning")
-# What the model said in other words than content: one opaque part, wherever the message carries it.
+# What the model said outside content: one opaque part, wherever the message carries it.
 _ASIDE: Place = ("aside",)
 _ASIDE_FIELDS = ("refusal", "audio", "function_call")
-# Where the text of a call stands, by the call's type.
+# The key of a call's text, by the call's type.
 _ARGUMENTS = {"function": "arguments", "custom": "input"}
-# What the SDK adds for its user and the API does not take back.
+# Fields that the SDK adds for its users and the API does not accept.
 _SDK_ONLY = frozenset({"parsed", "parsed_arguments", "index"})
 
 
@@ -58,12 +58,12 @@ class OpenAIFormat(MessageFormat):
     name = "openai"
 
     def role(self, payload: Payload) -> Role:
-        """Who speaks. Raises MessageError naming ``role`` and the roles there are."""
+        """Return who speaks. Raises MessageError naming ``role`` and the known roles."""
         return fields.role(fields.mapping(payload, "message"), _ROLES, _HINTS)
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        Return the parts of one message; none when there is nothing to read. A result is one part whatever its content.
+        Return the parts of one message; none if there is nothing to read. A result is one part whatever its content.
 
         Raises MessageError naming the field and what was expected.
         """
@@ -90,7 +90,7 @@ class OpenAIFormat(MessageFormat):
         return edited if _says_something(edited) else None
 
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:
-        """Return a copy in which the calls at these places, or the result that the message is, have other ids."""
+        """Return a copy in which the calls at these places, or the result, have other ids."""
         if not ids:
             return payload
         if payload["role"] == "tool":
@@ -102,8 +102,8 @@ class OpenAIFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        Return the payload itself, or a copy: a result has no empty texts, and one without content an empty one; a reply
-        of calls alone has null; arguments that came as objects are the JSON string that they must be.
+        Return the payload itself, or a copy: a result has no empty texts, and an empty text if it has no content; a
+        reply with only calls has null; arguments given as objects become the required JSON string.
         """
         role = self.role(payload)
         if role is Role.TOOL:
@@ -128,8 +128,8 @@ class OpenAIFormat(MessageFormat):
         """
         Return the assistant message of a ChatCompletion, of its dict, or as it is; fit to be sent back.
 
-        Left out are fields that say nothing (null or empty) and what the API does not take back.
-        Raises MessageError when there is no assistant message in it.
+        Null and empty fields, and what the API does not accept, are removed. Raises MessageError if there is no
+        assistant message.
         """
         message = _message_of(fields.mapping(plain(reply), "reply"))
         if self.role(message) is not Role.ASSISTANT:
@@ -140,8 +140,8 @@ class OpenAIFormat(MessageFormat):
 
     def usage(self, usage: object) -> Usage:
         """
-        Return the usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError
-        when counts lack.
+        Return the usage of a ChatCompletion; prompt tokens include cached ones. Raises MessageError when counts are
+        missing.
         """
         return usage_with_details(usage, sent="prompt_tokens", answered="completion_tokens")
 
@@ -154,7 +154,7 @@ class OpenAIFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Return the request; its system texts are one leading message, a block each where there are several."""
+        """Build the request; its system texts are one leading message, with a block for each if there are several."""
         texts = [text for text in system if text]
         content: object = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
         leading = ({"role": "system", "content": content},) if texts else ()
@@ -238,7 +238,7 @@ def _call(call: Mapping[str, Any], at: int) -> Part:
 
 
 def _kind(call: Mapping[str, Any]) -> str:
-    """Return whether it calls a function or a custom tool; some servers leave the type out."""
+    """Return the kind of call, function or custom tool; some servers leave the type out."""
     return "custom" if call.get("type") == "custom" else "function"
 
 
@@ -273,7 +273,7 @@ def _rewritten(block: Payload, text: str) -> Payload:
 
 
 def _edited_aside(edited: dict[str, Any], texts: Mapping[Place, str | None]) -> dict[str, Any]:
-    """Return the copy with the aside gone, and its new text, if it has one, after the content."""
+    """Return the copy without the aside, and with its new text, if there is one, after the content."""
     if _ASIDE not in texts:
         return edited
     text = texts[_ASIDE]
@@ -300,7 +300,7 @@ def _with_arguments(call: Payload, text: str) -> Payload:
 
 
 def _without_empty(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the message without an empty list of calls and without emptied fields; a content that is gone is null."""
+    """Return the message without an empty list of calls and without emptied fields; removed content becomes null."""
     may_go = ("tool_calls", *_THINKING_FIELDS)
     kept = {key: value for key, value in message.items() if key not in may_go or value not in (None, [])}
     return {**kept, "content": None} if kept.get("content") == [] else kept
@@ -321,7 +321,7 @@ def _message_of(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
-    # A content is kept where it is null: some servers demand the key.
+    # A null content is kept: some servers require the key.
     kept = {key: value for key, value in message.items() if key == "content" or value not in (None, [])}
     return {key: _sendable_field(key, value) for key, value in kept.items() if key not in _SDK_ONLY}
 

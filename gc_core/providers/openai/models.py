@@ -1,8 +1,8 @@
 """
-What is known of the models after Chat Completions and Responses: how they count, and how their prompts are cached.
+The models behind Chat Completions and Responses: how they count, and how their prompts are cached.
 
-Data, dated in the comments. OpenAI's own, and those of vendors whose servers speak Chat Completions alone. Cache:
-OpenAI's guide to prompt caching (2026); DeepSeek's guide to its disk cache (2026).
+Data, dated in the comments. OpenAI's own, and those of vendors whose servers use only Chat Completions. Cache: OpenAI's
+guide to prompt caching (2026); DeepSeek's guide to its disk cache (2026).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _GPT_5 = CacheTerms(
 )
 _GPT_4_1 = attrs.evolve(_GPT_5, name="gpt-4.1", prefixes=("gpt-4-1",), read=0.25)
 _GPT_4O = attrs.evolve(_GPT_5, name="gpt-4o", prefixes=("gpt-4o", "chatgpt-4o"), read=0.5)
-# Explicit breakpoints, a fee for writes and one life for all, from GPT-5.6 on. What is matched is what was written at
-# a breakpoint; in the implicit mode (the default) the provider sets one at the end of each request.
+# Explicit breakpoints, a fee for writes and one life for all, from GPT-5.6 on. A prefix matches if it was written at a
+# breakpoint; in the implicit mode (the default) the provider sets one at the end of each request.
 _GPT_5_6 = attrs.evolve(
     _GPT_5,
     name="gpt-5.6",
@@ -79,4 +79,4 @@ TERMS = (_GPT_5, _GPT_4_1, _GPT_4O, _GPT_5_6, _GPT_6_1, _DEEPSEEK_TERMS, _GROK)
 DEFAULT_TERMS = _GPT_5
 
 MISS_REASON_AT = ("prompt_cache_diagnostics", "reason")
-"""Where a reply says why the prompt cache was missed, when the request asked to compare it with an earlier one."""
+"""The path in a reply to the reason of a cache miss, when the request asked to compare it with an earlier one."""

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and the servers of other vendors that speak it."""
+"""OpenAI's Chat Completions, also as other vendors' servers implement it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gc_core.values.messages import Payload
 _BREAKPOINTS = (
     # ``prompt_cache_breakpoint`` in the openai package (3.54, November 2026).
     MarkShape(field="prompt_cache_breakpoint", kinds=frozenset({"text", "image_url", "input_audio", "file"}), ours=3),
-    # Claude behind a gateway that speaks this format: guides of LiteLLM and OpenRouter to prompt caching (2026).
+    # Claude through a gateway that uses this format: guides of LiteLLM and OpenRouter to prompt caching (2026).
     MarkShape(field="cache_control", kinds=frozenset({"text", "image_url"}), on_replies=True, ours=4),
 )
 
 
-# Other servers of this format pass on what other vendors' models have signed.
+# Other servers of this format pass on content signed by other vendors' models.
 _KEYS = PayloadKeys(
     sealed=frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"}),
     ids=frozenset({"tool_call_id"}),

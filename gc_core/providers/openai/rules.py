@@ -15,7 +15,7 @@ _INSTRUCTIONS = frozenset({"system", "developer"})
 
 
 def _pairs(rendered: Rendered) -> Iterator[Violation]:
-    """A1, A2, C1, C4: each call has exactly one result, and nothing but results stands between."""
+    """A1, A2, C1, C4: each call has exactly one result, and only results follow until the next message."""
     pairs = Pairs("C1")
     for index, message in enumerate(rendered.messages):
         role = message.get("role")
@@ -50,7 +50,7 @@ def _a4(rendered: Rendered) -> Iterator[Violation]:
 def _needs_content(role: object, content: object) -> bool:
     if role == "tool":
         return content is None
-    return role != "assistant"  # an assistant message may be calls alone: C2
+    return role != "assistant"  # an assistant message may have only calls: C2
 
 
 def _c2(rendered: Rendered) -> Iterator[Violation]:

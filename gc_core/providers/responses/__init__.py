@@ -1,1 +1,1 @@
-"""OpenAI's Responses: its items and its rules."""
+"""OpenAI's Responses: items and rules."""

@@ -2,9 +2,8 @@
 OpenAI's Responses.
 
 A payload is one item of the input as the API takes it, or a *reply*: ``{"role": "assistant", "output": [items]}``, all
-items that one model call put out. Only a session knows replies; ``request`` sends their items, in their order. The
-shapes are those of ``openai.types.responses.*_param`` (openai 3.54, November 2026); items, blocks and fields that are
-not known here are kept as they are.
+items of one model call. Only a session knows replies; ``request`` sends their items in order. The shapes are those of
+``openai.types.responses.*_param`` (openai 3.54, November 2026); unknown items, blocks and fields are kept as they are.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from gc_core.values.messages import NESTED, Payload, Request, Role, Usage
 
 _OUTPUT = "output"
 _MARK = "prompt_cache_breakpoint"
-# What the API puts out and does not take back, or what says nothing to it. A computer's call, a shell's and the like
-# need their status; these have it from the API alone.
+# Fields that the API returns but does not accept, or ignores. The status is required for a computer's call, a shell's
+# and the like; for these only the API sets it.
 _OUTPUT_ONLY = frozenset({"created_by", "parsed", "parsed_arguments"})
 _WITHOUT_STATUS = frozenset({"message", "reasoning", "function_call", "custom_tool_call", *COMPACTION})
 _OUTPUT_ONLY_IN_TEXT = frozenset({"logprobs", "parsed"})
 
 
 class ResponsesFormat(MessageFormat):
-    """Responses: a flat list of items; the system text stands apart, and a reply's reasoning is an item of its own."""
+    """Responses: a flat list of items; the system text is separate, and a reply's reasoning is an item of its own."""
 
     name = "responses"
     most_marks = 4
@@ -40,7 +39,8 @@ class ResponsesFormat(MessageFormat):
 
     def role(self, payload: Payload) -> Role:
         """
-        Who speaks: of a message its role, in a reply and in what only the model makes the assistant, in results a tool.
+        Return who speaks: a message's role, the assistant for replies and what only the model makes, a tool for
+        results.
 
         Raises MessageError naming the field.
         """
@@ -49,10 +49,10 @@ class ResponsesFormat(MessageFormat):
 
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
-        Return the parts of an item, or of all items of a reply: one an item, of a message one a content part.
+        Return the parts of an item, or of all items of a reply: one per item, for a message one per content part.
 
-        A call of a tool that the provider runs itself is opaque, with what came of it. Raises MessageError naming the
-        field and what was expected.
+        A call of a tool that the provider runs itself is opaque, together with its result. Raises MessageError naming
+        the field and what was expected.
         """
         payload = fields.mapping(payload, "message")
         if not _is_reply(payload):
@@ -63,9 +63,9 @@ class ResponsesFormat(MessageFormat):
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
 
-        Where reasoning leaves a reply, or becomes text, what it led to loses its ids (rule R3). Reasoning whose own
-        follower leaves goes with it (rule R2), named or not: the one case in which more goes than is named. Raises
-        MessageError for a place without a part, and for a text in place of what can only be a screenshot.
+        If reasoning leaves a reply, or becomes text, the items it led to lose their ids (rule R3). Reasoning leaves
+        with the item that follows it (rule R2), named or not: the only case in which more is removed than was named.
+        Raises MessageError for a place without a part, and for a text in the place of a screenshot.
         """
         if not texts:
             return payload
@@ -84,9 +84,9 @@ class ResponsesFormat(MessageFormat):
 
     def normalise(self, payload: Payload) -> Payload:
         """
-        Return the payload itself, or a copy in which arguments that came as objects are JSON strings, and outputs have
-        no empty texts; of a reply without messages that say nothing, and from its compaction on, which stands for what
-        is before it (rule R4).
+        Return the payload itself, or a copy in which arguments given as objects are JSON strings, and outputs have no
+        empty texts; a reply loses its empty messages, and everything before its compaction, which replaces it (rule
+        R4).
         """
         if not _is_reply(payload):
             return items.normalised(fields.mapping(payload, "message"))
@@ -98,25 +98,22 @@ class ResponsesFormat(MessageFormat):
         return payload if same else {**payload, _OUTPUT: normal}
 
     def join(self, first: Payload, second: Payload) -> Payload | None:
-        """Return one reply for two payloads of the model, for a reply may come item by item; else None."""
+        """Return one reply for two payloads of the model, because a reply may arrive item by item; otherwise None."""
         if self.role(first) is not Role.ASSISTANT or self.role(second) is not Role.ASSISTANT:
             return None
         return None if self.replaces(second) else {"role": "assistant", _OUTPUT: [*_items(first), *_items(second)]}
 
     def replaces(self, payload: Payload) -> bool:
-        """
-        Return whether it stands for everything before it: a compaction, or a reply that begins with
-        one (rule R4).
-        """
+        """Return whether it replaces everything before it: a compaction, or a reply that begins with one (rule R4)."""
         output = _items(payload)
         return bool(output) and output[0].get("type") in COMPACTION
 
     def marks(self, payload: Payload) -> int:
-        """Return how many cache marks an item carries."""
+        """Return the number of cache marks in an item."""
         return sum(_MARK in block for field in NESTED for block in _blocks(payload, field))
 
     def unmarked(self, payload: Payload, keep: int) -> Payload:
-        """Return a copy with only its last ``keep`` cache marks; the payload itself when it has no more."""
+        """Return a copy with only its last ``keep`` cache marks; the payload itself if it has no more."""
         over = self.marks(payload) - keep
         for field in NESTED if over > 0 else ():
             blocks = _blocks(payload, field)
@@ -135,17 +132,17 @@ class ResponsesFormat(MessageFormat):
         failed: Container[int] = (),  # noqa: ARG002 - the protocol
     ) -> tuple[Payload, ...]:
         """
-        Return an output item for each answer, of the kind that the call wants; the ids are those of the parts that
-        ``read`` gives. A screenshot and a search for tools have no place for the text.
+        Return an output item for each answer, of the kind that the call needs; the ids are those of the parts that
+        ``read`` returns. The outputs of screenshots and tool searches cannot contain the text.
         """
         return tuple(items.answer_to(key, text) for key, text in answers)
 
     def reply(self, reply: object) -> Payload:
         """
-        Return all output items of a Response, of its dict, or of what is a reply already, fit to be sent back.
+        Return all output items of a Response, of its dict, or of a reply, fit to be sent back.
 
-        Left out is what the API does not take back; ids stay, and so does encrypted content, byte for byte. Raises
-        MessageError when there is no output of a model in it.
+        What the API does not accept is removed; ids and encrypted content stay, byte for byte. Raises MessageError if
+        there is no output of a model.
         """
         message = fields.mapping(plain(reply), "reply")
         output = message[_OUTPUT] if _OUTPUT in message and "call_id" not in message else [message]
@@ -161,8 +158,8 @@ class ResponsesFormat(MessageFormat):
 
     def history_elsewhere(self, reply: object) -> str | None:
         """
-        Return where the provider keeps the history of this Response (rule R5), in words, or "";
-        None for anything else.
+        Return where the provider stores the history of this Response (rule R5), in words, or ""; None for anything
+        else.
         """
         response = plain(reply)
         if not isinstance(response, Mapping) or response.get("object") != "response":
@@ -176,14 +173,14 @@ class ResponsesFormat(MessageFormat):
 
     def usage(self, usage: object) -> Usage:
         """
-        Return the usage of a Response; its input tokens include cached ones. Raises MessageError
-        when counts lack.
+        Return the usage of a Response; its input tokens include cached ones. Raises MessageError when counts are
+        missing.
         """
         return usage_with_details(usage, sent="input_tokens", answered="output_tokens")
 
     def schema_name(self, schema: Payload) -> str:
         """
-        Return the name in a tool schema; of a tool that the provider runs, which has none, its server's label or its
+        Return the name in a tool schema; for a tool that the provider runs, which has none, its server's label or its
         type.
 
         Raises MessageError when there is none.
@@ -197,7 +194,7 @@ class ResponsesFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Return the request: the items of all payloads in one list; the system texts become ``instructions``."""
+        """Build the request: the items of all payloads in one list; the system texts become ``instructions``."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
         flat: list[Payload] = []
         for message in messages:
@@ -217,7 +214,7 @@ class ResponsesFormat(MessageFormat):
 
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the system text is one string."""
+    """Return the client's arguments; the system text is one string."""
     arguments: dict[str, Any] = {"input": list(request.messages)}
     if request.system:
         arguments["instructions"] = "\n\n".join(block["text"] for block in request.system)
@@ -227,7 +224,7 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _is_reply(payload: Payload) -> bool:
-    """Return whether it holds all items of a model call; a result has an output too, and a type."""
+    """Return whether it has all items of a model call; a result has an output too, but also a type."""
     return _OUTPUT in payload and "type" not in payload and payload.get("role") == "assistant"
 
 
@@ -249,7 +246,7 @@ def _parts_by_item(reply: Payload) -> list[tuple[Part, ...]]:
 
 
 def _check_spoken(item: Payload, field: str) -> None:
-    """What others say is no part of a reply: it would be taken for the model's."""
+    """Check that a reply contains no messages of others, which would pass for the model's."""
     if items.kind_of(item, field) == MESSAGE and items.role_of(item, field) is not Role.ASSISTANT:
         expected = "'assistant' in a reply; others speak in items of their own"
         raise fields.FieldError(f"{field}.role", item["role"], expected)
@@ -266,8 +263,8 @@ def _last_compaction(output: Sequence[Payload]) -> int:
 
 def _consistent(before: Sequence[Payload], after: Sequence[Payload | None]) -> list[Payload]:
     """
-    Return the items that are left, with the rules R2 and R3 kept: reasoning whose follower left goes too, and what
-    follows reasoning that is gone has no id by which the provider would ask for it.
+    Return the remaining items according to rules R2 and R3: reasoning leaves with the item that follows it, and items
+    whose reasoning was removed have no id by which the provider would look for it.
     """
     left = list(after)
     for start, end in _runs(before):
@@ -277,7 +274,7 @@ def _consistent(before: Sequence[Payload], after: Sequence[Payload | None]) -> l
 
 
 def _runs(output: Sequence[Payload]) -> Iterator[tuple[int, int]]:
-    """Yield where each run of reasoning items begins, and the place of what follows it."""
+    """Yield the start of each run of reasoning items, and the place of the item after it."""
     start = -1
     for at, item in enumerate((*output, {})):
         if is_reasoning(item):
@@ -302,7 +299,7 @@ def _without_lost_ids(before: Iterable[Payload], after: Iterable[Payload | None]
 
 
 def _may_lose_id(item: Payload) -> bool:
-    """Return an approval is answered by the id of its request."""
+    """Return whether the item may lose its id; an approval is answered by the id of its request."""
     return "id" in item and item.get("type") != "mcp_approval_request"
 
 

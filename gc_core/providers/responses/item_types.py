@@ -1,9 +1,9 @@
 """
-What the items of OpenAI's Responses are: who speaks, what calls, what answers which call.
+The types of items in OpenAI's Responses: who speaks, which are calls, and which results answer them.
 
-An item whose type ends in ``_call`` and that has a ``call_id`` waits for the ``_call_output`` of that id, whatever tool
-it calls; what the provider runs itself has no such id. So tools that are not known here keep their pairs too. Nothing
-here raises: an item that is none of these is the model's.
+An item whose type ends in ``_call`` and that has a ``call_id`` waits for the ``_call_output`` with that id, whatever
+tool it calls; what the provider runs itself has no such id. So unknown tools keep their pairs too. Nothing here raises:
+any other item is the model's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from gc_core.values.messages import Payload
 
 COMPACTION: Final = frozenset({"compaction", "compaction_summary"})
-"""Types of the item that stands for everything before it (rule R4)."""
+"""Types of the items that replace everything before them (rule R4)."""
 
 TEXTS: Final = frozenset({"input_text", "output_text", "text"})
 """Types of content parts that are text."""
@@ -29,7 +29,7 @@ APPROVAL: Final = "mcp_approval_response"
 
 TRIGGER: Final = "compaction_trigger"
 INSTRUCTIONS: Final = frozenset({"additional_tools", "configuration_update"})
-"""Types of what the host gives in the name of the developer: held as system text is."""
+"""Types of items that the host gives in the developer's name: they have the policy of system text."""
 
 
 def kind_of(item: Payload) -> str:
@@ -44,7 +44,7 @@ def is_reasoning(item: Payload) -> bool:
 
 
 def is_call(item: Payload) -> bool:
-    """Return whether it waits for a result of the host."""
+    """Return whether it waits for a result from the host."""
     kind = kind_of(item)
     if kind in {FUNCTION, CUSTOM, APPROVAL_REQUEST}:
         return True
@@ -60,7 +60,7 @@ def is_result(item: Payload) -> bool:
 
 
 def is_of_model(item: Payload) -> bool:
-    """Return whether the model put it out: all but the messages of others, results, and what the host gives."""
+    """Return whether the model made it: everything except messages of others, results, and items of the host."""
     kind = kind_of(item)
     if kind == MESSAGE:
         return item.get("role") == "assistant"
@@ -68,17 +68,14 @@ def is_of_model(item: Payload) -> bool:
 
 
 def call_key(item: Payload) -> str:
-    """Return what pairs a call with its result: its id, after its kind where it is no function's."""
+    """Return the key that pairs a call with its result: its id, after its kind unless it is a function call."""
     kind = kind_of(item)
     key = str(item.get("id" if kind == APPROVAL_REQUEST else "call_id"))
     return key if kind == FUNCTION else f"{kind} {key}"
 
 
 def result_key(item: Payload) -> str:
-    """
-    Return the key of the call that a result answers. Local shells name it ``id``, or ``call_id`` as
-    all the others do.
-    """
+    """Return the key of the call that a result answers. Local shells call it ``id``, or ``call_id`` like all others."""
     kind = kind_of(item)
     if kind == APPROVAL:
         return f"{APPROVAL_REQUEST} {item.get('approval_request_id')}"

@@ -1,4 +1,4 @@
-"""The items of OpenAI's Responses: what is read of each, and how it is edited."""
+"""Reads and edits the items of OpenAI's Responses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from gc_core.values.items import ItemKind, Part, Place
 from gc_core.values.messages import Payload, Role
 
 ITEM: Final = "item"
-"""Last step of the place of a part that is a whole item."""
+"""The last step of the place of a part that is a whole item."""
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
 _TEXT_KINDS = {
@@ -61,19 +61,19 @@ _BINARIES = {
     "tool_search_output": (_SKILLS,),
 }
 
-# Where the arguments of other calls stand, and what stands beside them and is none.
+# The keys of the arguments of other calls, and the keys beside them that are not arguments.
 _ARGUMENTS = ("action", "actions", "operation", "arguments")
 _FRAME = frozenset({"type", "id", "call_id", "status", "caller", "created_by"})
 _KEY = re.compile(rf"({APPROVAL_REQUEST}|[a-z_]+_call) (.+)", re.DOTALL)
 
-# A pixel: a screenshot cannot be a text.
+# A pixel: a screenshot cannot be text.
 _BLANK = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 )
 
 
 def kind_of(item: Payload, field: str = "item") -> str:
-    """Return the type of an item; a message may leave it out. Raises FieldError for what is no item."""
+    """Return the type of an item; a message may omit it. Raises FieldError for anything but an item."""
     item = fields.mapping(item, field)
     if "type" in item:
         return fields.name(item, "type", field)
@@ -84,7 +84,7 @@ def kind_of(item: Payload, field: str = "item") -> str:
 
 
 def role_of(item: Payload, field: str = "item") -> Role:
-    """Who speaks in an item: a message says it itself, results are the tools', all else the model's."""
+    """Return who speaks in an item: a message's role, a tool for results, otherwise the model."""
     kind = kind_of(item, field)
     if kind == MESSAGE:
         return fields.role(item, _ROLES, {}, field)
@@ -99,10 +99,10 @@ def parts_of(
     item: Payload, prefix: Place, *, settled: frozenset[str] = frozenset(), field: str = "item"
 ) -> Iterator[Part]:
     """
-    Yield the parts of an item; only a message has several, or none.
+    Yield the parts of an item; only messages have several, or none.
 
-    ``settled`` are the keys of calls whose results stand in the same reply: the provider ran them, no one is waited
-    for. Raises MessageError naming the field and what was expected.
+    ``settled`` are the keys of calls with results in the same reply: the provider ran them, and they do not wait.
+    Raises MessageError naming the field and what was expected.
     """
     kind, role = kind_of(item, field), role_of(item, field)
     place = (*prefix, ITEM)
@@ -121,7 +121,7 @@ def parts_of(
 
 
 def settled_in(items: Sequence[Payload]) -> frozenset[str]:
-    """Keys of the results among the items of one reply: these the provider made itself."""
+    """Return the keys of the results among the items of one reply: these the provider made itself."""
     return frozenset(result_key(item) for item in items if is_result(item))
 
 
@@ -148,17 +148,17 @@ def _block(block: Mapping[str, Any], place: Place, role: Role, field: str) -> Pa
 
 
 def message_of(text: str) -> dict[str, Any]:
-    """Return what the model said, as an item without an id."""
+    """Return a text of the model, as an item without an id."""
     block = {"type": "output_text", "text": text, "annotations": list[Any]()}
     return {"type": "message", "role": "assistant", "content": [block]}
 
 
 def says_nothing(item: Payload) -> bool:
-    """Return whether it is a message without any content part."""
+    """Return whether it is a message without content parts."""
     return kind_of(item) == MESSAGE and item.get("content") in ("", [], ())
 
 
-# -- what the model makes ----------------------------------------------------------------------------------------------
+# -- items of the model ----------------------------------------------------------------------------------------------
 
 
 def _reasoning(item: Payload, place: Place, field: str) -> Part:
@@ -177,7 +177,10 @@ def _compaction(item: Payload, place: Place) -> Part:
 
 
 def _opaque(item: Payload, place: Place) -> Part:
-    """Return its id is not a text: the model does not read it, and it may come off (rule R3)."""
+    """
+    Return an opaque part, without the item's id, which the model does not read and which may be
+    removed (rule R3).
+    """
     bare = {key: value for key, value in item.items() if key != "id"}
     made = bare.get("result")
     if item.get("type") != "image_generation_call" or not isinstance(made, str):
@@ -216,8 +219,8 @@ def _with_arguments(item: Payload, kind: str, text: str) -> dict[str, Any]:
 
 def normalised(item: Payload) -> Payload:
     """
-    Return the item itself, or a copy: arguments that came as an object are the JSON string they must be, the output
-    of a function or custom tool has no empty texts, and where there is none it is empty.
+    Return the item itself, or a copy: arguments given as an object become the required JSON string, outputs of
+    functions and custom tools have no empty texts, and a missing one is empty.
     """
     kind = item.get("type")
     if kind in _TEXT_OUTPUTS:
@@ -228,7 +231,7 @@ def normalised(item: Payload) -> Payload:
     return {**item, "arguments": arguments_of(item, str(kind))}
 
 
-# -- what answers ------------------------------------------------------------------------------------------------------
+# -- results ------------------------------------------------------------------------------------------------------
 
 
 def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
@@ -253,7 +256,7 @@ def _result(item: Payload, kind: str, place: Place, field: str) -> Part:
 
 
 def _sealed(item: Payload, output: object, place: Place, call_id: str) -> Part:
-    """Return a result that no text can stand for: a screenshot, tools that were found."""
+    """Return a result that text cannot replace: a screenshot, or tools that were found."""
     if isinstance(output, Mapping) and output.get("type") == "computer_screenshot":
         checks = item.get("acknowledged_safety_checks")
         read = Readable(text=json_text(checks) if checks else "", images=(image_of(output),))
@@ -293,8 +296,8 @@ def _shell_chunk(text: str, outcome: Mapping[str, Any] | None = None) -> dict[st
 
 def answer_to(key: str, text: str) -> dict[str, Any]:
     """
-    Return a result with this text for the call of a key; a screenshot and a search for tools have
-    no place for one.
+    Return a result with this text for the call with a key; the outputs of screenshots and tool searches cannot contain
+    it.
     """
     found = _KEY.fullmatch(key)
     kind, call_id = found.groups() if found else (FUNCTION, key)
@@ -315,8 +318,8 @@ def answer_to(key: str, text: str) -> dict[str, Any]:
 
 def edited(item: Payload, prefix: Place, texts: Mapping[Place, str | None], part: Part | None) -> Payload | None:
     """
-    Return a copy with the texts at these places, or None when nothing is left; ``part`` is the one of an item that is
-    no message. What has no place for a text becomes a message of the model.
+    Return a copy with the texts at these places, or None when nothing is left; ``part`` is the only part of an item
+    that is not a message. An item that cannot contain text becomes a message of the model.
     """
     if part is None or part.place[-1:] != (ITEM,):
         return _edited_message(item, (*prefix, "content"), texts)
@@ -326,7 +329,7 @@ def edited(item: Payload, prefix: Place, texts: Mapping[Place, str | None], part
     if text is None:
         return None
     if part.fixed:
-        raise MessageError(f"no text can stand in a {item.get('type')}")
+        raise MessageError(f"a {item.get('type')} cannot contain text")
     kind = kind_of(item)
     if part.kind is ItemKind.TOOL_CALL:
         return _with_arguments(item, kind, str(text))

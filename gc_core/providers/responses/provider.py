@@ -35,7 +35,7 @@ _KEYS = PayloadKeys(
 
 
 def _without_options(client: Any, request: Request, model: str | None) -> dict[str, Any]:
-    """Without the session's options: the endpoint refuses a cache key."""
+    """Return the arguments without the session's options: the endpoint refuses a cache key."""
     return whole_request(client, attrs.evolve(request, options={}), model)
 
 

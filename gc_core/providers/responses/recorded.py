@@ -1,4 +1,4 @@
-"""How a recorded conversation shows that it is of the items of Responses."""
+"""Recognises recorded conversations in the items of Responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def wrote(document: Mapping[str, Any], messages: Sequence[object]) -> bool:
 
 
 def _is_item(value: object) -> bool:
-    """Return whether only the model makes it, or it is a result, or a message of content parts of this format."""
+    """Return whether it is an item of the model, a result, or a message with content parts of this format."""
     if not isinstance(value, Mapping):
         return False
     if value.get("type", MESSAGE) != MESSAGE:

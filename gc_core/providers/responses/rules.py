@@ -1,8 +1,8 @@
 """
 The rules of OpenAI's Responses (A1, A4, R1-R4, R7, R8).
 
-Items are checked as they are sent, in one flat list. What a collection may do is judged by the rules of all formats, on
-the items as messages of blocks: see ``as_messages``.
+Items are checked as they are sent, in one flat list. What a collection may do is checked by the rules for all formats,
+on the items as messages of blocks: see ``as_messages``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gc_core.values.json_values import holds_object
 from gc_core.values.messages import MARKS, NESTED, Payload, Request
 
 MAX_CACHE_MARKS = 4
-"""R7: OpenAI writes no more explicit cache breakpoints in one request."""
+"""R7: the most explicit cache breakpoints that OpenAI writes in one request."""
 
 _NEEDS = {"input_image": ("image_url", "file_id"), "input_file": ("file_id", "file_data", "file_url")}
 
@@ -63,7 +63,7 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _waiting_from(items: Sequence[Payload]) -> int:
-    """Return where the last reply begins, if nothing but outputs stands after it: its calls may wait."""
+    """Return the start of the last reply, if only outputs follow it: its calls may wait."""
     at = len(items)
     while at and is_result(items[at - 1]):
         at -= 1
@@ -73,7 +73,7 @@ def _waiting_from(items: Sequence[Payload]) -> int:
 
 
 def _r2(rendered: Rendered) -> Iterator[Violation]:
-    """R2: a reasoning item stands directly before the item that it led to."""
+    """R2: a reasoning item is directly before the item that it led to."""
     items = rendered.messages
     for index, item in enumerate(items):
         if is_reasoning(item) and not (index + 1 < len(items) and is_of_model(items[index + 1])):
@@ -82,7 +82,7 @@ def _r2(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _r4(rendered: Rendered) -> Iterator[Violation]:
-    """R4: nothing stands before a compaction item."""
+    """R4: a compaction item is first."""
     places = [index for index, item in enumerate(rendered.messages) if kind_of(item) in COMPACTION]
     if places and places[-1]:
         yield Violation(
@@ -116,7 +116,7 @@ def _r7(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _r8(rendered: Rendered) -> Iterator[Violation]:
-    """R8: an image or a file says where it is."""
+    """R8: an image or a file has a source."""
     for index, item in enumerate(rendered.messages):
         for block in (*_blocks(item, "content"), *_blocks(item, "output")):
             needed = _NEEDS.get(str(block.get("type")), ())
@@ -138,7 +138,7 @@ def _is_empty_text(block: Mapping[str, Any]) -> bool:
 
 
 def lost_reasoning(before: Request, after: Request) -> Iterator[Violation]:
-    """R3: what a reasoning item led to that is gone has no id any more by which the provider would ask for it."""
+    """R3: an item whose reasoning was removed has no id by which the provider would look for it."""
     led = {id_: reasoning for _, id_, reasoning in _led_in(before) if reasoning}
     for index, id_, reasoning in _led_in(after):
         if not led.get(id_, frozenset()) <= reasoning:
@@ -149,8 +149,8 @@ def lost_reasoning(before: Request, after: Request) -> Iterator[Violation]:
 
 def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]]]:
     """
-    Items of the model with an id, each with the ids of the reasoning that led to it; a request for an approval keeps
-    its own, for the answer names it.
+    Return items of the model with an id, each with the ids of the reasoning that led to it; a request for an approval
+    keeps its own id, because the answer refers to it.
     """
     reasoning: frozenset[str] = frozenset()
     in_run = False
@@ -165,10 +165,7 @@ def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]
 
 
 def _led_in(request: Request) -> Iterator[tuple[int, object, frozenset[str]]]:
-    """
-    Yield the same of a request, by index there: what led to an item stands in its own reply, where
-    replies are known.
-    """
+    """Yield the same for a request, by index: reasoning is in the same reply as the item, where replies are known."""
     start = 0
     for message in request.whole or ({"output": request.messages},):
         items = message.get("output") if "type" not in message else None
@@ -178,19 +175,19 @@ def _led_in(request: Request) -> Iterator[tuple[int, object, frozenset[str]]]:
 
 
 def as_messages(request: Request) -> Request:
-    """Return the request with each reply as one assistant message of blocks, as the rules of all formats read it."""
+    """Return the request with each reply as one assistant message of blocks, as the rules for all formats read it."""
     groups = (request.messages[start:end] for start, end in _groups(request.messages))
     return request.recast((group[0], _message(group)) for group in groups)
 
 
 def first_item(request: Request, index: int) -> int:
-    """Index of the first item of a message of ``as_messages``; -1 stays."""
+    """Return the index of the first item of a message of ``as_messages``; -1 stays."""
     starts = [start for start, _ in _groups(request.messages)]
     return starts[index] if 0 <= index < len(starts) else index
 
 
 def _groups(items: Sequence[Payload]) -> Iterator[tuple[int, int]]:
-    """First item and end of each reply, and of each item of somebody else."""
+    """Yield first item and end of each reply, and of each item of others."""
     start = 0
     for end in range(1, len(items) + 1):
         if end == len(items) or not (is_of_model(items[start]) and is_of_model(items[end])):
@@ -210,7 +207,7 @@ def _message(items: Sequence[Payload]) -> Payload:
 
 
 def _as_blocks(item: Payload) -> list[Payload]:
-    """Return ids of items are left out: they come off with their reasoning, and the model reads none."""
+    """Return items as blocks without their ids, which leave with their reasoning and are not read by the model."""
     bare = {key: value for key, value in item.items() if key != "id"}
     if is_reasoning(item):
         return [{"type": "thinking", "item": item}]
@@ -223,7 +220,7 @@ def _as_blocks(item: Payload) -> list[Payload]:
 
 
 def _content(content: object) -> Any:
-    """Return a string as it is; of blocks, each text is one of type text, whoever speaks."""
+    """Return a string as it is; in a list of blocks, each text becomes type text, whoever speaks."""
     if isinstance(content, str) or content is None:
         return content or ""
     if not isinstance(content, list | tuple):

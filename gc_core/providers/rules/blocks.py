@@ -1,4 +1,4 @@
-"""Reading the payloads of either format: blocks, calls, answers, thinking."""
+"""Reads the payloads of either format: blocks, calls, answers, thinking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def blocks_of(message: Payload) -> Sequence[Payload]:
-    """Return the content blocks of a message; a string is one text block, nothing is none."""
+    """Return the content blocks of a message; a string is one text block."""
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
@@ -20,7 +20,7 @@ def blocks_of(message: Payload) -> Sequence[Payload]:
 
 
 def is_empty_text(block: Payload) -> bool:
-    """Return whether it is a text block without a text."""
+    """Return whether it is an empty text block."""
     return block.get("type") == "text" and not block.get("text")
 
 
@@ -40,13 +40,13 @@ def answers_in(messages: Sequence[Payload]) -> list[str]:
 
 
 def latest_reply(request: Request) -> int | None:
-    """Index of the last assistant message."""
+    """Return the index of the last assistant message."""
     backwards = range(len(request.messages) - 1, -1, -1)
     return next((index for index in backwards if request.messages[index].get("role") == "assistant"), None)
 
 
 def waiting_reply(request: Request) -> int | None:
-    """Index of the last assistant message when not all of its calls are answered."""
+    """Return the index of the last assistant message if some of its calls are unanswered."""
     index = latest_reply(request)
     if index is None:
         return None
@@ -55,7 +55,7 @@ def waiting_reply(request: Request) -> int | None:
 
 
 def said_in(message: Payload) -> tuple[list[object], list[object]]:
-    """Return what tells one reply from another, thinking and arguments left aside."""
+    """Return what distinguishes one reply from another, ignoring thinking and arguments."""
     texts: list[object] = [block.get("text") for block in blocks_of(message) if block.get("type") == "text"]
     return texts, [call.get("id") for call in calls_of(message)]
 
@@ -75,7 +75,7 @@ def thinking_runs(messages: Sequence[Payload]) -> Iterator[tuple[int, str]]:
 
 
 def texts_of(message: Payload) -> list[str]:
-    """Return the text of each block, that of a result being all it holds; "" where a block has none."""
+    """Return the text of each block, for a result its whole text; "" for a block without text."""
     return [_text(block) for block in blocks_of(message)] or [""]
 
 

@@ -10,10 +10,10 @@ from gc_core.providers.rules.violations import Violation
 
 class Pairs:
     """
-    Pairs calls with results while the messages go by.
+    Pairs calls with results while iterating over messages.
 
-    Only the calls of the newest assistant message are open. What is left open when another message comes in between is
-    late: a result that still comes is in the wrong place, and where none comes the call has no result.
+    Only the calls of the newest assistant message are open. Calls still open when another message follows are late: a
+    result that comes later is in the wrong place, and without one the call has no result.
     """
 
     def __init__(self, orphan_rule: str) -> None:
@@ -24,20 +24,20 @@ class Pairs:
         self._late: dict[str, deque[tuple[int, str, str]]] = {}
 
     def call(self, index: int, ids: Iterable[str]) -> None:
-        """The message calls; nothing may be open any more."""
+        """Note a call; no other may be open."""
         self._answered.clear()
         self._caller = index
         for call in ids:
             self.open[call] = self.open.get(call, 0) + 1
 
     def interrupt(self, rule: str, why: str) -> None:
-        """Something else than a result comes while calls are open."""
+        """Note that something other than a result follows while calls are open."""
         for call, waiting in self.open.items():
             self._late.setdefault(call, deque()).extend([(self._caller, rule, why)] * waiting)
         self.open.clear()
 
     def answer(self, index: int, call: str) -> Violation | None:
-        """Return the message holds a result for this call."""
+        """Return whether the message has a result for this call."""
         if call in self.open:
             self._close(call)
             return None
@@ -50,7 +50,7 @@ class Pairs:
         )
 
     def unanswered(self, *, pending: bool) -> Iterator[Violation]:
-        """Yield the calls that never got a result; the open ones only where they may not wait."""
+        """Yield the calls that never got a result; the open ones only if they may not wait."""
         if not pending:
             self.interrupt("A1", "")
         for call, waiting in self._late.items():

@@ -1,4 +1,4 @@
-"""The rules about the change that a collection makes to a request (A3, A5, A7, A8)."""
+"""The rules for the change that a collection makes to a request (A3, A5, A7, A8)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def check_collection(
     reply_left: bool = False,
 ) -> tuple[Violation, ...]:
     """
-    Return every breach of the rules about what a collection may do to a request.
+    Return every violation of the rules for what a collection may do to a request.
 
-    ``final_may_shrink`` is for the last resort, which may cut the newest message: it must still be there, with the same
-    results, and not be empty. ``thinking_bound`` is for models that bind thinking to what stands before it: then all
-    thinking after the first change must be gone, that of the latest reply included. ``reply_left`` says that the
-    latest reply is gone, whatever another one looks like that is the latest now.
+    ``final_may_shrink`` is for the last resort, which may shorten the newest message: it must still exist, with the
+    same results, and not be empty. ``thinking_bound`` is for models that bind thinking to what precedes it: then all
+    thinking after the first change must be removed, including that of the latest reply. ``reply_left`` says that the
+    latest reply was removed, however similar the reply that is now the latest.
     """
     rules = provider_named(before.format).edit_rules
     own = tuple(breach for check in rules.checks for breach in check(before, after))
@@ -109,14 +109,14 @@ def _final(request: Request) -> list[Payload]:
 
 
 def _is_cut(was: Sequence[Payload], now: Sequence[Payload]) -> bool:
-    """Return whether the same messages are there and none is emptied; that they are smaller together is A7."""
+    """Return whether the same messages exist and none is empty; A7 checks that they are smaller together."""
     if len(was) != len(now) or answers_in(was) != answers_in(now):
         return False
     return all(_is_filled_still(old, new) for old, new in zip(was, now, strict=True))
 
 
 def _is_filled_still(old: Payload, new: Payload) -> bool:
-    """No text is emptied; where an image stood, a note may stand. That all is smaller in tokens is A7."""
+    """Return whether no text was emptied; a note may replace an image. A7 checks that everything is smaller."""
     if old.get("role") != new.get("role"):
         return False
     pairs = zip(texts_of(old), texts_of(new), strict=False)

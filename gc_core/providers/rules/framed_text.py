@@ -1,4 +1,4 @@
-"""The rules about texts that the framework writes: summaries, traces, framed context (A6, A9)."""
+"""The rules for texts that the framework writes: summaries, traces, framed context (A6, A9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gc_core.providers.rules.violations import Rendered, Violation
 from gc_core.values.messages import Payload
 
 FRAMES = (("<summary", "</summary>"), ("<context", "</context>"))
-"""How texts of the framework open and close."""
+"""The opening and closing lines of the framework's texts."""
 
 _NOT_IN_A_NOTE = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 
@@ -18,7 +18,7 @@ def check_framed(text: str, closing: str) -> tuple[Violation, ...]:
     """
     A9: a framed text closes its frame once, at its very end.
 
-    What it quotes is untrusted: a closing tag inside would let the rest pass for an instruction.
+    Its content is untrusted: a closing tag inside would let the rest pass for an instruction.
     """
     found = text.count(closing)
     if found == 1 and text.rstrip().endswith(closing):
@@ -35,7 +35,7 @@ def a6(rendered: Rendered) -> Iterator[Violation]:
 
 
 def a9(rendered: Rendered) -> Iterator[Violation]:
-    """A9: in a framed message nothing stands outside a frame, so nothing quoted in it can pass for an instruction."""
+    """A9: in a framed message all text is inside a frame, so that no quotation can pass for an instruction."""
     for index, message in _own(rendered):
         text = opening_of(message)
         for opening, closing in FRAMES:
@@ -44,22 +44,19 @@ def a9(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _own(rendered: Rendered) -> Iterator[tuple[int, Payload]]:
-    """
-    Return the messages that the framework wrote: by the session's record, for anybody can write
-    what looks like them.
-    """
+    """Return the messages that the framework wrote: by the session's record, since anyone can write similar ones."""
     request = rendered.request
     return ((index, message) for index, message in rendered.by("user") if request.is_own(message))
 
 
 def _is_closed_once(text: str, opening: str, closing: str) -> bool:
-    """Return several whole frames in a row are fine."""
+    """Return whether the frames are closed; several whole frames in a row are fine."""
     *frames, rest = text.split(closing)
     return bool(frames) and not rest.strip() and all(frame.lstrip().startswith(opening) for frame in frames)
 
 
 def opening_of(message: Payload) -> str:
-    """Return the text with which a message opens, or ""."""
+    """Return the opening of a message's frame, or ""."""
     content = message.get("content")
     if isinstance(content, list) and content and content[0].get("type") == "text":
         content = content[0].get("text")

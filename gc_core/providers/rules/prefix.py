@@ -1,4 +1,4 @@
-"""Where two requests differ, in cacheable form: a string is one text block, and cache marks do not count."""
+"""Compares two requests in cacheable form: a string is one text block, and cache marks do not count."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from gc_core.values.messages import MARKED_LEVELS, MARKS, NESTED, Payload, Request
 
 _TEXTS = frozenset({"input_text", "output_text"})
-"""What text blocks are called in Responses; who speaks says which of them a string is."""
+"""The types of text blocks in Responses; the role decides which of them a string is."""
 
 
 def first_change(before: Request, after: Request) -> int | None:
-    """Index of the first message that is another one, -1 when system or tools are, None when nothing is."""
+    """Return the index of the first changed message, -1 if system or tools changed, None if nothing did."""
     if not (_all_same(before.system, after.system) and _all_same(before.tools, after.tools)):
         return -1
     others = itertools.compress(itertools.count(), map(operator.is_not, before.messages, after.messages))
@@ -29,7 +29,7 @@ def _all_same(before: Sequence[Payload], after: Sequence[Payload]) -> bool:
 
 
 def same(old: Payload, new: Payload) -> bool:
-    """Return whether both are one in cacheable form: a string is one text block, and cache marks do not count."""
+    """Return whether both are equal in cacheable form: a string is one text block, and cache marks do not count."""
     return old is new or old == new or _cacheable(old) == _cacheable(new)
 
 

@@ -10,11 +10,11 @@ from gc_core.values.messages import Request
 
 def check_request(request: Request, *, pending: bool = False) -> tuple[Violation, ...]:
     """
-    Return every breach of the format's rules, in the order of the messages; empty when the provider would accept the
+    Return every violation of the format's rules, in the order of the messages; empty if the provider would accept the
     request.
 
-    With ``pending`` the calls of the last assistant message may lack results, as long as nothing but results stands
-    after it: the request as it is between a reply and its tools. It could not be sent like that.
+    With ``pending`` the calls of the last assistant message may lack results, as long as only results follow it: the
+    request between a reply and its tools. It could not be sent like that.
     """
     provider = PROVIDERS.get(request.format)
     if provider is None:

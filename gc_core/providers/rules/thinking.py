@@ -1,4 +1,4 @@
-"""The rules about what a collection may do to thinking (N3)."""
+"""The rules for what a collection may do to thinking (N3)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gc_core.values.messages import Request
 
 
 def kept_thinking(before: Request, after: Request) -> Iterator[Violation]:
-    """N3: thinking that stays is byte-identical, in order, and a run of thinking blocks stays or goes together."""
+    """N3: remaining thinking is byte-identical, in order, and a run of thinking blocks stays or leaves as a whole."""
     kept = list(thinking_runs(after.messages))
     if not kept:
-        return  # so it is with a model that binds thinking: what was there need not be read
+        return  # common with models that bind thinking; nothing to compare
     places: dict[str, deque[int]] = {}
     for place, (_, run) in enumerate(thinking_runs(before.messages)):
         places.setdefault(run, deque()).append(place)
@@ -36,7 +36,7 @@ def latest_thinking(before: Request, after: Request) -> Iterator[Violation]:
     """N3: the latest reply keeps its thinking."""
     was, now = latest_reply(before), latest_reply(after)
     if was is None or now is None or said_in(before.messages[was]) != said_in(after.messages[now]):
-        return  # another reply is the latest now: nothing here says what its thinking was
+        return  # another reply is the latest now, and its thinking is not known here
     if list(thinking_runs(before.messages[was : was + 1])) != list(thinking_runs(after.messages[now : now + 1])):
         yield Violation(
             rule="N3", index=now, text="the thinking of the latest reply was modified; it has to stay verbatim"
@@ -44,7 +44,7 @@ def latest_thinking(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def bound_thinking(before: Request, after: Request) -> Iterator[Violation]:
-    """N3b: after the first change no thinking is valid any more."""
+    """N3b: after the first change all thinking is invalid."""
     index = first_change(before, after)
     if index is None:
         return
@@ -56,7 +56,7 @@ def bound_thinking(before: Request, after: Request) -> Iterator[Violation]:
 
 
 def _common(before: Request, after: Request, index: int) -> int:
-    """Return how many blocks at the head of this message are as they were."""
+    """Return how many leading blocks of this message are unchanged."""
     if index >= len(before.messages):
         return 0
     pairs = list(zip(blocks_of(before.messages[index]), blocks_of(after.messages[index]), strict=False))

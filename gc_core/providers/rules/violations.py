@@ -1,4 +1,4 @@
-"""What a rule is, and what it finds."""
+"""Rules, and the violations that they find."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Blocks = tuple[int, Payload, Sequence[Payload], Sequence[object]]
 @attrs.frozen(kw_only=True)
 class Violation:
     """
-    One place where a request breaks a rule.
+    A place where a request breaks a rule.
 
     Attributes:
-        rule: The rule's number, for instance ``"N1"``.
-        index: Index of the message in the request, or -1 when no single message is to blame.
-        text: What is wrong, with what, and what would be right.
+        rule: The rule's number, for example ``"N1"``.
+        index: Index of the message in the request, or -1 for the request as a whole.
+        text: What is wrong, and what was expected.
 
     """
 
@@ -32,7 +32,7 @@ class Violation:
     text: str
 
     def __str__(self) -> str:
-        """Return the breach in one line, as an error names it."""
+        """Return the violation in one line, for errors."""
         return f"{self.rule} at message {self.index}: {self.text}" if self.index >= 0 else f"{self.rule}: {self.text}"
 
 
@@ -71,4 +71,4 @@ class Rendered:
 
 
 Rule = Callable[[Rendered], Iterable[Violation]]
-"""Finds every breach of one rule in a request; O(window)."""
+"""Finds every violation of one rule in a request; O(window)."""

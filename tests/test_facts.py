@@ -163,7 +163,7 @@ def test_when_writing_fails_nothing_is_there(store, path, monkeypatch):
             return real(handle, data[:10], place)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "pwrite", full)
+    monkeypatch.setattr("gc_core.storage.file_handle.write_at", full)
     with pytest.raises(LogError, match="No space left"):
         promote(store, TWO[1], Promotion.delete("f1", "i9"))
     assert path.read_bytes() == lines

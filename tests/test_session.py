@@ -1130,7 +1130,7 @@ def fill_the_disk(monkeypatch, fuse):
             raise OSError(28, "No space left on device") from error
         return real(handle, data, place)
 
-    monkeypatch.setattr("gc_core.storage.journal.os.pwrite", write)
+    monkeypatch.setattr("gc_core.storage.file_handle.write_at", write)
 
 
 def script():

@@ -19,6 +19,7 @@ import attrs
 from gc_core.errors import LogError
 from gc_core.values.folders import private
 from gc_core.values.patterns import regex
+from gc_core.values.posix import CAREFULLY
 
 if TYPE_CHECKING:
     import sqlite3
@@ -171,7 +172,7 @@ class SQLiteBackend:
         with self._told("written"):
             if self.path.is_symlink():  # it would lead to a file that is not the session's
                 self.path.unlink()
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | CAREFULLY, 0o600))
             with self._opened("rw") as db:
                 db.execute("BEGIN IMMEDIATE")
                 db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gc_core.errors import LogError
+from gc_core.values.posix import CAREFULLY, read_at, write_at
 
 
 class Resting(Protocol):
@@ -65,7 +66,7 @@ class _OpenFile:
 
     def __init__(self, path: Path, flags: int) -> None:
         # A pipe would wait for its other end; a link would lead to a file that is not the session's.
-        self.number = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        self.number = os.open(path, flags | CAREFULLY, 0o600)
         # Not at exit, while threads may still write: the system closes it then.
         weakref.finalize(self, os.close, self.number).atexit = False
 
@@ -100,12 +101,12 @@ class Handle:
         """So many bytes, fewer where the file ends."""
         self._used = True
         file = self._file or self._opened_again()
-        part = os.pread(file.number, length, start)
+        part = read_at(file.number, length, start)
         if len(part) == length:
             return part
         parts, found = [part], len(part)
         while part:
-            part = os.pread(file.number, length - found, start + found)
+            part = read_at(file.number, length - found, start + found)
             parts.append(part)
             found += len(part)
         return b"".join(parts)
@@ -116,7 +117,7 @@ class Handle:
         file = self._file or self._opened_again()
         left = memoryview(data)
         while left:
-            written = os.pwrite(file.number, left, start)
+            written = write_at(file.number, left, start)
             left, start = left[written:], start + written
 
     def size(self) -> int:

@@ -13,6 +13,7 @@ from gc_core.errors import LogError
 from gc_core.storage.file_handle import Handle, opened
 from gc_core.values.json_values import DEEPEST_RECORD, DepthError, read_json
 from gc_core.values.patterns import regex
+from gc_core.values.posix import sync_folder
 from gc_core.values.references import ByteRange
 
 _CHUNK = 1 << 18
@@ -135,7 +136,7 @@ class Journal:
         try:
             handle.sync()
             if not handle.named:
-                _sync_folder(self.path)
+                sync_folder(self.path.parent)
                 handle.named = True
         except OSError as error:
             raise LogError(f"{self.path} cannot be brought to the disk: {error}") from error
@@ -239,7 +240,7 @@ class Journal:
                         copy.write(self._pread(place, min(_CHUNK, end - place)))
                     copy.flush()
                     os.fsync(number)
-                _sync_folder(aside)
+                sync_folder(aside.parent)
                 undo.pop_all()
                 # The size first: an interrupt in between must not leave a hole in front of the next line.
                 self.size = start
@@ -273,14 +274,6 @@ def _made_aside(path: Path, offset: int) -> tuple[Path, int]:
             return aside, os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         count += 1
         aside = path.with_name(f"{path.name}.torn-{offset}-{count}")
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _is_object(line: bytes) -> bool:

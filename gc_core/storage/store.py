@@ -273,4 +273,5 @@ def _leave_all_behind() -> None:
         store.leave_behind()
 
 
-os.register_at_fork(after_in_child=_leave_all_behind)
+if hasattr(os, "register_at_fork"):  # nothing forks where it is missing
+    os.register_at_fork(after_in_child=_leave_all_behind)

@@ -31,6 +31,7 @@ from gc_core.storage.store import Store
 from gc_core.values.config import FILES, MEMORY, SQLITE
 from gc_core.values.json_values import DEEPEST_RECORD, read_json, strings
 from gc_core.values.loggers import logger
+from gc_core.values.posix import write_at
 from gc_core.values.references import ByteRange, check_of
 from gc_core.values.sources import TASK_STATE
 from gc_core.window.memory_blocks import CLOSING
@@ -121,7 +122,7 @@ class _Plan:
         try:
             with self.path.open("r+b", buffering=0) as file:
                 for start, data in self.edits:
-                    os.pwrite(file.fileno(), data, start)
+                    write_at(file.fileno(), data, start)
                 os.fsync(file.fileno())
         except OSError as error:
             raise LogError(f"{self.path}: not all could be overwritten; purge again: {error}") from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gc_core.errors import LogError
 from gc_core.storage.master_log import MasterLog
 from gc_core.values.loggers import logger
+from gc_core.values.posix import CAREFULLY
 from gc_core.values.references import ByteRange
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         if path.is_symlink():  # it would lead to a file that is not the session's
             path.unlink()
         # SQLite would make it readable for everybody.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | CAREFULLY, 0o600))
         return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise LogError(f"{path} cannot be opened: {error}") from error

@@ -175,6 +175,8 @@ def _soft_holder(path: Path) -> int:
 
 
 def _lives(process: int) -> bool:
+    if os.name == "nt":  # a signal ends the process there, whichever it is
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -22,7 +22,8 @@ from benchmarks import frontier_sweep
 from benchmarks.counting import corpus
 from benchmarks.frontier_picture import Dot, Kind, Line, picture
 from benchmarks.frontier_runs import DEFAULT_THRESHOLD, NO_LIMIT, WINDOWS, Point, Run, Setting, measured
-from benchmarks.sized import renewed, row, shown
+from benchmarks.sized import row, shown
+from benchmarks.stamps import basis, put
 
 MADE_BY = "make frontier"
 
@@ -41,14 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _write(run, options)
     print(text)
     if options.page:
-        options.page.write_text(renewed(options.page.read_text("utf-8"), text, made_by=made_by), "utf-8")
+        put(options.page, made_by, text, basis())
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--from", type=Path, dest="earlier", help="take the figures from this JSON file")
-    parser.add_argument("--page", type=Path, help="put the table into this page, between its two marks")
+    parser.add_argument("--page", type=Path, help="put the table into this page, with a stamp")
     parser.add_argument("--image", type=Path, help="draw the picture here")
     parser.add_argument("--scheduler", action="store_true", help="sweep the scheduler's thresholds instead")
     return parser.parse_args(arguments)

@@ -20,13 +20,11 @@ from ctxgc.evaluation.reuse import message_texts
 from ctxgc.evaluation.transcripts import Transcript, read_transcript
 
 from benchmarks.counting import corpus
-from gc_core.errors import ConfigError
 from gc_core.providers import format_named
 from gc_core.providers.token_counting import counter_for
 from gc_core.values.messages import Role
 
 WORKERS = 2
-END = "<!-- made until here -->"
 
 
 @attrs.frozen(kw_only=True)
@@ -101,13 +99,3 @@ def row(*cells: object) -> str:
 def print_row(*cells: object) -> None:
     """Print one line of a table in Markdown."""
     print(row(*cells))
-
-
-def renewed(page: str, text: str, *, made_by: str) -> str:
-    """The page with this text between its marks; raises ConfigError when it has none."""
-    begin = f"<!-- made by {made_by} -->"
-    before, found, rest = page.partition(begin)
-    _, end, after = rest.partition(END)
-    if not found or not end:
-        raise ConfigError(f"the page has no {begin} and {END}, expected both, each on a line of its own")
-    return f"{before}{begin}\n\n{text}\n\n{end}{after}"

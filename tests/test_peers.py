@@ -14,7 +14,6 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from benchmarks.peers.catalog import ADAPTERS, PEERS, REQUIREMENTS, Peer, peers_named
 from benchmarks.peers.process import AdapterProcess, PeerCallError, PeerError
 from benchmarks.peers.replaying import errors_by_kind, replay_peer
-from benchmarks.peers.running import BEGIN, END, renewed
 from benchmarks.peers.table import (
     Run,
     apart,
@@ -187,14 +186,6 @@ def test_a_run_is_told_with_its_errors_and_compared_with_an_earlier_one(tmp_path
     changed = {key: value + (key[2] == "calls_over") for key, value in earlier.items()}
     assert list(apart(run, changed, 0.1)) == ["2500 a broken one: calls_over 2, now 1"]
     assert json.loads(as_json(run))["tables"][0]["rows"][0]["sessions"][0]["session"] == "made.jsonl"
-
-
-def test_a_page_gets_the_tables_between_its_marks_and_nowhere_else():
-    page = f"# Page\n\n{BEGIN}\nold\n{END}\n\nthe end\n"
-    assert renewed(page, "new") == f"# Page\n\n{BEGIN}\n\nnew\n\n{END}\n\nthe end\n"
-    assert renewed(renewed(page, "new"), "new") == renewed(page, "new")
-    with pytest.raises(ConfigError, match="the page has no"):
-        renewed("# Page", "new")
 
 
 def test_errors_are_counted_by_what_they_say():

@@ -38,7 +38,7 @@ from benchmarks.peers.table import (
 )
 from benchmarks.sized import Task as SizedTask
 from benchmarks.sized import long, made_with, session_files, sized
-from gc_core.errors import ConfigError
+from benchmarks.stamps import basis, put
 from gc_core.plugins.manager import Plugins
 from gc_core.values.config import GCConfig
 
@@ -47,7 +47,7 @@ STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolli
 PACKAGES = ("gc-core", "tiktoken")
 WORKERS = 2
 KINDS = ("strategy", "baseline", "peer")
-BEGIN, END = "<!-- made by make bench-peers -->", "<!-- made until here -->"
+MADE_BY = "make bench-peers"
 ALIKE = 0.1
 """How far a figure of a second run may be from that of the first; mean prompts in thousands of tokens."""
 
@@ -113,15 +113,6 @@ def notes(peers: Sequence[Peer]) -> Iterator[str]:
         yield f"| {peer.name} | {peer.package} {peer.version} | {'; '.join(peer.notes)} |"
 
 
-def renewed(page: str, text: str) -> str:
-    """The page with this text between its marks; raises ConfigError when it has none."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ConfigError(f"the page has no {BEGIN} and {END}, expected both, each on a line of its own")
-    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--peers", nargs="*", default=[], help="how their names begin; default: all")
@@ -131,7 +122,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, help="default: all")
     parser.add_argument("--keep", type=Path, help="take what this JSON file of an earlier run has; measure the rest")
     parser.add_argument("--json", type=Path, help="write all figures here, each session's too")
-    parser.add_argument("--page", type=Path, help="put means and notes into this page, between its marks")
+    parser.add_argument("--page", type=Path, help="put means and notes into this page, with a stamp")
     parser.add_argument("--against", type=Path, help="tell what differs by more than 0.1 from this JSON file")
     return parser.parse_args(arguments)
 
@@ -143,7 +134,7 @@ def _write(run: Run, text: str, options: argparse.Namespace) -> None:
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")
     if options.page:
-        options.page.write_text(renewed(options.page.read_text(encoding="utf-8"), text), encoding="utf-8")
+        put(options.page, MADE_BY, text, basis())
 
 
 def _quiet() -> None:

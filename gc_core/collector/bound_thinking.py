@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import attrs
 
@@ -64,28 +65,32 @@ class BoundThinking:
 
     def _leaving(self) -> list[tuple[Item, Unit]]:
         """Thinking that stays in no request behind the first change, with its units."""
-        if not self._rule.binds and not self._rule.old_before:
+        if not self._thinking or not (self._rule.binds or self._rule.old_before):
             return []
-        first = self._first_change()
-        pairs = zip(self._view.units[first + 1 :], self._tally.gone[first + 1 :], strict=True)
-        later = [(unit.items, unit) for unit, gone in pairs if not gone]
+        first, gone = self._first_change(), self._tally.gone
+        later = [(unit.items, unit) for place, unit in self._thinking.items() if place > first and not gone[place]]
         groups = [*self._across(first), *self._beside(first), *later]
         return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
+
+    @cached_property
+    def _thinking(self) -> dict[int, Unit]:
+        """The units that hold thinking, by their places: seldom many, and nothing is asked of the others."""
+        units = enumerate(self._view.units)
+        return {place: unit for place, unit in units for item in unit.items if item.kind is ItemKind.THINKING}
 
     def _across(self, first: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """
         What stands behind the first change though its unit began before it: a reply that went on behind a block which
         was placed inside it.
         """
-        began = [number_of(unit.items[0].id) for unit in self._view.units[max(first, 0) :] if not _stands_in(unit)]
-        if first < 0 or not began:
+        before = [unit for place, unit in self._thinking.items() if place < first and not self._tally.gone[place]]
+        began = (
+            [number_of(unit.items[0].id) for unit in self._view.units[first:] if not _stands_in(unit)] if before else []
+        )
+        if not began:
             return []
         start = min(began)
-        pairs = zip(self._view.units[:first], self._tally.gone[:first], strict=True)
-        units = [
-            unit for unit, gone in pairs if not gone and number_of(unit.items[-1].id) > start and not _stands_in(unit)
-        ]
-        return [(tuple(item for item in unit.items if number_of(item.id) > start), unit) for unit in units]
+        return [(tuple(item for item in unit.items if number_of(item.id) > start), unit) for unit in before]
 
     def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """What stands behind the first stub in its own unit: a reply may think again between its calls."""
@@ -99,9 +104,9 @@ class BoundThinking:
         """Position of the first unit that changes; -1 when the head does, before all of them."""
         if any(number < 0 for number in self._tally.dropped):
             return -1
-        changed = [place for place, gone in enumerate(self._tally.gone) if gone]
-        changed += [self._stubs.place(key) for key in self._stubs.smaller()]
-        return min(changed, default=len(self._tally.gone))
+        gone = self._tally.gone
+        changed = [self._stubs.place(key) for key in self._stubs.smaller()]
+        return min([*changed, gone.index(True) if True in gone else len(gone)])
 
 
 def _is_held(item: Item) -> bool:

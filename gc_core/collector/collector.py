@@ -112,8 +112,8 @@ class Collector:
         recalled = self._recalled(view, goal) if fit is None else ()
         goal = attrs.evolve(goal, target_tokens=max(0, goal.target_tokens - sum(each.tokens for each in recalled)))
         asked = _Asked(view=view, goal=goal, fit=fit, blocks_only=blocks_only, prepared=prepared)
-        planner = yield from self._agreed(context, asked)
-        collected = self._carried_out(context, planner, asked, started)
+        planner, plan = yield from self._agreed(context, asked)
+        collected = self._carried_out(context, planner, plan, asked, started)
         return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
 
     def collect(self, context: Context, goal: Goal, protection: Protection) -> CollectionOutcome:
@@ -292,7 +292,7 @@ class Collector:
     def _pull(self, name: str, proposals: Iterator[object], planner: Planner, view: WindowView, rights: Rights) -> None:
         """Pull one by one until the goal is met, the strategy is dry, or it takes too much."""
         deadline = self.clock() + MAX_SECONDS
-        most = _PROPOSALS_PER_ITEM * sum(len(unit.items) for unit in view.units) + _PROPOSALS_BESIDES
+        most = _PROPOSALS_PER_ITEM * sum([len(unit.items) for unit in view.units]) + _PROPOSALS_BESIDES
         for count, proposal in enumerate(proposals):
             if not isinstance(proposal, GCRemovalItem):
                 raise PluginError(f"yielded {proposal!r:.200}; expected a GCRemovalItem")
@@ -304,21 +304,23 @@ class Collector:
             if planner.met:
                 return
 
-    def _agreed(self, context: Context, asked: _Asked) -> Steps[Planner]:
+    def _agreed(self, context: Context, asked: _Asked) -> Steps[tuple[Planner, Plan]]:
         """
-        The plan that no review refuses a part of. What is refused stays, and the plan goes on with what else the
-        strategies propose; that is reviewed too. In the end it goes with what has been let pass.
+        Return the plan that no review refuses a part of, and its planner. What is refused stays in the window, and the
+        plan continues with what else the strategies propose, which is reviewed too.
         """
         vetoed: set[GCRemovalItem] = set()
         for _ in range(_REVIEWS):
             planner = yield from self._planned(context, asked, vetoed)
             plan = planner.finish()
             answers = self.plugins.review(plan)
+            if not answers:
+                return planner, plan
             asked.refused += answers
             known = {attrs.evolve(removal, tokens_freed=0) for removal in plan.removals}
             refused = known & {attrs.evolve(answer.removal, tokens_freed=0) for answer in answers}
             if not refused:
-                return planner
+                return planner, plan
             vetoed |= refused
         passed = self._planner(context, asked, vetoed)
         for removal in plan.removals:
@@ -330,12 +332,13 @@ class Collector:
             passed.answer(summary, written.text, keep)
         passed.renew(self.renewed)
         asked.refused += plan.refusals
-        return passed
+        return passed, passed.finish()
 
     # -- carrying out --------------------------------------------------------------------------------------------
 
-    def _carried_out(self, context: Context, planner: Planner, asked: _Asked, started: float) -> CollectionOutcome:
-        plan = planner.finish()
+    def _carried_out(
+        self, context: Context, planner: Planner, plan: Plan, asked: _Asked, started: float
+    ) -> CollectionOutcome:
         plan = attrs.evolve(plan, refusals=(*plan.refusals, *asked.refused))
         before = context.budget.total
         after = context.edited(plan.edits) if plan.edits else context

@@ -27,7 +27,7 @@ _LEAST_ROOM = 8
 """Tokens below which no name is looked for that a trace could tell."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class _Line:
     """
     A place at which a trace stands, or could.
@@ -167,7 +167,8 @@ class Cuts:
 
     def _noticed(self, lines: Sequence[_Line], merged: Sequence[_Line]) -> tuple[Notice, ...]:
         notices = [self._notice(_all_units(merged), merged[0].units[0])] if merged else []
-        alone = [line for line in lines if line not in merged]
+        together = set(merged)
+        alone = [line for line in lines if line not in together]
         room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in alone)
         silent: tuple[Unit, ...] = ()
         for line in alone:
@@ -189,7 +190,7 @@ class Cuts:
         room = self._cap - self._standing() - sum(notice.tokens for notice in notices)
         for notice in notices:
             most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
-            reference, tokens = self._traces.quoting(notice.units, notice.reference, most)
+            reference, tokens = self._traces.quoting(notice, most)
             room -= tokens - notice.tokens
             yield attrs.evolve(notice, reference=reference, tokens=tokens)
 
@@ -202,9 +203,8 @@ class Cuts:
     def _lines(self) -> list[_Line]:
         """Every place at which a trace stands, or could, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
-        for place in self._free_traces:
+        for place, unit in self._free_traces.items():
             if not self._tally.gone[place] or place in self._taken_up:
-                unit = self._view.units[place]
                 must = self._must_stand(place, place)
                 found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
         return sorted(found, key=lambda line: line.place)
@@ -243,11 +243,13 @@ class Cuts:
 
     def _standing(self) -> int:
         """Tokens of the traces that stay where they stand."""
-        return sum(self._view.units[place].tokens for place in self._free_traces if not self._tally.gone[place])
+        return sum(unit.tokens for place, unit in self._free_traces.items() if not self._tally.gone[place])
 
     @cached_property
-    def _free_traces(self) -> tuple[int, ...]:
-        return tuple(place for place in range(len(self._view.units)) if self._is_free_trace(place))
+    def _free_traces(self) -> dict[int, Unit]:
+        """The traces that another one may take up, by their places, oldest first."""
+        traces = [(place, unit) for place, unit in enumerate(self._view.units) if unit.is_trace]
+        return {place: unit for place, unit in traces if not unit.pinned and unit.policy is not GCPolicy.LOCKED}
 
     def _absorb_far(self, place: int) -> None:
         """A trace leaves for one that stands elsewhere: nothing is left between its neighbours."""
@@ -256,13 +258,6 @@ class Cuts:
         self._taken_up.add(place)
 
     # -- runs ----------------------------------------------------------------------------------------------------
-
-    def _is_free_trace(self, place: int) -> bool:
-        """Whether a trace stands there that another one may take up."""
-        if not 0 <= place < len(self._view.units):
-            return False
-        unit = self._view.units[place]
-        return unit.is_trace and not unit.pinned and unit.policy is not GCPolicy.LOCKED
 
     def _beside(self, place: int, step: int) -> int:
         """The next place, before (-1) or behind (1), at which something is left or a run has ended."""
@@ -279,7 +274,7 @@ class Cuts:
             near = self._beside(place, 1)
             if (
                 near != place + 1
-                and self._is_free_trace(near)
+                and near in self._free_traces
                 and not (self._tally.gone[place] or self._tally.gone[near])
             ):
                 more = self._absorb(place) + self._absorb(near)
@@ -290,7 +285,7 @@ class Cuts:
             taken = False
             for first, last in list(self._runs):
                 for near in (self._beside(first, -1), self._beside(last, 1)):
-                    if self._is_free_trace(near) and not self._tally.gone[near]:
+                    if near in self._free_traces and not self._tally.gone[near]:
                         more = self._absorb(near)
                         self._tally.add(more)
                         self._traced += more
@@ -298,19 +293,20 @@ class Cuts:
 
     def _cut_out(self, unit: Unit) -> None:
         place = self._view.position(unit.number)
-        more = self._runs.add(place, _left_out(unit))
-        more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
+        more = self._runs.add(place, unit.original_tokens)
+        if self._free_traces:
+            more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
         self._tally.add(more)
         self._traced += more
         self.unsure += max(0, more)
 
     def _absorb(self, near: int) -> int:
         """A trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost more."""
-        if not self._is_free_trace(near) or self._tally.gone[near]:
+        unit = self._free_traces.get(near)
+        if unit is None or self._tally.gone[near]:
             return 0
-        unit = self._view.units[near]
         self._tally.absorb(near)
-        return self._runs.add(near, _left_out(unit)) + self._traces.carried_cost(unit.items[0].reference)
+        return self._runs.add(near, unit.original_tokens) + self._traces.carried_cost(unit.items[0].reference)
 
     def _split_overhead(self) -> int:
         """Overhead of messages that hold two units, of which the first leaves and takes none with it."""
@@ -399,9 +395,5 @@ def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:
-    return sum(map(_left_out, units))
-
-
-def _left_out(unit: Unit) -> int:
-    """Tokens that a unit, or what a trace stands for, had when it arrived."""
-    return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in unit.items)
+    """Tokens that these units, or what traces among them stand for, had when they arrived."""
+    return sum([unit.original_tokens for unit in units])

@@ -176,7 +176,7 @@ class Stubs:
 
     def shown(self) -> set[str]:
         """Names that the window shows when everything is carried out."""
-        shown = self._locked_names()
+        shown = set(self._locked_names)
         for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
             for item in () if gone else unit.items:
                 written = self._texts.get(item.id)
@@ -190,7 +190,7 @@ class Stubs:
 
         What is LOCKED shows its names wherever it stands.
         """
-        shown = self._locked_names()
+        shown = set(self._locked_names)
         texts: dict[str, NewText] = {}
         for unit, gone in zip(reversed(self._view.units), reversed(self._tally.gone), strict=True):
             if gone:
@@ -222,12 +222,10 @@ class Stubs:
             named=self._view.named if self._shows_file(item) else frozenset(),
         )
 
-    def _locked_names(self) -> set[str]:
-        names: set[str] = set()
-        for item in self._context.items():
-            if item.policy is GCPolicy.LOCKED:
-                names |= item.scan.names
-        return names
+    @cached_property
+    def _locked_names(self) -> frozenset[str]:
+        scans = [item.scan for item in self._context.items() if item.policy is GCPolicy.LOCKED]
+        return frozenset().union(*(scan.names for scan in scans))
 
     def _reference(self, item: Item) -> Reference:
         known = item.reference if item.form is Form.STUB else self._references.get(item.id)

@@ -160,7 +160,7 @@ class Planner:
         for unit in self._view.renewable(item):
             removal = GCRemovalItem.drop(unit, reason="told anew", phase=RENEWED)
             removal = attrs.evolve(removal, strategy=unit.items[0].source)
-            if removal not in self._vetoed and self._cuts.gain([unit]) > 0:
+            if not self._is_vetoed(removal) and self._cuts.gain([unit]) > 0:
                 self._cuts.drop(unit)
                 self._removals.append(removal)
                 self._exact = False
@@ -179,12 +179,15 @@ class Planner:
             return self._offer_summary(removal, action, self._known(removal, action.units), rights)
         if isinstance(action, Drop):
             units = self._known(removal, action.units)
-            if removal in self._vetoed:
+            if self._is_vetoed(removal):
                 return self._pass_over(units)
             return self._offer_drop(removal, units, rights)
-        if removal in self._vetoed:
+        if self._is_vetoed(removal):
             return False
         return self._offer_stub(removal, action, rights)
+
+    def _is_vetoed(self, removal: GCRemovalItem) -> bool:
+        return bool(self._vetoed) and removal in self._vetoed  # most plans have none, and a removal's hash is long
 
     def _known(self, removal: GCRemovalItem, numbers: Iterable[int]) -> list[Unit]:
         """The units that a proposal names, as they are here."""
@@ -267,7 +270,7 @@ class Planner:
         summary = self._summaries.of(removal, action, fresh, target=self.goal.target_tokens, whole=rights.whole)
         if summary is None:
             return self._postpone(removal, rights, "too little for a summary")
-        if summary.removal in self._vetoed:
+        if self._is_vetoed(summary.removal):
             return self._pass_over(summary.units)
         why = self._waits(_untold(summary.units, action.form), rights, told=True)
         if why:

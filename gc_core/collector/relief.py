@@ -11,7 +11,7 @@ from gc_core.collector.summary_merging import CORE
 from gc_core.values.items import ItemKind, Unit
 from gc_core.values.removals import GCRemovalItem, Stub, Summarize
 from gc_core.values.results import GCTriggerReason, Goal
-from gc_core.window.view import WindowView, Zone, beyond, demand_of, is_account
+from gc_core.window.view import WindowView, Zone, beyond, demand_of
 
 RIGHTS = Rights(zones=frozenset({Zone.PRESERVABLE}))
 
@@ -49,12 +49,12 @@ def protected_tokens(view: WindowView, goal: Goal) -> int:
 
 def _ranked(view: WindowView, goal: Goal) -> Iterator[tuple[int, Unit]]:
     """The units that give way, each with its place in the order."""
-    units = view.in_zone(Zone.PRESERVABLE)
-    accounts = [unit for unit in reversed(units) if is_account(unit)]
+    accounts = [unit for unit in view.accounts if view.zone(unit) is Zone.PRESERVABLE]
+    told = {unit.number for unit in accounts}
     older = {unit.number for unit in beyond(accounts, view.caps.summaries // _KEPT_PARTS)}
-    for unit in units:
+    for unit in view.in_zone(Zone.PRESERVABLE):
         kind = unit.items[-1].kind
-        if is_account(unit):
+        if unit.number in told:
             yield (1 if unit.number in older else 3), unit
         elif kind is ItemKind.ASSISTANT_TEXT:
             yield 0, unit

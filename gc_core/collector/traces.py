@@ -111,9 +111,9 @@ class Traces:
             return 0
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
 
-    def quoting(self, run: Sequence[Unit], reference: Reference, room: int) -> tuple[Reference, int]:
-        """The reference with what users demanded there, those sentences first that bind most; and its tokens."""
-        tokens = self.tokens(reference)
+    def quoting(self, notice: Notice, room: int) -> tuple[Reference, int]:
+        """What a notice says, with what users demanded there, those sentences first that bind most; and its tokens."""
+        run, reference, tokens = notice.units, notice.reference, notice.tokens
         said = tuple(dict.fromkeys((*reference.said, *self._demanded(run))))
         if said == reference.said:
             return reference, tokens
@@ -146,7 +146,7 @@ class Traces:
                 shown.update(more)
                 return longer, cost
             more = more[: len(more) // 2]
-        return reference, self.tokens(reference) - tokens
+        return reference, 0
 
     def tokens(self, reference: Reference) -> int:
         """Tokens of the trace for a reference, its message included."""
@@ -169,8 +169,8 @@ def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
     counts: Counter[str] = Counter()
     for unit in run:
         for item in unit.items:
-            if item.kind in _ASKED:
+            if item.kind in _ASKED and (lost := item.scan.names - shown):
                 # In their order, for a set has another one in every process.
-                names = dict.fromkeys(name for span in item.scan.spans for name in span.names)
-                counts.update(name for name in names if name not in shown)
+                names = [name for span in item.scan.spans for name in span.names if name in lost]
+                counts.update([*dict.fromkeys(names)])
     return [name for name, _ in counts.most_common(MOST_NAMES) if len(name) <= _LONGEST_NAME]

@@ -31,6 +31,9 @@ class ItemKind(enum.Enum):
     SUMMARY = "summary"
     TRACE = "trace"
 
+    # Members are singletons, and Enum's own hash is Python code that collections would call for every item.
+    __hash__ = object.__hash__
+
 
 class Form(enum.Enum):
     """Whether an item is whole, or replaced by a shorter text."""
@@ -178,6 +181,7 @@ class Unit:
         pinned: One of its items, or its turn, is pinned.
         policy: The strongest policy of its items, which applies to all.
         is_trace: It replaces units that were dropped.
+        original_tokens: Tokens of its originals when they arrived.
 
     """
 
@@ -191,6 +195,7 @@ class Unit:
     # Asked for several times in every collection, so computed once.
     policy: GCPolicy = attrs.field(init=False, repr=False, eq=False)
     is_trace: bool = attrs.field(init=False, repr=False, eq=False)
+    original_tokens: int = attrs.field(init=False, repr=False, eq=False)
 
     @policy.default
     def _strongest(self) -> GCPolicy:
@@ -200,6 +205,11 @@ class Unit:
     @is_trace.default
     def _holds_traces_alone(self) -> bool:
         return self.items[0].kind is ItemKind.TRACE and all(item.kind is ItemKind.TRACE for item in self.items)
+
+    @original_tokens.default
+    def _arrived_with(self) -> int:
+        arrived = [item.original_tokens if item.reference is None else item.reference.tokens for item in self.items]
+        return sum(arrived)
 
     @property
     def is_summary(self) -> bool:
@@ -219,11 +229,6 @@ class Unit:
     def is_digest(self) -> bool:
         """True if it is a summary that grows by entries."""
         return self.is_summary and self.items[0].name.startswith(DIGEST_NAME)
-
-    @property
-    def original_tokens(self) -> int:
-        """Tokens of its originals when they arrived."""
-        return sum(item.original_tokens if item.reference is None else item.reference.tokens for item in self.items)
 
     @property
     def is_exchange(self) -> bool:

@@ -152,8 +152,10 @@ class GCRemovalItem:
     def of(self, units: Sequence[Unit]) -> GCRemovalItem:
         """Return the same proposal for these units; for drops and summaries only."""
         assert not isinstance(self.action, Stub)  # noqa: S101 - that has an item
-        action = attrs.evolve(self.action, units=_numbers(units))
-        return attrs.evolve(self, action=action, items=_ids(units))
+        numbers, items = _numbers(units), _ids(units)
+        if numbers == self.action.units and items == self.items:
+            return self
+        return attrs.evolve(self, action=attrs.evolve(self.action, units=numbers), items=items)
 
 
 def action_of(removal: GCRemovalItem) -> str:
@@ -168,8 +170,8 @@ def action_of(removal: GCRemovalItem) -> str:
 
 
 def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(unit.number for unit in units))
+    return tuple(dict.fromkeys([unit.number for unit in units]))
 
 
 def _ids(units: Sequence[Unit]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item.id for unit in units for item in unit.items))
+    return tuple(dict.fromkeys([item.id for unit in units for item in unit.items]))

@@ -221,8 +221,11 @@ class InstructionBudget:
     def remove(self, *keys: str) -> None:
         """Take items out. Raises SourceError, with nothing changed, when one is not there."""
         gone: defaultdict[_Path, list[str]] = defaultdict(list)
-        for key in dict.fromkeys(keys):
-            gone[self._path(key)].append(key)
+        try:
+            for key in dict.fromkeys(keys):
+                gone[self._paths[key]].append(key)
+        except KeyError:
+            raise SourceError(f"item {key!r} is not in the budget") from None
         for path, leaving in gone.items():
             self._leave(path, leaving)
 

@@ -275,6 +275,8 @@ class Context:
 
     def unused_schemas(self) -> tuple[Unit, ...]:
         """Discoverable tool schemas that no visible call uses, each as a unit of its own with a negative number."""
+        if all(schema.item.policy is not GCPolicy.EPHEMERAL for schema in self._tools):
+            return ()
         called = {item.name for message in self._messages for item in message.items if item.kind is ItemKind.TOOL_CALL}
         return tuple(
             Unit(number=-place, turn=-1, step=-1, items=(schema.item,), tokens=schema.item.tokens)

@@ -190,8 +190,12 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
     tokens, calls, preview = 0, Counter[str](), ""
     names, said = dict[str, None](), dict[str, None]()
     places: list[ByteRange] = []
+    firsts, lasts, turns = list[str](), list[str](), list[int]()
     for item in items:
         known = item.reference
+        firsts.append(item.id if known is None else known.first)
+        lasts.append(item.id if known is None else known.last)
+        turns += [item.turn] if known is None else [known.first_turn, known.last_turn]
         tokens += item.original_tokens if known is None else known.tokens
         if item.kind is ItemKind.TOOL_CALL:
             calls[item.name] += 1
@@ -208,10 +212,10 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
     # What a summary stands for may reach around units that stayed, so neither end need be that of the first or last.
     return Reference(
         tokens=tokens,
-        first=min((item.reference.first if item.reference else item.id for item in items), key=number_of),
-        last=max((item.reference.last if item.reference else item.id for item in items), key=number_of),
-        first_turn=min(item.reference.first_turn if item.reference else item.turn for item in items),
-        last_turn=max(item.reference.last_turn if item.reference else item.turn for item in items),
+        first=min(firsts, key=number_of),
+        last=max(lasts, key=number_of),
+        first_turn=min(turns),
+        last_turn=max(turns),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
         said=strongest(tuple(said), MOST_SAID),

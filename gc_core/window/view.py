@@ -54,6 +54,8 @@ NAMED_STEPS = 30
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 _BLOCKS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
+_GIVEN = frozenset({ENRICHMENT.name, TASK_STATE.name})
+"""Sources of what a host gives by name: other rules hold for that than for what was said."""
 
 
 @attrs.frozen(kw_only=True)
@@ -245,7 +247,7 @@ class WindowView:
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
         """What protection says of every unit, by position."""
-        return tuple(self._zone(place, unit) for place, unit in enumerate(self.units))
+        return tuple([self._zone(place, unit) for place, unit in enumerate(self.units)])
 
     def zone(self, unit: Unit) -> Zone:
         """What protection says of a unit."""
@@ -351,15 +353,22 @@ class WindowView:
         locked = unit.pinned or unit.is_trace or unit.policy is GCPolicy.LOCKED
         if locked or unit.pending or place in self._beside_system:
             return Zone.HELD
+        given = unit.items[0].source in _GIVEN or unit.items[0].kind in _BLOCKS  # most units are not: asked once
+        if given and (zone := self._unseen(place, unit)) is not None:
+            return zone
+        if place >= self.final:
+            return Zone.RESERVE if unit.is_summary else Zone.HELD  # it is no input, wherever it stands
+        if (given and is_enrichment(unit)) or unit.number in self._above_caps or self._is_expired(unit):
+            return Zone.OLD
+        return self._softly(place, unit)
+
+    def _unseen(self, place: int, unit: Unit) -> Zone | None:
+        """What protection says of a stale state, and of a block that no model call has seen."""
         if _is_stale_state(unit):  # one that gave way leaves before a request fails, though no model call has seen it
             return Zone.OLD if self._steps_after[place] else Zone.RESERVE
         if is_block(unit) and not self._steps_after[place]:
             return Zone.RESERVE  # no model call has seen it: before a request fails it is left out
-        if place >= self.final:
-            return Zone.RESERVE if unit.is_summary else Zone.HELD  # it is no input, wherever it stands
-        if is_enrichment(unit) or self._is_expired(unit) or unit.number in self._above_caps:
-            return Zone.OLD
-        return self._softly(place, unit)
+        return None
 
     def _softly(self, place: int, unit: Unit) -> Zone:
         """What protection says of a unit that may go in some moment: by its turn, and by the steps since."""
@@ -371,10 +380,14 @@ class WindowView:
         return Zone.RECENT if unit.is_step and place < self._recent_from else Zone.RESERVE
 
     @cached_property
+    def accounts(self) -> tuple[Unit, ...]:
+        """PRESERVABLE units that tell of what left, the newest first."""
+        return tuple([unit for unit in self._held_softly if is_account(unit)])
+
+    @cached_property
     def _held_softly(self) -> tuple[Unit, ...]:
-        """PRESERVABLE units of old turns that are no summaries, the newest first."""
-        held = [unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE]
-        return tuple(unit for unit in held if not is_account(unit) and unit.turn < self._recent_turn)
+        """PRESERVABLE units, the newest first."""
+        return tuple([unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE])
 
     def protected_tokens(self, staying: Collection[int] = ()) -> int:
         """Tokens that no collection may take: LOCKED, pins, the newest turns and steps, and the units ``staying``."""
@@ -396,14 +409,11 @@ class WindowView:
         PRESERVABLE units of old turns that are more than their kind may have: the oldest. What users said stays before
         the answers that they got. Own summaries become one where somebody can write it.
         """
-        summaries = [
-            unit
-            for unit in reversed(self.units)
-            if unit.policy is GCPolicy.PRESERVABLE and is_account(unit)
-            if not (unit.is_summary and self._can_summarize)
-        ]
-        said = [unit for unit in self._held_softly if _is_said(unit)]
-        answers = [unit for unit in self._held_softly if not _is_said(unit)]
+        summaries = [unit for unit in self.accounts if not (unit.is_summary and self._can_summarize)]
+        accounts = {unit.number for unit in self.accounts}
+        old = [unit for unit in self._held_softly if unit.turn < self._recent_turn and unit.number not in accounts]
+        said = [unit for unit in old if _is_said(unit)]
+        answers = [unit for unit in old if not _is_said(unit)]
         above = {unit.number for unit in beyond([*said, *answers], self.caps.said)}
         return frozenset(above.union(unit.number for unit in beyond(summaries, self.caps.summaries)))
 

@@ -36,6 +36,8 @@ class CallKind(enum.Enum):
     OTHER = "named in a call"
     NOTE = "noted"
 
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code, and every call is looked up
+
 
 CHANGES: Final = frozenset({CallKind.WRITE, CallKind.EDIT})
 """Kinds of calls that change files."""

@@ -8,6 +8,7 @@ identifier in it also stands in a later search (docs/benchmarks.md has the figur
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -189,18 +190,19 @@ class WorkingSet:
         Ids of the newest result of each command that failed and has not passed since, and of the newest plan; of many
         the newest ones, for a command that is never run again stays failed.
         """
-        newest: dict[str, tuple[Item, bool]] = {}
+        newest: dict[str, Item] = {}
         for item in self._items:
-            call = self._calls.get(item.call) if item.kind is ItemKind.TOOL_RESULT else item
-            did = ToolCall.of(call).kind if call is not None and call.id in self._calls else CallKind.OTHER
+            call = self._calls.get(item.call if item.kind is ItemKind.TOOL_RESULT else item.id)
+            did = CallKind.OTHER if call is None else ToolCall.of(call).kind
             if call is None or did not in {CallKind.RUN, CallKind.NOTE}:
                 continue
             if did is CallKind.RUN and call is not item:
-                newest[_command(call)] = item, bool(failure_in(item, CallKind.RUN))
+                newest[_command(call)] = item
             elif did is CallKind.NOTE and call is item:
-                newest[item.name] = item, True
-        still = sorted((item for item, is_open in newest.values() if is_open), key=lambda item: number_of(item.id))
-        return {item.id for item in still[-MOST_OPEN:]}
+                newest[item.name] = item
+        latest = sorted(newest.values(), key=lambda item: number_of(item.id), reverse=True)
+        still = (item for item in latest if item.id in self._calls or failure_in(item, CallKind.RUN))
+        return {item.id for item in itertools.islice(still, MOST_OPEN)}
 
     @cached_property
     def _idle(self) -> Mapping[str, int]:

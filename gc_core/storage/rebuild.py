@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -75,8 +75,15 @@ def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
 
 def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
     """Return the entries that no later one took back."""
+    return standing_of(ledger.entries(start.ledger, end.ledger), ledger, start)
+
+
+def standing_of(
+    entries: Iterable[tuple[ByteRange, Entry]], ledger: Ledger, start: Position
+) -> list[tuple[ByteRange, Entry]]:
+    """Return those of a ledger's entries, from a position on, that no later one took back."""
     standing: list[tuple[ByteRange, Entry]] = []
-    for place, entry in ledger.entries(start.ledger, end.ledger):
+    for place, entry in entries:
         record = entry.record
         if isinstance(record, Rewound):
             if record.ledger < start.ledger or record.log < start.log:

@@ -36,6 +36,8 @@ class Role(enum.Enum):
     ASSISTANT = "assistant"
     TOOL = "tool"
 
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is Python code
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class Message:

@@ -15,7 +15,8 @@ const ORDER = Object.keys(COLOURS);
 
 const Charts = (() => {
   const escaped = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const styles = getComputedStyle(document.documentElement);
+  const css = (name) => styles.getPropertyValue(name).trim();
   const figures = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   const count = (number) => figures.format(number);
   const words = (name) => name.replaceAll("_", " ");

@@ -89,7 +89,7 @@ def _island(report: Report) -> str:
         "indicators": {policy.value: policy.indicator for policy in GCPolicy},
     }
     # Escaped to ASCII: lone surrogates, which have no UTF-8 form, come through as they are.
-    packed = zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 9)
+    packed = zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"))
     return base64.b64encode(packed).decode("ascii")
 
 

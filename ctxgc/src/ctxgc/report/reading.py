@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -25,7 +25,7 @@ from gc_core.relevance.needed_again import NeededAgain, NeedWatch
 from gc_core.session.reader import SessionReader
 from gc_core.storage.ledger import Entry, Observed, Opened, Rewound
 from gc_core.storage.master_log import LogRecord
-from gc_core.storage.rebuild import apply_log_records, enter, standing
+from gc_core.storage.rebuild import apply_log_records, enter, standing_of
 from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.state import Position, SessionState
 from gc_core.storage.usage_ledger import followed
@@ -77,8 +77,10 @@ class _Walk(SessionReader):
     def report(self, name: str) -> Report:
         """Return all of it."""
         state, seen = self._runtime.settings.fresh(self._runtime.store.payload, cites=True), _Seen()
-        accounts = self._accounts()
-        for place, entry in self._steps(state, seen):
+        ledger, end = self._runtime.store.ledger, self._runtime.store.position
+        entries = [*ledger.entries(end=end.ledger)]  # taken apart once: most of its time is the collections'
+        accounts = self._accounts(entries)
+        for place, entry in self._steps(state, seen, standing_of(entries, ledger, Position())):
             self._enter(state, seen, place, entry)
             account = accounts.pop(place, None)
             if account is not None and seen.calls:
@@ -89,11 +91,13 @@ class _Walk(SessionReader):
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _steps(self, state: SessionState, seen: _Seen) -> Iterator[tuple[ByteRange, Entry]]:
-        """Yield the entries that stand, each once the lines of the log before it have been taken."""
+    def _steps(
+        self, state: SessionState, seen: _Seen, entries: Iterable[tuple[ByteRange, Entry]]
+    ) -> Iterator[tuple[ByteRange, Entry]]:
+        """Yield the entries in force, each once the lines of the log before it have been taken."""
         log, ledger, end = self._runtime.store.log, self._runtime.store.ledger, self._runtime.store.position
         reached = Position()
-        for place, entry in standing(ledger, Position(), end):
+        for place, entry in entries:
             if entry.at < reached.log:
                 where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
                 raise LogError(f"{where} speak of {entry.at} bytes of the log; those before reach to {reached.log}")
@@ -142,10 +146,10 @@ class _Walk(SessionReader):
             )
             seen.changes.append((place, numbered))
 
-    def _accounts(self) -> dict[ByteRange, CallAccount]:
-        """Return what the provider reported, by the place of its entry; of what was taken back too."""
+    def _accounts(self, entries: Iterable[tuple[ByteRange, Entry]]) -> dict[ByteRange, CallAccount]:
+        """Return what the provider reported, by the place of its entry, including what was taken back."""
         account = CacheAccount(None, self._runtime.settings.format)
-        told = ((place, followed(account, entry)) for place, entry in self._runtime.store.ledger.entries())
+        told = ((place, followed(account, entry)) for place, entry in entries)
         return {place: call for place, call in told if call is not None}
 
     def _made(self, state: SessionState, seen: _Seen, taken_back: dict[ByteRange, CallAccount], name: str) -> Report:

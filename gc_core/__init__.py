@@ -3,115 +3,110 @@ Garbage collection for the context window of LLM agents.
 
 The names that a host or a strategy writes are here; everything else is imported from its room, for example
 ``gc_core.events``.
+A name is imported from its room when it is first used, so that ``import gc_core`` alone costs next to nothing.
 """
 
-from gc_core.cache.account import CacheReport
-from gc_core.errors import ConfigError, ContextOverflowError, GCError, PluginError
-from gc_core.plugins.contract import ContextMiddleware, MemoryBackend
-from gc_core.plugins.hookspecs import hookimpl
-from gc_core.plugins.manager import Plugins
-from gc_core.plugins.nogc import NoGC
-from gc_core.providers.contract import TokenCounter
-from gc_core.relevance.contract import ImportanceScorer
-from gc_core.relevance.profiles import CompressionProfile
-from gc_core.session.async_session import AsyncGCSession
-from gc_core.session.compact import compact
-from gc_core.session.config_loading import load_config
-from gc_core.session.history import HistoryEntry
-from gc_core.session.reader import SessionReader
-from gc_core.session.session import GCSession
-from gc_core.session.subtasks.lease import Lease
-from gc_core.storage.checkpoints import Checkpoint
-from gc_core.storage.search import Hit
-from gc_core.storage.search.sessions import search_sessions
-from gc_core.task.contract import StateExtractor
-from gc_core.task.values import Constraint
-from gc_core.values.config import GCConfig
-from gc_core.values.items import Form, Item, ItemKind, Level, Turn, Unit
-from gc_core.values.messages import Request, Usage
-from gc_core.values.policy import GCPolicy
-from gc_core.values.protocols import (
-    AsyncSummarizer,
-    ContextView,
-    GCStrategy,
-    RegisterStrategy,
-    SummarizationValidator,
-    Summarizer,
-)
-from gc_core.values.references import ByteRange
-from gc_core.values.removals import GCRemovalItem
-from gc_core.values.results import ColdItem, GCResult, GCTriggerReason, Goal, Inconsistency, Refusal
-from gc_core.values.sources import ORG, TEAM, USER, InstructionSource
-from gc_core.values.summary import SummaryOutcome, SummaryRequest
-from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
-from gc_core.values.working_files import WorkingFile
-from gc_core.window.budget import InstructionBudget
-from gc_core.window.plan import Plan
+import importlib
 
-__all__ = [  # noqa: RUF022 - in plain order, constants among the others
-    "AsyncGCSession",
-    "AsyncSummarizer",
-    "ByteRange",
-    "CacheReport",
-    "Checkpoint",
-    "ColdItem",
-    "CompressionProfile",
-    "ConfigError",
-    "Constraint",
-    "ContextMiddleware",
-    "ContextOverflowError",
-    "ContextView",
-    "Form",
-    "GCConfig",
-    "GCError",
-    "GCPolicy",
-    "GCRemovalItem",
-    "GCResult",
-    "GCSession",
-    "GCStrategy",
-    "GCTriggerReason",
-    "Goal",
-    "HistoryEntry",
-    "Hit",
-    "Hot",
-    "ImportanceScorer",
-    "Inconsistency",
-    "InstructionBudget",
-    "InstructionSource",
-    "Item",
-    "ItemKind",
-    "Lease",
-    "Level",
-    "Major",
-    "MemoryBackend",
-    "NoGC",
-    "ORG",
-    "ObjectiveChange",
-    "Plan",
-    "PluginError",
-    "Plugins",
-    "Refusal",
-    "RegisterStrategy",
-    "Request",
-    "SessionReader",
-    "Spend",
-    "StateExtractor",
-    "Steps",
-    "SummarizationValidator",
-    "Summarizer",
-    "SummaryOutcome",
-    "SummaryRequest",
-    "TEAM",
-    "TokenCounter",
-    "Trigger",
-    "Turn",
-    "USER",
-    "Unit",
-    "Usage",
-    "WorkingFile",
-    "Young",
-    "compact",
-    "hookimpl",
-    "load_config",
-    "search_sessions",
-]
+_ROOMS = {
+    "gc_core.cache.account": ("CacheReport",),
+    "gc_core.errors": (
+        "ConfigError",
+        "ContextOverflowError",
+        "GCError",
+        "PluginError",
+    ),
+    "gc_core.plugins.contract": (
+        "ContextMiddleware",
+        "MemoryBackend",
+    ),
+    "gc_core.plugins.hookspecs": ("hookimpl",),
+    "gc_core.plugins.manager": ("Plugins",),
+    "gc_core.plugins.nogc": ("NoGC",),
+    "gc_core.providers.contract": ("TokenCounter",),
+    "gc_core.relevance.contract": ("ImportanceScorer",),
+    "gc_core.relevance.profiles": ("CompressionProfile",),
+    "gc_core.session.async_session": ("AsyncGCSession",),
+    "gc_core.session.compact": ("compact",),
+    "gc_core.session.config_loading": ("load_config",),
+    "gc_core.session.history": ("HistoryEntry",),
+    "gc_core.session.reader": ("SessionReader",),
+    "gc_core.session.session": ("GCSession",),
+    "gc_core.session.subtasks.lease": ("Lease",),
+    "gc_core.storage.checkpoints": ("Checkpoint",),
+    "gc_core.storage.search": ("Hit",),
+    "gc_core.storage.search.sessions": ("search_sessions",),
+    "gc_core.task.contract": ("StateExtractor",),
+    "gc_core.task.values": ("Constraint",),
+    "gc_core.values.config": ("GCConfig",),
+    "gc_core.values.items": (
+        "Form",
+        "Item",
+        "ItemKind",
+        "Level",
+        "Turn",
+        "Unit",
+    ),
+    "gc_core.values.messages": (
+        "Request",
+        "Usage",
+    ),
+    "gc_core.values.policy": ("GCPolicy",),
+    "gc_core.values.protocols": (
+        "AsyncSummarizer",
+        "ContextView",
+        "GCStrategy",
+        "RegisterStrategy",
+        "SummarizationValidator",
+        "Summarizer",
+    ),
+    "gc_core.values.references": ("ByteRange",),
+    "gc_core.values.removals": ("GCRemovalItem",),
+    "gc_core.values.results": (
+        "ColdItem",
+        "GCResult",
+        "GCTriggerReason",
+        "Goal",
+        "Inconsistency",
+        "Refusal",
+    ),
+    "gc_core.values.sources": (
+        "InstructionSource",
+        "ORG",
+        "TEAM",
+        "USER",
+    ),
+    "gc_core.values.summary": (
+        "SummaryOutcome",
+        "SummaryRequest",
+    ),
+    "gc_core.values.triggers": (
+        "Hot",
+        "Major",
+        "ObjectiveChange",
+        "Spend",
+        "Steps",
+        "Trigger",
+        "Young",
+    ),
+    "gc_core.values.working_files": ("WorkingFile",),
+    "gc_core.window.budget": ("InstructionBudget",),
+    "gc_core.window.plan": ("Plan",),
+}
+"""The public names by the module that defines each; ``__init__.pyi`` says the same to type checkers."""
+
+_HOMES = {name: module for module, names in _ROOMS.items() for name in names}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - __init__.pyi has the list
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its room. Raises AttributeError for any other."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,26 +59,25 @@ def isolated() -> Iterator[Attempt]:
     This includes errors that derive from BaseException only, such as a panic in Rust. Only what ends a process, a
     generator or the surrounding task is raised again: that is up to their owners.
     """
-    import asyncio
-
     attempt = Attempt()
     try:
         yield attempt
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+        if _is_cancellation(error):
             raise
         attempt.error = error
 
 
-def _is_being_cancelled() -> bool:
-    """
-    Return whether the running task was cancelled from outside; otherwise a CancelledError comes
-    from the plugin itself.
-    """
+def _is_cancellation(error: BaseException) -> bool:
+    """True if the running task was cancelled from outside; otherwise a CancelledError comes from the plugin itself."""
+    if "asyncio" not in sys.modules:  # then there is no task either, and importing it takes 40 ms
+        return False
     import asyncio
 
+    if not isinstance(error, asyncio.CancelledError):
+        return False
     try:
         task = asyncio.current_task()
     except RuntimeError:  # there is no event loop

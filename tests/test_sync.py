@@ -234,6 +234,42 @@ def test_usage_calibrates_where_the_reply_comes_with_the_next_list():
         assert state_of(session).calibration.estimate(1_000) > 1_500
 
 
+# -- beside the conversation -------------------------------------------------------------------------------------------
+
+
+def test_a_list_beside_the_conversation_reads_as_the_window_and_is_not_taken_in():
+    session, held, request = collected_session()
+    with session:
+        position = (session.directory / "master.jsonl").stat().st_size
+        question = user("Summarise the conversation above.")
+        beside = session.beside([*held, question])
+        assert [*beside.messages] == [*request.messages, question]
+        assert (session.directory / "master.jsonl").stat().st_size == position
+        assert session.sync(copy.deepcopy(held)).messages == request.messages
+
+
+def test_a_title_of_the_first_message_is_asked_for_beside_the_conversation():
+    session, held, _ = collected_session()
+    with session:
+        title = [user(held[0]["content"] + " Answer with a title.")]
+        assert [*session.beside(title, system="You write titles.", tools=[]).messages] == title
+
+
+def test_a_list_beside_the_conversation_that_does_not_fit_is_none():
+    session, held, _ = collected_session()
+    with session:
+        assert session.beside([*held, user(lines(3_000))]) is None
+
+
+def test_a_refusal_for_length_is_answered_with_the_callers_own_objects():
+    session, held, request = collected_session()
+    with session:
+        refusal = Exception("This model's maximum context length is 4000 tokens. However, you requested 7000 tokens.")
+        again = session.recover(refusal)
+        assert again.tokens < request.tokens
+        assert again.messages[0] is held[0]
+
+
 # -- cache marks -------------------------------------------------------------------------------------------------------
 
 MARK = MappingProxyType({"cache_control": {"type": "ephemeral", "ttl": "1h"}})

@@ -249,7 +249,7 @@ class SessionCore:
     def syncing(self, given: CallersList) -> Steps[Request]:
         """The request for a list that the caller holds, after the collection that is due."""
         self.lists.take(given)
-        self.renderer.marks = given.marks
+        self.lists.current, self.renderer.marks = given, given.marks
         request = yield from self.sending()
         return self.lists.returned(request, given)
 
@@ -305,7 +305,8 @@ class SessionCore:
         yield from self.fitter.make_it_fit()
         if self.runtime.context is before:
             raise self.fitter.overflow()
-        return self._render()
+        request, current = self._render(), self.lists.current
+        return request if current is None else self.lists.returned(request, current)
 
     def compacting(self, target_percent: float) -> Steps[Request]:
         """Return the request, collected down to the target if it does not fit, whatever strategies declare."""

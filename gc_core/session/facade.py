@@ -52,6 +52,7 @@ from gc_core.window.view import WindowView
 if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
     from gc_core.learning.proposals import Proposal
+    from gc_core.values.messages import Request
 
 
 class SessionFacade:
@@ -204,6 +205,24 @@ class SessionFacade:
         Return whether this call crossed the threshold; the event is emitted at most once per model call.
         """
         return self._core.stream.follow(text, usage)
+
+    @synchronized
+    def beside(
+        self,
+        messages: Iterable[object],
+        *,
+        system: str | Iterable[object] | None = None,
+        tools: Iterable[object] | None = None,
+    ) -> Request | None:
+        """
+        Return the request for a list that is no turn of the conversation, such as a client's request for a title or for
+        a summary of it: the part that ``sync`` knows reads as in the window, the rest is as it came.
+
+        Nothing is taken in or collected. None if the list does not fit so: it may be sent as it is, or through
+        ``compact``. Raises MessageError for what is no message.
+        """
+        lists = self._core.lists
+        return lists.beside(lists.read(messages, system, tools, marks=False))
 
     @synchronized
     def report_usage(self, usage: object) -> None:

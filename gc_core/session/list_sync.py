@@ -13,6 +13,7 @@ import attrs
 
 from gc_core.cache.moved_marks import mark_moved
 from gc_core.errors import MessageError
+from gc_core.providers.token_counting import part_tokens
 from gc_core.session.inbox import Inbox
 from gc_core.session.masking import Masking
 from gc_core.session.request_head import RequestHead
@@ -24,6 +25,7 @@ from gc_core.values.messages import Payload, Request, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
 from gc_core.window.callers_list import digest_of_given, known_prefix
+from gc_core.window.context import Edits
 
 _PART = "base"
 """The part of the system text that is the caller's."""
@@ -36,6 +38,7 @@ class CallersList:
 
     Attributes:
         messages: Its messages, as it holds them.
+        copies: Each as plain JSON values, with its digest.
         digests: Of each, in its normal form.
         system: Its system text: blocks, or None where it passed none.
         tools: Its tool schemas, or None.
@@ -44,6 +47,7 @@ class CallersList:
     """
 
     messages: tuple[Any, ...]
+    copies: tuple[tuple[Payload, str], ...] = attrs.field(repr=False)
     digests: tuple[str, ...]
     system: tuple[Any, ...] | None = None
     tools: tuple[Any, ...] | None = None
@@ -76,6 +80,9 @@ class ListSync:
         head: Sets system text and tools.
         timeline: Goes back where a list departs from what is known.
 
+    Attributes:
+        current: The list of the last request; None in a session without lists.
+
     """
 
     def __init__(
@@ -86,6 +93,7 @@ class ListSync:
         self._inbox = inbox
         self._head = head
         self._timeline = timeline
+        self.current: CallersList | None = None
         self._origins: list[int] = []
         """Where in the caller's list each message of the last request is, -1 for nowhere."""
         self._rendered: dict[int, tuple[Payload, str]] = {}
@@ -99,10 +107,11 @@ class ListSync:
         """The list, with a digest of each message. Raises MessageError for what is no message."""
         listed = tuple(messages)
         pairs = itertools.zip_longest(listed, self._last[: len(listed)])
-        self._last = tuple([self._known_or_digested(message, last) for message, last in pairs])
+        copies = tuple([self._known_or_digested(message, last) for message, last in pairs])
         return CallersList(
             messages=listed,
-            digests=tuple([digest for _, digest in self._last]),
+            copies=copies,
+            digests=tuple([digest for _, digest in copies]),
             system=None if system is None else _blocks(system),
             tools=None if tools is None else tuple(tools),
             marks=marks,
@@ -119,12 +128,33 @@ class ListSync:
             self._head.system(SYSTEM.name, GCPolicy.LOCKED, "now", parts)
         if given.tools is not None:
             self._head.tools(self._runtime.format.declarations(given.tools), (), "now")
-        state = self._runtime.state
+        state, self._last = self._runtime.state, given.copies
         kept = known_prefix(state.given, given.digests)
         if kept < len(state.given):
             self._timeline.branch_off(kept)
         for message, digest in zip(given.messages[kept:], given.digests[kept:], strict=True):
             self._inbox.take(without_marks(self._masking.message(message)), None, digest)
+
+    def beside(self, given: CallersList) -> Request | None:
+        """
+        Return the request for a list that is no turn of the conversation, with the window's texts for the part of it
+        that is known. Nothing is taken in. None if it does not fit, or the window no longer separates that part.
+        """
+        state = self._runtime.state
+        kept, context = known_prefix(state.given, given.digests), state.context
+        if kept < len(state.given):
+            if not state.can_branch(kept):
+                return None
+            context = context.edited(Edits(dropped=state.came_after(state.given[kept].items)))
+        request, rest = context.render(), given.messages[kept:]
+        tokens = request.tokens + sum(map(self._tokens_of, rest))
+        tokens += sum(self._runtime.counter.count(_text_of(block)) for block in given.system or ())
+        if state.calibration.estimate(tokens) > self._runtime.config.usable:
+            return None
+        known = attrs.evolve(given, messages=given.messages[:kept], digests=given.digests[:kept])
+        messages = (*self._with_marks(self._own_objects(request.messages, known), known), *rest)
+        system, tools = given.system or request.system, request.tools if given.tools is None else given.tools
+        return attrs.evolve(request, messages=messages, system=system, tools=tools, tokens=tokens)
 
     def take_reply(self, payload: Payload) -> Taken:
         """Take in a reply that the caller's next list will have: item by item where the provider sends it so."""
@@ -150,6 +180,11 @@ class ListSync:
         )
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _tokens_of(self, message: object) -> int:
+        runtime = self._runtime
+        parts = runtime.format.read(runtime.format.normalise(self._masking.unmasked(message)))
+        return runtime.counter.per_message + sum(part_tokens(part, runtime.counter) for part in parts)
 
     def _known_or_digested(self, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
         """A copy of the message, and its digest; those of the last list where it has not changed since."""

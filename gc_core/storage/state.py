@@ -173,10 +173,14 @@ class SessionState:
         items = (item for message in self.context.messages for item in message.items)
         return kept >= self.compacted_at and not straddles(items, self.given[kept].items)
 
+    def came_after(self, number: int) -> frozenset[str]:
+        """Return the items of the window that arrived, or replace what arrived, after the item with this number."""
+        items = (item for message in self.context.messages for item in message.items)
+        return frozenset(item.id for item in items if came_after(item, number))
+
     def branch(self, record: Branched) -> None:
         """What came after a message of the caller's list leaves the window; what was collected before it stays so."""
-        number, context = record.cursor.items, self.context
-        gone = frozenset(item.id for message in context.messages for item in message.items if came_after(item, number))
+        context, gone = self.context, self.came_after(record.cursor.items)
         held = moved(context, self.blocks, gone)
         self.context = context.edited(Edits(dropped=gone))
         last = next(reversed(self.context.messages), None)

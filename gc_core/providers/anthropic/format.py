@@ -388,7 +388,8 @@ def _is_control(payload: Payload) -> bool:
     True for a system message without content that carries settings: Claude Code changes the effort with one
     (``output_config``).
     """
-    return payload.get("role") == "system" and not payload.get("content") and len(payload) > 2
+    settings = payload.keys() - {"role", "content"}
+    return payload.get("role") == "system" and not payload.get("content") and bool(settings)
 
 
 def _places(content: str | Sequence[object]) -> list[Place]:

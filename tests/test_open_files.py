@@ -92,6 +92,16 @@ def test_a_thousand_sessions_with_directories_may_be_open(tmp_path):
             assert session.recall("i1") == f"Request {number}."
 
 
+def test_a_session_that_another_thread_closes_frees_its_directory(tmp_path):
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(small(directory=tmp_path / "s")))
+    thread.start()
+    thread.join()
+    opened[0].append(user("From that thread."))
+    opened[0].close()
+    GCSession.open(tmp_path / "s").close()
+
+
 @pytest.fixture
 def rested(tmp_path, monkeypatch):
     """A session with a directory whose lock rests, because three others are used and one lock may stay open."""

@@ -151,6 +151,15 @@ def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
     )
 
 
+def window_of(model: str) -> int:
+    """Return the tokens of a model's window as the price list has it; 0 if it is unknown, or the list not installed."""
+    try:
+        _, info = _listed(model)
+    except (LookupError, ModuleNotFoundError):
+        return 0
+    return info.context_window or 0
+
+
 def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002
     """
     Return the prices of a model on a day (UTC; today by default), however a gateway spells it.

@@ -190,6 +190,8 @@ class Checkpoint:
         state.cleared = frozenset(self.cleared)
         state.objective = self.objective
         state.given, state.compacted_at = list(self.given), self.compacted_at
+        if state.given:
+            state.cite_nothing()
 
 
 Guard = Callable[[str, str], AbstractContextManager[Attempt]]

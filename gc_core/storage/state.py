@@ -117,7 +117,7 @@ class SessionState:
             counter=self.counter,
             classify=classify,
             tools=self.config.tool_policies(),
-            cites=self.cites and not self.given,
+            cites=self.cites,
             recalls=self.recalls,
         )
 
@@ -198,8 +198,15 @@ class SessionState:
     def _note_given(self, given: Given) -> None:
         place = len(self.given)
         self.given.append(given)
+        self.cite_nothing()
         self._branch_points[place] = BranchPoint(self.context.cursor, self.objective)
         self._branch_points.pop(place - REMEMBERED, None)
+
+    def cite_nothing(self) -> None:
+        """References name no bytes of the log from now on: a caller's own system text does not say where it is."""
+        if self.cites:
+            self.cites = False
+            self.context.cite_nothing()
 
     def closing(self) -> Arrival:
         """

@@ -44,7 +44,8 @@ class WriterLock:
 
         self._directory = directory
         self._files = files
-        self._lock: BaseFileLock = filelock.FileLock(directory / FILE_NAME, mode=0o600)
+        # Not for one thread only: a session may be closed in another thread than the one that opened it.
+        self._lock: BaseFileLock = filelock.FileLock(directory / FILE_NAME, mode=0o600, thread_local=False)
         self._mutex = threading.RLock()
         self._used = True
         self._seen: list[tuple[int, int, int] | None] | None = None

@@ -211,6 +211,10 @@ class Context:
         """Whether references name the bytes of the log: there is one that the model was told of."""
         return self._intake.cites
 
+    def cite_nothing(self) -> None:
+        """Name no bytes of the log in references from now on."""
+        self._intake = attrs.evolve(self._intake, cites=False)
+
     @property
     def recalls(self) -> bool:
         """Whether what leaves can be recalled: else references name no ids."""

@@ -1,0 +1,260 @@
+"""The provider APIs that the gateway speaks: which requests are generations, and where their parts are."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+Body = Mapping[str, Any]
+
+
+class Action(enum.Enum):
+    """What a request asks for."""
+
+    GENERATE = "generate"
+    COUNT = "count"
+    PASS = "pass"  # noqa: S105 - no password
+
+
+@attrs.frozen(kw_only=True)
+class Content:
+    """
+    What a generation request holds.
+
+    Attributes:
+        model: The model's name.
+        messages: The conversation.
+        system: System blocks, where the provider takes them apart from the messages.
+        tools: Tool schemas.
+        reply_tokens: Tokens reserved for the reply; 0 if the request names none.
+        is_aside: It asks for something beside the conversation: an answer in a given schema, or a compaction.
+        is_elsewhere: The provider holds the history, or part of it, so it cannot be collected here.
+
+    """
+
+    model: str = ""
+    messages: list[Any]
+    system: list[Any] | None = None
+    tools: list[Any] | None = None
+    reply_tokens: int = 0
+    is_aside: bool = False
+    is_elsewhere: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Dialect:
+    """
+    One provider API.
+
+    Attributes:
+        format: The session format of its messages.
+        upstream: The vendor's own base URL.
+        generates: Matches the path of a generation request; a group ``model`` is the model, where the path names it.
+        counts: Matches the path of a request that counts tokens.
+        is_its_own: True for the headers of this dialect's clients, for paths that several dialects have.
+        read: Reads the content of a request body; raises KeyError, TypeError or ValueError for another shape.
+        write: Returns the body with other messages and, where they changed, another system text.
+        error: Returns the body of an error in the dialect's shape, from status and text.
+        count: Returns the answer to a request that counts, from tokens.
+
+    """
+
+    format: str
+    upstream: str
+    generates: re.Pattern[str]
+    counts: re.Pattern[str] | None = None
+    is_its_own: Callable[[Mapping[str, str]], bool]
+    read: Callable[[Body, str], Content]
+    write: Callable[[Body, Iterable[Any], Iterable[Any] | None], dict[str, Any]]
+    error: Callable[[int, str], dict[str, Any]]
+    count: Callable[[int], dict[str, Any]]
+
+    def action(self, path: str) -> tuple[Action, str]:
+        """Return what a path asks for, and the model that it names, or ""."""
+        found = self.generates.fullmatch(path)
+        if found:
+            return Action.GENERATE, found.groupdict().get("model") or ""
+        found = self.counts.fullmatch(path) if self.counts is not None else None
+        return (Action.COUNT, found.groupdict().get("model") or "") if found else (Action.PASS, "")
+
+
+def _list(body: Body, field: str) -> list[Any]:
+    value = body[field]
+    if not isinstance(value, list):
+        raise TypeError(f"{field} = {type(value).__name__}: expected a list")
+    return value
+
+
+def _number(*values: object) -> int:
+    return next((value for value in values if isinstance(value, int) and value > 0), 0)
+
+
+def _blocks(system: object) -> list[Any] | None:
+    if isinstance(system, str):
+        return [{"type": "text", "text": system}] if system else None
+    return list(system) if isinstance(system, list) and system else None
+
+
+# -- Anthropic Messages ------------------------------------------------------------------------------------------------
+
+
+def _read_messages(body: Body, _model: str) -> Content:
+    output = body.get("output_config")
+    return Content(
+        model=str(body.get("model", "")),
+        messages=_list(body, "messages"),
+        system=_blocks(body.get("system")),
+        tools=body.get("tools"),
+        reply_tokens=_number(body.get("max_tokens")),
+        is_aside=isinstance(output, Mapping) and "format" in output,
+        is_elsewhere=isinstance(body.get("thread"), Mapping) and body["thread"].get("type") == "continue",
+    )
+
+
+def _write_messages(body: Body, messages: Iterable[Any], system: Iterable[Any] | None) -> dict[str, Any]:
+    changed = {} if system is None else {"system": list(system)}
+    return {**body, "messages": list(messages), **changed}
+
+
+def _anthropic_error(status: int, text: str) -> dict[str, Any]:
+    kinds = {400: "invalid_request_error", 401: "authentication_error", 413: "request_too_large"}
+    return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": text}}
+
+
+ANTHROPIC: Final = Dialect(
+    format="anthropic",
+    upstream="https://api.anthropic.com",
+    generates=re.compile(r"/v1/messages"),
+    counts=re.compile(r"/v1/messages/count_tokens"),
+    is_its_own=lambda headers: "anthropic-version" in headers or "x-api-key" in headers,
+    read=_read_messages,
+    write=_write_messages,
+    error=_anthropic_error,
+    count=lambda tokens: {"input_tokens": tokens},
+)
+
+# -- OpenAI ------------------------------------------------------------------------------------------------------------
+
+
+def _read_chat(body: Body, _model: str) -> Content:
+    return Content(
+        model=str(body.get("model", "")),
+        messages=_list(body, "messages"),
+        tools=body.get("tools"),
+        reply_tokens=_number(body.get("max_completion_tokens"), body.get("max_tokens")),
+    )
+
+
+def _write_chat(body: Body, messages: Iterable[Any], _system: Iterable[Any] | None) -> dict[str, Any]:
+    return {**body, "messages": list(messages)}
+
+
+def _read_responses(body: Body, _model: str) -> Content:
+    items = [{"role": "user", "content": body["input"]}] if isinstance(body["input"], str) else _list(body, "input")
+    last = items[-1] if items else {}
+    compacts = isinstance(last, Mapping) and last.get("type") == "compaction_trigger"
+    return Content(
+        model=str(body.get("model", "")),
+        messages=items,
+        system=_blocks(body.get("instructions")),
+        tools=body.get("tools"),
+        reply_tokens=_number(body.get("max_output_tokens")),
+        is_elsewhere=compacts or bool(body.get("previous_response_id")) or bool(body.get("conversation")),
+    )
+
+
+def _write_responses(body: Body, messages: Iterable[Any], system: Iterable[Any] | None) -> dict[str, Any]:
+    text = {} if system is None else {"instructions": "\n\n".join(block["text"] for block in system)}
+    return {**body, "input": list(messages), **text}
+
+
+def _openai_error(status: int, text: str) -> dict[str, Any]:
+    kind = "invalid_request_error" if status < 500 else "api_error"  # noqa: PLR2004 - the boundary of HTTP
+    return {"error": {"message": text, "type": kind, "param": None, "code": None}}
+
+
+CHAT: Final = Dialect(
+    format="openai",
+    upstream="https://api.openai.com",
+    generates=re.compile(r"(?:/v1)?/chat/completions"),
+    is_its_own=lambda headers: "authorization" in headers,
+    read=_read_chat,
+    write=_write_chat,
+    error=_openai_error,
+    count=lambda tokens: {"input_tokens": tokens},
+)
+RESPONSES: Final = Dialect(
+    format="responses",
+    upstream="https://api.openai.com",
+    generates=re.compile(r"(?:/v1)?/responses"),
+    counts=re.compile(r"(?:/v1)?/responses/input_tokens"),
+    is_its_own=lambda headers: "openai-beta" in headers or "thread-id" in headers,
+    read=_read_responses,
+    write=_write_responses,
+    error=_openai_error,
+    count=lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens},
+)
+
+# -- Gemini ------------------------------------------------------------------------------------------------------------
+
+_MODEL = r"/v1(?:beta|alpha)?/models/(?P<model>[^/:]+)"
+
+
+def _either(body: Body, *names: str) -> Any:
+    return next((body[name] for name in names if name in body), None)
+
+
+def _read_gemini(body: Body, model: str) -> Content:
+    body = body.get("generateContentRequest", body)
+    system = _either(body, "systemInstruction", "system_instruction")
+    settings = _either(body, "generationConfig", "generation_config") or {}
+    return Content(
+        model=model,
+        messages=_list(body, "contents"),
+        system=list(system.get("parts") or ()) if isinstance(system, Mapping) else _blocks(system),
+        tools=body.get("tools"),
+        reply_tokens=_number(_either(settings, "maxOutputTokens", "max_output_tokens")),
+        is_aside=_either(settings, "responseJsonSchema", "responseSchema", "response_schema") is not None,
+        is_elsewhere=bool(_either(body, "cachedContent", "cached_content")),
+    )
+
+
+def _write_gemini(body: Body, messages: Iterable[Any], system: Iterable[Any] | None) -> dict[str, Any]:
+    if "generateContentRequest" in body:
+        return {**body, "generateContentRequest": _write_gemini(body["generateContentRequest"], messages, system)}
+    name = "system_instruction" if "system_instruction" in body else "systemInstruction"
+    changed = {} if system is None else {name: {**(body.get(name) or {}), "parts": list(system)}}
+    return {**body, "contents": list(messages), **changed}
+
+
+def _gemini_error(status: int, text: str) -> dict[str, Any]:
+    kind = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 413: "INVALID_ARGUMENT"}.get(status, "INTERNAL")
+    return {"error": {"code": status, "message": text, "status": kind}}
+
+
+GEMINI: Final = Dialect(
+    format="gemini",
+    upstream="https://generativelanguage.googleapis.com",
+    generates=re.compile(_MODEL + r":(?:streamGenerateContent|generateContent)"),
+    counts=re.compile(_MODEL + r":countTokens"),
+    is_its_own=lambda headers: "x-goog-api-key" in headers,
+    read=_read_gemini,
+    write=_write_gemini,
+    error=_gemini_error,
+    count=lambda tokens: {"totalTokens": tokens},
+)
+
+DIALECTS: Final = {each.format: each for each in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}
+
+
+def dialect_of(path: str, headers: Mapping[str, str]) -> Dialect:
+    """Return the dialect of a request: by its path, else by the headers of its client (lower-case names)."""
+    for dialect in DIALECTS.values():
+        if dialect.action(path)[0] is not Action.PASS:
+            return dialect
+    own = (dialect for dialect in (GEMINI, ANTHROPIC, RESPONSES) if dialect.is_its_own(headers))
+    return next(own, GEMINI if path.startswith("/v1beta") else CHAT)

@@ -1,0 +1,253 @@
+"""The lanes of a gateway: one session for each conversation, in memory while it is used."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import structlog
+
+from gc_core import GCSession, Request, compact
+from gc_core.errors import LogError
+from gc_core.events import CollectionFinished, Event
+from gc_core.values.folders import private
+from gc_core.window.callers_list import digest_of_given
+from gc_gateway.dialects import Content
+from gc_gateway.lane_ids import LaneId
+from gc_gateway.settings import Settings
+
+_log = structlog.get_logger("gc_gateway")
+
+LOOSE_END: Final = 2
+"""Messages at the end of a known history that may differ in the next request of the same conversation."""
+
+MOST_SEARCHED: Final = 50
+"""Directories of a scope that are searched for a history without an id, the latest first."""
+
+_META = "lane.json"
+
+
+@attrs.define
+class Counts:
+    """What a lane has done: calls, collections, tokens that were given and tokens that were sent."""
+
+    calls: int = 0
+    collections: int = 0
+    given_tokens: int = 0
+    sent_tokens: int = 0
+    cache_read_tokens: int = 0
+
+
+@attrs.define(eq=False)
+class Lane:
+    """
+    One conversation.
+
+    Attributes:
+        key: The name of its directory.
+        id: Who sends it.
+        format: The session's format.
+        session: Its session.
+        lock: Held by the request that is inside.
+        used: When it was last used, in seconds of ``time.monotonic``.
+        counts: What it has done since the gateway started.
+        tools: Its conversation has tools.
+        model: The model of its last request.
+
+    """
+
+    key: str
+    id: LaneId
+    format: str
+    session: GCSession = attrs.field(repr=False)
+    lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
+    used: float = attrs.field(factory=time.monotonic)
+    counts: Counts = attrs.field(factory=Counts)
+    tools: bool = False
+    model: str = ""
+
+    def request(self, content: Content, window: int) -> Request:
+        """Return the request for a turn. Raises ContextOverflowError and other GCErrors."""
+        self._fit(content, window)
+        self.tools = self.tools or bool(content.tools)
+        return self.session.sync(content.messages, system=content.system, tools=content.tools)
+
+    def aside(self, content: Content, window: int) -> Request | None:
+        """Return the request for a list beside the conversation; None where it is to be sent as it came."""
+        self._fit(content, window)
+        beside = self.session.beside(content.messages, system=content.system, tools=content.tools)
+        if beside is not None:
+            return beside
+        messages = compact(
+            content.messages,
+            self.session.config.usable,
+            format=self.format,
+            system="\n\n".join(block.get("text", "") for block in content.system or ()),
+            tools=content.tools or (),
+            model=content.model or None,
+        )
+        return Request(format=self.format, messages=tuple(messages), system=tuple(content.system or ()))
+
+    def is_aside(self, content: Content) -> bool:
+        """True for a request that is no turn: one for an answer in a schema, or without the tools of the agent."""
+        return content.is_aside or (self.tools and not content.tools)
+
+    def _fit(self, content: Content, window: int) -> None:
+        reply = content.reply_tokens if content.reply_tokens <= window // 2 else window // 5
+        usable = max(1, window - reply)
+        if content.model != self.model or self.session.config.context_limit != usable:
+            self.session.switch(model=content.model or None, context_limit=usable)
+            self.model = content.model
+
+
+class Lanes:
+    """
+    All lanes: found by id or by history, opened from their directories, and closed when they are idle.
+
+    Safe to call from threads.
+    """
+
+    def __init__(self, settings: Settings, listener: Any = None) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._open: OrderedDict[str, Lane] = OrderedDict()
+        self._ends: dict[tuple[str, str], str] = {}
+        self._searched: set[str] = set()
+        self._mutex = threading.Lock()
+
+    @contextlib.contextmanager
+    def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
+        """Hold the lane of a request; other requests of the lane wait."""
+        ends = () if lane_id.name else ends_of(content.messages)
+        with self._mutex:
+            lane = self._found(lane_id, format_name, content, ends)
+            self._open.move_to_end(lane.key)
+        with lane.lock:
+            lane.used = time.monotonic()
+            yield lane
+            if ends:
+                self._remember(lane, ends[-1 - LOOSE_END :])
+
+    def close_idle(self, now: float | None = None) -> int:
+        """Close the lanes that were idle for too long, and the least used of too many; return their number."""
+        moment = time.monotonic() if now is None else now
+        with self._mutex:
+            over = len(self._open) - self._settings.open_lanes
+            idle = [
+                lane
+                for place, lane in enumerate(self._open.values())
+                if place < over or moment - lane.used > self._settings.idle_seconds
+            ]
+            closed = [lane for lane in idle if lane.lock.acquire(blocking=False)]
+            for lane in closed:
+                del self._open[lane.key]
+                lane.session.close()
+                lane.lock.release()
+        return len(closed)
+
+    def close(self) -> None:
+        """Close all lanes."""
+        with self._mutex:
+            for lane in self._open.values():
+                with lane.lock:
+                    lane.session.close()
+            self._open.clear()
+
+    @property
+    def open(self) -> tuple[Lane, ...]:
+        """The lanes in memory, the latest last."""
+        with self._mutex:
+            return tuple(self._open.values())
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _found(self, lane_id: LaneId, format_name: str, content: Content, ends: Sequence[str]) -> Lane:
+        if lane_id.name:
+            key = lane_id.folder
+        else:
+            key = self._by_history(lane_id, ends) or f"{lane_id.scope}-{uuid.uuid4().hex[:24]}"
+        return self._open.get(key) or self._opened(key, lane_id, format_name, content)
+
+    def _opened(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
+        directory = private(self._settings.directory) / key
+        session = None
+        if (directory / "master.jsonl").exists():
+            try:
+                session = GCSession.open(directory, self._settings.config)
+            except LogError as error:
+                _log.warning("lane cannot be opened", lane=key, error=str(error)[:500])
+                directory = directory.with_name(f"{key}-{uuid.uuid4().hex[:8]}")
+        if session is None:
+            session = GCSession(
+                self._settings.config, format=format_name, model=content.model or None, directory=directory
+            )
+            meta = {"client": lane_id.client, "format": format_name, "name": lane_id.name, "parent": lane_id.parent}
+            (directory / _META).write_text(json.dumps(meta))
+        lane = Lane(key=key, id=lane_id, format=format_name, session=session)
+        session.listen(lambda event: self._heard(lane, event))
+        self._open[key] = lane
+        return lane
+
+    def _heard(self, lane: Lane, event: Event) -> None:
+        if isinstance(event, CollectionFinished):
+            lane.counts.collections += 1
+        if self._listener is not None:
+            self._listener(lane, event)
+
+    def _by_history(self, lane_id: LaneId, ends: Sequence[str]) -> str:
+        """Return the key of the lane whose history this one continues, but for its last messages; "" for none."""
+        wanted = [(lane_id.scope, end) for end in reversed(ends)]
+        return self._known(wanted) or self._on_disk(lane_id.scope, wanted)
+
+    def _known(self, wanted: Sequence[tuple[str, str]]) -> str:
+        return next((self._ends[end] for end in wanted if end in self._ends), "")
+
+    def _on_disk(self, scope: str, wanted: Sequence[tuple[str, str]]) -> str:
+        """Search the directories of the scope, which an earlier process may have left."""
+        if scope in self._searched:
+            return ""
+        self._searched.add(scope)
+        found = self._settings.directory.glob(f"{scope}-*/{_META}")
+        latest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_SEARCHED]
+        for path in reversed(latest):
+            self._ends.update(
+                dict.fromkeys(((scope, end) for end in _read_meta(path).get("ends", ())), path.parent.name)
+            )
+        return self._known(wanted)
+
+    def _remember(self, lane: Lane, ends: Sequence[str]) -> None:
+        with self._mutex:
+            self._ends.update(dict.fromkeys(((lane.id.scope, end) for end in ends), lane.key))
+        path = self._settings.directory / lane.key / _META
+        path.write_text(json.dumps({**_read_meta(path), "ends": list(ends)}))
+
+
+def ends_of(messages: Sequence[Any]) -> tuple[str, ...]:
+    """
+    Return a digest of each head of a history that includes a user message, the shortest first: what a conversation
+    without an id is known by.
+    """
+    running, ends, asked = hashlib.blake2b(digest_size=16), [], False
+    for message in messages:
+        running.update(bytes.fromhex(digest_of_given(message)))
+        asked = asked or message.get("role") == "user"
+        if asked:
+            ends.append(running.hexdigest())
+    return tuple(ends)
+
+
+def _read_meta(path: Path) -> Mapping[str, Any]:
+    try:
+        meta = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return meta if isinstance(meta, Mapping) else {}

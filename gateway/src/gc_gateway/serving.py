@@ -1,0 +1,67 @@
+"""Runs a gateway: on a port until it is stopped, or in a thread beside a program."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+
+from gc_gateway.app import Gateway
+from gc_gateway.errors import GatewayError
+from gc_gateway.settings import Settings
+
+_START_SECONDS = 20.0
+
+
+def bound(settings: Settings) -> socket.socket:
+    """Return a listening socket. Raises GatewayError where the port is taken."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        raise GatewayError(f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}") from error
+    return listening
+
+
+def base_url(listening: socket.socket, settings: Settings) -> str:
+    """Return the base URL for clients, with the token in its path if there is one."""
+    host, port = listening.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}" + (f"/{settings.token}" if settings.token else "")
+
+
+def server(gateway: Gateway) -> uvicorn.Server:
+    """Return the server, without an access log of its own and without WebSockets."""
+    config = uvicorn.Config(
+        gateway.app(), log_config=None, access_log=False, ws="none", server_header=False, date_header=False,
+        timeout_graceful_shutdown=10, lifespan="on",
+    )  # fmt: skip
+    return uvicorn.Server(config)
+
+
+@contextlib.contextmanager
+def running(settings: Settings) -> Iterator[tuple[str, Gateway]]:
+    """Serve in a thread while the block runs; yields the base URL and the gateway."""
+    gateway, listening = Gateway(settings), bound(settings)
+    serving = server(gateway)
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, name="gc-gateway", daemon=True)
+    thread.start()
+    try:
+        waited = threading.Event()
+        for _ in range(int(_START_SECONDS * 100)):
+            if serving.started or not thread.is_alive():
+                break
+            waited.wait(0.01)
+        if not serving.started:
+            raise GatewayError("the gateway did not start")
+        yield base_url(listening, settings), gateway
+    finally:
+        serving.should_exit = True
+        thread.join(15)
+        listening.close()

@@ -1,0 +1,81 @@
+"""Requests to the provider: forwarded with the client's own headers, answered as they stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+import attrs
+import httpx2
+
+_HOP = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"}
+    | {"transfer-encoding", "upgrade", "host", "content-length"}
+)
+"""Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are made anew."""
+
+_OWN = frozenset({"x-gc-lane", "x-gc-token"})
+
+TIMEOUT = httpx2.Timeout(connect=30.0, read=600.0, write=60.0, pool=30.0)
+"""A reply may think for minutes before its first byte; Claude Code waits ten."""
+
+
+@attrs.frozen(kw_only=True)
+class Forwarded:
+    """
+    A request as it goes to the provider.
+
+    Attributes:
+        method: Its method.
+        url: Where it goes, with its query.
+        headers: Its headers, in their order.
+        body: Its body.
+
+    """
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = attrs.field(repr=False)
+    body: bytes = attrs.field(repr=False)
+
+    def with_body(self, body: bytes) -> Forwarded:
+        """Return it with another body, which is not compressed."""
+        headers = tuple((name, value) for name, value in self.headers if name.lower() != "content-encoding")
+        return attrs.evolve(self, body=body, headers=headers)
+
+
+def passed_on(headers: Mapping[str, str] | list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the headers without those of a connection, those that ``Connection`` names, and the gateway's own."""
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
+    named = {each.strip().lower() for name, value in pairs if name.lower() == "connection" for each in value.split(",")}
+    return tuple((name, value) for name, value in pairs if name.lower() not in _HOP | _OWN | named)
+
+
+class Upstream:
+    """The connections to the providers."""
+
+    def __init__(self) -> None:
+        # No proxy, no certificates, no credentials from the environment: what the client sent is all there is.
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+        self._client = httpx2.AsyncClient(timeout=TIMEOUT, limits=limits, trust_env=False, follow_redirects=False)
+
+    async def send(self, request: Forwarded) -> httpx2.Response:
+        """Send it; the response has its headers, and its body is still to be read. Raises httpx2.HTTPError."""
+        built = self._client.build_request(
+            request.method, request.url, headers=list(request.headers), content=request.body
+        )
+        if not any(name.lower() == "accept-encoding" for name, _ in request.headers):
+            built.headers.pop("accept-encoding", None)
+        return await self._client.send(built, stream=True)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+
+async def raw(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Yield the bytes of a response as they come, and close it."""
+    try:
+        async for chunk in response.aiter_raw():
+            yield chunk
+    finally:
+        await response.aclose()

@@ -1,0 +1,430 @@
+"""The gateway between the vendors' own clients and a provider on loopback that enforces its rules."""
+
+import contextlib
+import gzip
+import http.client
+import json
+from urllib.parse import urlsplit
+
+import anthropic
+import attrs
+import httpx2
+import openai
+import pytest
+from gc_gateway.serving import running
+from gc_gateway.settings import Settings
+from google import genai
+
+from gc_core import GCConfig, SessionReader
+from tests.support.standin import DONE, StandIn, tokens_of
+
+TASK = "Read the files big_1.txt to big_60.txt and say when all are read. Never write to any of them."
+WORDS = " ".join(f"word{number}" for number in range(400))
+SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+
+
+@pytest.fixture
+def provider():
+    with StandIn() as standin:
+        yield standin
+
+
+@pytest.fixture
+def settings(tmp_path, provider):
+    upstreams = dict.fromkeys(("anthropic", "openai", "responses", "gemini"), provider.url)
+    config = GCConfig(strategy="gc_budget")
+    return Settings(directory=tmp_path / "lanes", upstreams=upstreams, windows={"*": 24_000}, config=config)
+
+
+@pytest.fixture
+def gateway(settings):
+    with running(settings) as (url, gateway):
+        gateway.url = url
+        yield gateway
+
+
+def content_of(number):
+    return f"{number}: {WORDS}"
+
+
+# -- agents, each with its vendor's client -----------------------------------------------------------------------------
+
+
+def messages_agent(url, *, stream=False, headers=None, task=TASK, steps=80, held=None):
+    client = anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0, default_headers=headers or {})
+    tools = [{"name": "bash", "description": "Runs.", "input_schema": SCHEMA}]
+    held = [] if held is None else held
+    held.append({"role": "user", "content": task})
+    for number in range(1, steps):
+        asked = {
+            "model": "stand-in",
+            "max_tokens": 1_000,
+            "messages": held,
+            "tools": tools,
+            "system": "You read files.",
+        }
+        if stream:
+            with client.messages.stream(**asked) as events:
+                reply = events.get_final_message()
+        else:
+            reply = client.messages.create(**asked)
+        held.append({"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in reply.content]})
+        if reply.stop_reason != "tool_use":
+            return reply.content[0].text
+        answer = {"type": "tool_result", "tool_use_id": reply.content[0].id, "content": content_of(number)}
+        held.append({"role": "user", "content": [answer]})
+    raise AssertionError("it does not end")
+
+
+def chat_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
+    tools = [{"type": "function", "function": {"name": "bash", "parameters": SCHEMA}}]
+    held = [{"role": "system", "content": "You read files."}, {"role": "user", "content": task}]
+    for number in range(1, steps):
+        asked = {"model": "stand-in", "messages": held, "tools": tools}
+        if stream:
+            with client.chat.completions.stream(**asked) as events:
+                message = events.get_final_completion().choices[0].message
+        else:
+            message = client.chat.completions.create(**asked).choices[0].message
+        held.append(message.model_dump(exclude_none=True, exclude={"parsed"}))
+        if not message.tool_calls:
+            return message.content
+        for call in held[-1]["tool_calls"]:
+            call["function"].pop("parsed_arguments", None)
+        held.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": content_of(number)})
+    raise AssertionError("it does not end")
+
+
+def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
+    tools = [{"type": "function", "name": "bash", "parameters": SCHEMA, "strict": False}]
+    held = [{"role": "user", "content": task}]
+    for number in range(1, steps):
+        asked = {"model": "stand-in", "input": held, "tools": tools, "instructions": "You read files.", "store": False}
+        if stream:
+            with client.responses.stream(**asked) as events:
+                reply = events.get_final_response()
+        else:
+            reply = client.responses.create(**asked)
+        held += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in reply.output]
+        calls = [item for item in reply.output if item.type == "function_call"]
+        if not calls:
+            return reply.output_text
+        held.append({"type": "function_call_output", "call_id": calls[0].call_id, "output": content_of(number)})
+    raise AssertionError("it does not end")
+
+
+def gemini_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+    client = genai.Client(api_key="key-1", http_options={"base_url": url, "headers": headers or {}})
+    declared = {"name": "bash", "description": "Runs.", "parameters_json_schema": SCHEMA}
+    config = {"tools": [{"function_declarations": [declared]}], "system_instruction": "You read files."}
+    held = [{"role": "user", "parts": [{"text": task}]}]
+    for number in range(1, steps):
+        asked = {"model": "stand-in", "contents": held, "config": config}
+        if stream:
+            reply = [*client.models.generate_content_stream(**asked)][-1]
+        else:
+            reply = client.models.generate_content(**asked)
+        content = reply.candidates[0].content
+        held.append(content.model_dump(mode="json", exclude_none=True))
+        if not reply.function_calls:
+            return reply.text
+        answer = {"id": reply.function_calls[0].id, "name": "bash", "response": {"output": content_of(number)}}
+        held.append({"role": "user", "parts": [{"function_response": answer}]})
+    raise AssertionError("it does not end")
+
+
+AGENTS = {
+    "anthropic": messages_agent,
+    "openai": chat_agent,
+    "responses": responses_agent,
+    "gemini": gemini_agent,
+}
+
+
+@pytest.mark.parametrize("dialect", AGENTS)
+def test_without_the_gateway_the_task_fails_on_the_limit(provider, dialect):
+    with pytest.raises(Exception, match=r"too long|maximum context length|exceeds the maximum"):
+        AGENTS[dialect](provider.url)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("dialect", AGENTS)
+def test_with_the_gateway_the_task_ends_and_every_request_fits(provider, gateway, dialect, stream):
+    assert AGENTS[dialect](gateway.url, stream=stream) == DONE
+    assert len(provider.generations) == 61
+    assert provider.refusals == []
+    assert all(TASK in seen.raw.decode() for seen in provider.generations)
+    (lane,) = gateway.lanes.open
+    assert lane.counts.calls == 61
+    assert lane.counts.collections >= 1
+
+
+@pytest.mark.parametrize("dialect", AGENTS)
+def test_a_refusal_for_length_is_answered_by_a_deeper_collection(provider, settings, dialect):
+    """The gateway believes in a larger window than the provider has."""
+    settings = attrs.evolve(settings, windows={"*": 60_000})
+    with running(settings) as (url, _):
+        assert AGENTS[dialect](url) == DONE
+    assert len(provider.refusals) >= 1
+    assert len(provider.refusals) < 10
+
+
+@pytest.mark.parametrize("dialect", AGENTS)
+def test_what_needs_no_collection_leaves_byte_for_byte(provider, gateway, dialect):
+    sent = []
+    provider.calls = 3
+    AGENTS[dialect](gateway.url)
+    bodies = [seen.raw for seen in provider.generations]
+    assert len(bodies) == 4
+    with StandIn(calls=3) as direct:
+        AGENTS[dialect](direct.url)
+        sent = [seen.raw for seen in direct.generations]
+    assert bodies == sent
+
+
+def post(gateway, path, body, **headers):
+    given = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", **headers}
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx2.post(f"{gateway.url}{path}", content=content, headers=given, trust_env=False)
+
+
+HELLO = {"model": "stand-in", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello."}]}
+
+
+def texts_in(messages):
+    """The contents of all results."""
+    blocks = (block for message in messages for block in message["content"] if isinstance(block, dict))
+    return [block["content"] for block in blocks if block["type"] == "tool_result"]
+
+
+def read_on(url, steps):
+    """Let an agent make so many calls, and return the list that it holds when it makes the last one."""
+    held = []
+    with pytest.raises(AssertionError, match="does not end"):
+        messages_agent(url, steps=steps + 1, held=held)
+    return held[:-2]
+
+
+# -- lanes -------------------------------------------------------------------------------------------------------------
+
+
+def test_two_agents_of_one_session_have_lanes_of_their_own(provider, gateway):
+    provider.calls = 4
+    main = {"X-Claude-Code-Session-Id": "s1"}
+    messages_agent(gateway.url, headers=main)
+    provider.replies = 0
+    messages_agent(gateway.url, headers={**main, "x-claude-code-agent-id": "a1"}, task="Search.")
+    assert sorted(lane.id.name for lane in gateway.lanes.open) == ["claude-code:s1:", "claude-code:s1:a1"]
+    assert [lane.id.parent for lane in gateway.lanes.open] == ["", "claude-code:s1:"]
+
+
+def test_two_users_with_the_same_ids_never_share_a_lane(provider, gateway):
+    for key in ("key-1", "key-2"):
+        provider.key = key
+        assert post(gateway, "/v1/messages", HELLO, **{"x-api-key": key, "x-gc-lane": "same"}).status_code == 200
+    assert len(gateway.lanes.open) == 2
+
+
+def test_conversations_without_ids_are_told_apart_by_their_history(provider, gateway):
+    provider.calls = 0
+    for _ in range(2):
+        for name in ("Ada", "Bob"):
+            held = [{"role": "user", "content": f"I am {name}."}]
+            for question in ("Who am I?", "Again?", "And now?"):
+                post(gateway, "/v1/messages", {**HELLO, "messages": held})
+                held = [*held, {"role": "assistant", "content": DONE}, {"role": "user", "content": question}]
+    assert len(gateway.lanes.open) == 2
+
+
+def test_a_lane_goes_on_in_the_same_words_after_a_restart(provider, settings):
+    provider.calls = 1_000
+
+    with running(settings) as (url, _):
+        held = read_on(url, 40)
+    first = provider.generations[-1].body
+    with running(settings) as (url, gateway):
+        gateway.url = url
+        assert post(gateway, "/v1/messages", {**first, "messages": held}).status_code == 200
+        assert len(gateway.lanes.open) == 1
+    again = json.dumps(provider.generations[-1].body)
+    stubs = [text for text in texts_in(first["messages"]) if text.startswith("[gc:")]
+    assert stubs
+    assert all(json.dumps(text) in again for text in stubs)
+
+
+def test_an_idle_lane_leaves_memory_and_comes_back(provider, gateway):
+    provider.calls = 0
+    post(gateway, "/v1/messages", HELLO, **{"x-gc-lane": "a"})
+    assert gateway.lanes.close_idle(now=1e12) == 1
+    assert gateway.lanes.open == ()
+    held = [*HELLO["messages"], {"role": "assistant", "content": DONE}, {"role": "user", "content": "And?"}]
+    assert post(gateway, "/v1/messages", {**HELLO, "messages": held}, **{"x-gc-lane": "a"}).status_code == 200
+    (lane,) = gateway.lanes.open
+    with SessionReader(lane.session.directory) as reader:
+        assert reader.recall("i3") == "And?"
+
+
+# -- side requests -----------------------------------------------------------------------------------------------------
+
+
+def test_a_request_for_a_title_does_not_advance_the_lane(provider, gateway):
+    lane_header = {"X-Claude-Code-Session-Id": "s1"}
+    provider.calls = 40
+    messages_agent(gateway.url, headers=lane_header)
+    (lane,) = gateway.lanes.open
+    calls, size = lane.counts.calls, (lane.session.directory / "master.jsonl").stat().st_size
+    title = {
+        **HELLO,
+        "system": "Write a title.",
+        "messages": [{"role": "user", "content": f"<session>{TASK}</session>"}],
+    }
+    assert post(gateway, "/v1/messages", title, **lane_header).status_code == 200
+    assert provider.generations[-1].body == title
+    assert (lane.counts.calls, (lane.session.directory / "master.jsonl").stat().st_size) == (calls, size)
+
+
+# -- counting ----------------------------------------------------------------------------------------------------------
+
+
+def test_count_tokens_answers_what_would_really_be_sent(provider, gateway):
+    provider.calls = 1_000
+    held = read_on(gateway.url, 40)
+    sent = provider.generations[-1]
+    whole = {**sent.body, "messages": held}
+    counted = post(gateway, "/v1/messages/count_tokens", whole).json()["input_tokens"]
+    assert counted < tokens_of(whole)
+    assert counted <= 24_000
+
+
+def test_what_fits_is_counted_by_the_provider(gateway):
+    counted = post(gateway, "/v1/messages/count_tokens", HELLO)
+    assert counted.json()["input_tokens"] == tokens_of(HELLO)
+
+
+# -- what passes -------------------------------------------------------------------------------------------------------
+
+
+def test_other_paths_pass_through(provider, gateway):
+    answer = httpx2.get(f"{gateway.url}/v1/models?limit=5", headers={"x-api-key": "key-1"}, trust_env=False)
+    assert answer.json()["data"] == [{"id": "stand-in"}]
+    assert provider.seen[-1].path == "/v1/models?limit=5"
+    assert answer.headers["request-id"] == "req_1"
+
+
+def test_a_compressed_body_passes_as_it_came(provider, gateway):
+    body = gzip.compress(json.dumps(HELLO).encode())
+    assert post(gateway, "/v1/messages", body, **{"content-encoding": "gzip"}).status_code == 200
+    assert provider.seen[-1].raw == body
+
+
+def test_a_compressed_reply_passes_as_it_came(provider, gateway):
+    provider.encode = True
+    answer = post(gateway, "/v1/messages", HELLO, **{"accept-encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.json()["content"][0]["text"] == DONE
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"messages": 5}', b'{"messages": []}', b"\xff\xfe", b"null"])
+def test_a_body_that_is_not_understood_is_the_providers_business(provider, gateway, body):
+    answer = post(gateway, "/v1/messages", body)
+    assert answer.status_code == 400
+    assert provider.seen[-1].raw == body
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_errors_of_the_provider_pass_unchanged(provider, gateway, status):
+    provider.failures = [status]
+    answer = post(gateway, "/v1/messages", HELLO)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"] == "overloaded"
+
+
+def test_history_that_the_provider_keeps_is_left_alone(provider, gateway):
+    body = {"model": "m", "input": [{"role": "user", "content": "Hello."}], "previous_response_id": "resp_1"}
+    post(gateway, "/v1/responses", body, authorization="Bearer key-1")
+    assert provider.seen[-1].body == body
+    assert gateway.lanes.open == ()
+
+
+# -- security ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_websocket_is_answered_with_426(gateway):
+    headers = {"upgrade": "websocket", "connection": "Upgrade"}
+    assert httpx2.get(f"{gateway.url}/v1/responses", headers=headers, trust_env=False).status_code == 426
+
+
+def test_a_body_that_is_too_long_is_413_in_the_dialects_shape(provider, settings):
+    with running(attrs.evolve(settings, body_bytes=1_000)) as (url, gateway):
+        gateway.url = url
+        answer = post(gateway, "/v1/messages", b"x" * 1_001)
+        assert answer.status_code == 413
+        assert answer.json()["error"]["type"] == "request_too_large"
+        bomb = gzip.compress(b'{"messages": "' + b"x" * 100_000 + b'"}')
+        assert post(gateway, "/v1/messages", bomb, **{"content-encoding": "gzip"}).status_code == 413
+    assert provider.seen == []
+
+
+def test_a_token_is_asked_for_and_never_sent_on(provider, settings):
+    with running(attrs.evolve(settings, token="secret-token")) as (url, gateway):  # noqa: S106 - no real one
+        bare = url.removesuffix("/secret-token")
+        gateway.url = bare
+        assert post(gateway, "/v1/messages", HELLO).status_code == 401
+        assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "wrong"}).status_code == 401
+        assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "secret-token"}).status_code == 200
+        gateway.url = url
+        assert post(gateway, "/v1/messages", HELLO).status_code == 200
+    assert not any("secret-token" in json.dumps([seen.path, seen.headers]) for seen in provider.seen)
+
+
+def test_credentials_are_nowhere_in_the_files(provider, settings):
+    with running(settings) as (url, gateway):
+        gateway.url = url
+        post(gateway, "/v1/messages", HELLO)
+    assert len(provider.seen) == 1
+    files = [path for path in settings.directory.rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"key-1" in path.read_bytes() for path in files)
+    assert settings.directory.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/../../etc/passwd", "//evil.example/v1/messages", "/v1/..%2f..", "/http://evil.example/"]
+)
+def test_no_path_leads_to_another_host(provider, gateway, path):
+    connection = http.client.HTTPConnection(urlsplit(gateway.url).netloc)
+    with contextlib.closing(connection):
+        connection.putrequest("GET", path)
+        connection.endheaders()
+        assert connection.getresponse().status in {200, 400}
+    assert all(seen.headers["host"].startswith("127.0.0.1") for seen in provider.seen)
+
+
+# -- fail open ---------------------------------------------------------------------------------------------------------
+
+
+def test_if_gc_core_fails_the_original_request_is_sent(provider, gateway, monkeypatch):
+    def broken(*_):
+        raise ValueError("broken")
+
+    monkeypatch.setattr("gc_gateway.lanes.Lane.request", broken)
+    assert post(gateway, "/v1/messages", HELLO).status_code == 200
+    assert provider.seen[-1].raw == json.dumps(HELLO).encode()
+    metrics = httpx2.get(f"{gateway.url}/metrics", trust_env=False).text
+    assert "gc_gateway_passed_total{" in metrics
+
+
+def test_an_upstream_that_is_not_there_is_502_in_the_dialects_shape(settings):
+    upstreams = {"anthropic": "http://127.0.0.1:9"}
+    with running(attrs.evolve(settings, upstreams=upstreams)) as (url, gateway):
+        gateway.url = url
+        answer = post(gateway, "/v1/messages", HELLO)
+        assert answer.status_code == 502
+        assert answer.json()["type"] == "error"
+
+
+def test_health_is_answered(gateway):
+    assert httpx2.get(f"{gateway.url}/healthz", trust_env=False).text == "ok\n"
+    assert httpx2.get(f"{gateway.url}/readyz", trust_env=False).status_code == 200

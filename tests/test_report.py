@@ -13,6 +13,7 @@ import pytest
 from ctxgc.cli.app import app
 from ctxgc.evaluation.request_judge import Meter
 from ctxgc.evaluation.transcripts import read_transcript
+from ctxgc.report import page as page_module
 from ctxgc.report.page import page
 from ctxgc.report.reading import read
 from hypothesis import HealthCheck, Phase, given, settings
@@ -27,6 +28,7 @@ from gc_core.values.messages import Role
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.say import answer, call, lines, result, user
 
+OWN = [path for path in Path(page_module.__file__).parent.iterdir() if path.suffix in {".html", ".js", ".css"}]
 DEMO = Path(__file__).parents[1] / "examples" / "session.jsonl"
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 WINDOW = 16_000
@@ -344,3 +346,12 @@ def test_nothing_but_a_page_is_written_over(demo, tmp_path):
 def test_a_name_that_no_file_can_have_is_told():
     found = ctxgc("n" * 300)
     assert (found.exit_code, "File name too long" in found.output) == (1, True), found.output
+
+
+def test_no_icon_of_the_page_needs_a_font_of_emoji(report):
+    drawn = page(report).decode()
+    (data,) = re.findall(r'id="data">([^<]*)<', drawn)
+    icons = json.loads(zlib.decompress(base64.b64decode(data)))["indicators"]
+    written = "".join(path.read_text("utf-8") for path in OWN) + "".join(icons.values())
+    assert {letter for letter in written if ord(letter) > 0xFFFF or letter == "\ufe0f"} == set()
+    assert len(set(icons.values())) == 4

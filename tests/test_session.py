@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 
 import anthropic
@@ -1192,7 +1193,7 @@ def test_wherever_something_fails_the_session_is_as_before_and_goes_on(where, mo
         calls, expected = count_calls(where, patch)
     assert calls > 1
     raised = 0
-    for at in sorted({*range(1, min(calls, 8)), *range(8, calls + 1, max(1, calls // 12))}):
+    for at in sorted({*range(1, min(calls, 6)), *range(6, calls + 1, max(1, calls // 6))}):
         with monkeypatch.context() as patch, wired(where, Fuse(at), patch) as session:
             raised += play(session)
             assert window_of(session).recounted(state_of(session).intake()).budget.total == session.budget.total
@@ -1302,3 +1303,22 @@ def test_thinking_that_a_collection_strips_counts_when_it_weighs_what_users_said
         assert session.collect_now(target_percent=0).changed
         assert not session.collect_now(target_percent=0).changed
         assert said not in {item.id for item in session.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "reported"), [("openai", 0), ("anthropic", 0), ("anthropic", 333), ("anthropic", -30)]
+)
+def test_the_numbers_of_the_second_line_of_explain_add_up_to_the_first(name, reported):
+    with GCSession(GCConfig(strategy="gc_truncate", context_limit=8_000, output_reservation=0), format=name) as session:
+        session.system(base="You fix bugs.", rules="Be brief. " * 20)
+        session.append(user("Do it."))
+        for turn in range(8):
+            request = session.pre_send()
+            usage = {"input_tokens": request.tokens + reported, "output_tokens": 300}
+            session.post_turn(answer(f"Answer {turn} " + "word " * 300), usage=usage if reported else None)
+            session.append(user(f"Question {turn}?"))
+            first, second = session.explain().replace(",", "").splitlines()[:2]
+            numbers = [int(found) for found in re.findall(r"[+-]?\d+", second)]
+            assert int(first.partition(" ")[0]) == sum(numbers)
+            assert min(numbers[:4]) >= 0
+        assert ("correction" in second) is (name == "anthropic")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gc_core.collector.scheduler import Moment
 from gc_core.session.core import SessionCore
 from gc_core.values.results import GCTriggerReason
+from gc_core.window.budget import InstructionBudget
 
 
 def explain(core: SessionCore) -> str:
@@ -27,7 +28,7 @@ def _usage_lines(core: SessionCore) -> list[str]:
     how = f"{'counted exactly' if counter.exact else 'estimated'} by {counter.name}"
     lines = [
         f"{moment.estimated:,} of {usable:,} tokens ({scheduler.usage(moment):.1f} %), {how}",
-        f"locked {budget.locked:,}, preservable {budget.preservable:,}, eligible {budget.eligible:,}",
+        _parts(budget, moment),
         _next_step(core, moment),
     ]
     profile = core.archive.profile
@@ -38,6 +39,19 @@ def _usage_lines(core: SessionCore) -> list[str]:
         own, told = counted
         lines.append(f"{outside.name} counted {told:,} tokens where own counts said {own:,}")
     return lines
+
+
+def _parts(budget: InstructionBudget, moment: Moment) -> str:
+    """What the tokens of the first line are, which add up to them."""
+    parts = {
+        "locked": budget.locked,
+        "preservable": budget.preservable,
+        "collectable": budget.eligible,
+        "framing": budget.overhead,
+    }
+    words = [f"{name} {tokens:,}" for name, tokens in parts.items()]
+    correction = moment.estimated - moment.tokens
+    return ", ".join(words) + (f", correction {correction:+,}" if correction else "")
 
 
 def _last_lines(core: SessionCore) -> list[str]:

@@ -176,7 +176,7 @@ async function start() {
   }
 
   function leaf({ item, stay }, whole) {
-    const marks = `${stay.pinned ? " 📌" : ""}${stay.form === "stub" ? " (stub)" : ""}`;
+    const marks = `${stay.pinned ? " (pinned)" : ""}${stay.form === "stub" ? " (stub)" : ""}`;
     return rowNode("button", stay.policy, `${title(item)}${marks}`, stay.tokens, whole, { type: "button", dataset: { item: item.id } });
   }
 

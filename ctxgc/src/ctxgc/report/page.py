@@ -25,6 +25,9 @@ _POLICY = (
     "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
+_LOCKED = "●"
+"""Beside ◑ ◐ ○, which every font for text has. The lock that a terminal shows needs a font of emoji."""
+
 
 @attrs.frozen(kw_only=True)
 class _Tile:
@@ -86,7 +89,7 @@ def _island(report: Report) -> str:
     """Return the report as the page's scripts read it: no letter of it can mean anything to HTML."""
     values = {
         "report": cattrs.unstructure(report),
-        "indicators": {policy.value: policy.indicator for policy in GCPolicy},
+        "indicators": {policy.value: _LOCKED if policy is GCPolicy.LOCKED else policy.indicator for policy in GCPolicy},
     }
     # Escaped to ASCII: lone surrogates, which have no UTF-8 form, come through as they are.
     packed = zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"))

@@ -1,8 +1,14 @@
 """What holds for a run of all tests."""
 
 import gc
+import os
 
 import pytest
+
+from tests.support.corpus import skipped_for
+
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+"""The processes that tests start keep what they compiled: there are a hundred of them."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -17,3 +23,11 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple):
+        report.longrepr = skipped_for(report.longrepr)
+    return report

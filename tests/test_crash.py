@@ -73,7 +73,7 @@ def writers():
 
 
 def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(writers, tmp_path):
-    survive(writers, tmp_path, rounds=12, seed=1)
+    survive(writers, tmp_path, rounds=6, seed=1)
 
 
 @pytest.mark.slow

@@ -14,26 +14,11 @@ from tests.fuzz.telling import as_code
 from tests.fuzz.validity import complaints
 
 SEEDS = (
-    *range(1, 101),
-    *(
-        501259,
-        901572,
-        902845,
-        904125,
-        904317,
-        904965,
-        905466,
-        2000712,
-        2003600,
-        2011647,
-        2019718,
-        3005273,
-        3018262,
-        4008074,
-        4015278,
-    ),
+    *range(1, 51),
+    *(501259, 901572, 902845, 904125, 904317, 904965, 905466, 2000712, 2003600, 2011647, 2019718, 3005273),
+    *(3018262, 4008074, 4015278),
 )
-"""A hundred, and those that showed a breach once."""
+"""Fifty, and those that showed a breach once."""
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,11 @@
 """What the agent is about, judged by labels of somebody who has not seen the code; with floors."""
 
+import contextlib
 import functools
 import json
 from pathlib import Path
+
+import pytest
 
 from gc_core import GCConfig, GCSession
 from tests.support.corpus import corpus_dir, require_corpus
@@ -14,16 +17,30 @@ MADE = [row for row in ROWS if "messages" in row]
 RECORDED = [row for row in ROWS if "session" in row]
 
 
-@functools.lru_cache(maxsize=4)
+@functools.cache
 def recorded(name):
     """The lines of a file, the system texts at its head too: labels count them."""
     return [json.loads(line) for line in (corpus_dir() / name).read_text("utf-8").splitlines()]
 
 
-def heard(messages):
-    with GCSession(GCConfig(strategy="none", auto_trigger=False)) as session:
-        session.extend(message for message in messages if message["role"] != "system")
+@pytest.fixture(scope="module")
+def heard():
+    """
+    The objective after so many messages of a history. The sessions go on where they were, as a host's do: the rows of
+    one history stand in its order.
+    """
+    sessions = {}
+
+    def hear(name, messages):
+        if name not in sessions or sessions[name][1] > len(messages):
+            sessions[name] = (closing.enter_context(GCSession(GCConfig(strategy="none", auto_trigger=False))), 0)
+        session, known = sessions[name]
+        session.extend(message for message in messages[known:] if message["role"] != "system")
+        sessions[name] = (session, len(messages))
         return session.objective
+
+    with contextlib.ExitStack() as closing:
+        yield hear
 
 
 def words(text):
@@ -36,10 +53,10 @@ def begins(message):
     return words(text)[:60]
 
 
-def judged(row):
+def judged(row, heard):
     """Whether all that belongs to it is in it, whether nothing else is, and whether it ends with what counts now."""
     messages = recorded(row["session"])[: row["upto"]] if "session" in row else row["messages"]
-    said = heard(messages)
+    said = heard(row.get("session", id(row)), messages)
     text = words(said)
     wanted = [begins(messages[place]) for place in row["objective"]]
     never = [begins(messages[place]) for place in row["never"]]
@@ -49,25 +66,25 @@ def judged(row):
     return all(one in text for one in wanted), not wrong, begins(messages[row["current"]]) in text
 
 
-def shares(rows):
+def shares(rows, heard):
     """
     Percent of the rows in which all three hold. The code was fitted to the first, third, ... row of each list; the
     others are unseen.
     """
-    found = [judged(row) for row in rows[1::2]]
+    found = [judged(row, heard) for row in sorted(rows[1::2], key=lambda row: row.get("upto", 0))]
     return tuple(100 * sum(one) / len(found) for one in zip(*found, strict=True))
 
 
-def test_the_objective_of_made_sessions_in_fourteen_languages():
-    complete, clean, current = shares(MADE)
+def test_the_objective_of_made_sessions_in_fourteen_languages(heard):
+    complete, clean, current = shares(MADE, heard)
     assert complete >= 90
     assert clean >= 75
     assert current >= 90
 
 
-def test_the_objective_of_recorded_sessions():
+def test_the_objective_of_recorded_sessions(heard):
     require_corpus()
-    complete, clean, current = shares(RECORDED)
+    complete, clean, current = shares(RECORDED, heard)
     assert complete >= 92
     assert clean >= 55
     assert current >= 98

@@ -128,8 +128,15 @@ def test_a_second_collection_with_the_same_target_finds_nothing_more():
         assert not session.collect_now(target_percent=40.0).removals
 
 
-@pytest.mark.parametrize("pressure", [95, 0], ids=["threshold", "continuous"])
-@pytest.mark.parametrize("strategy", ["gc_rolling", "gc_hybrid"])
+@pytest.mark.parametrize(
+    ("strategy", "pressure"),
+    [
+        ("gc_rolling", 0),
+        ("gc_hybrid", 95),
+        pytest.param("gc_rolling", 95, marks=pytest.mark.slow),
+        pytest.param("gc_hybrid", 0, marks=pytest.mark.slow),
+    ],
+)
 def test_a_session_of_seventeen_windows_reaches_its_targets(strategy, pressure):
     require_corpus()
     (path,) = corpus_dir().glob("concat-entire-336605*.jsonl")

@@ -38,7 +38,7 @@ PRESSURES = pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "cont
 # Shrinking a whole session takes minutes; the failing seed is printed instead.
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 MODELS = {"openai": (None, "gpt-4o", "gpt-3.5-turbo"), "anthropic": (None, "claude-opus-4-5", "claude-3-7-sonnet")}
-made = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+made = settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,19 @@ def require_corpus() -> None:
     """Skip the test, saying so, where there is no corpus; fail it where ``GC_REQUIRE_CORPUS=1`` demands one."""
     if openai_sessions():
         return
-    missing = f"no recorded sessions in {corpus_dir()}; set GC_CORPUS"
     if os.environ.get("GC_REQUIRE_CORPUS") == "1":
-        pytest.fail(missing)
-    pytest.skip(missing)
+        pytest.fail(_missing())
+    pytest.skip(_missing())
+
+
+def skipped_for(place: tuple[str, int, str]) -> tuple[str, int, str]:
+    """
+    Where and why a test was skipped, said alike for all that lack the corpus, so that they are one line at the end of a
+    run: those that ask for it, and those that have a case for each of its sessions.
+    """
+    lacks = _missing() in place[2] or "got empty parameter set" in place[2]
+    return (__file__, 0, f"Skipped: {_missing()}") if lacks and not openai_sessions() else place
+
+
+def _missing() -> str:
+    return f"no recorded sessions in {corpus_dir()}; set GC_CORPUS"

@@ -49,7 +49,7 @@ def test_a_message_costs_as_much_in_a_long_session_as_in_a_short_one(kind, tmp_p
         session.append(user("Do the work."))
 
         def more(first):
-            for place in range(first, first + 80):
+            for place in range(first, first + 50):
                 session.pre_send()
                 if kind == "chat":
                     session.post_turn(answer(f"Answer {place % 7}: it is so."))
@@ -59,11 +59,11 @@ def test_a_message_costs_as_much_in_a_long_session_as_in_a_short_one(kind, tmp_p
                     session.append(result(f"c{place}", f"f{place % 7}.py: value_{place % 7}"))
 
         more(0)
-        early = calls_of(lambda: more(80))
-        for place in range(2, 5):
-            more(80 * place)
+        early = calls_of(lambda: more(50))
+        for place in range(2, 7):
+            more(50 * place)
         assert len(session.history()) > 3
-        assert calls_of(lambda: more(400)) <= early * 1.2
+        assert calls_of(lambda: more(350)) <= early * 1.2
 
 
 def test_how_old_units_are_takes_no_longer_behind_many_turns():

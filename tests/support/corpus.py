@@ -39,7 +39,7 @@ def skipped_for(place: tuple[str, int, str]) -> tuple[str, int, str]:
     run: those that ask for it, and those that have a case for each of its sessions.
     """
     lacks = _missing() in place[2] or "got empty parameter set" in place[2]
-    return (__file__, 0, f"Skipped: {_missing()}") if lacks and not openai_sessions() else place
+    return (__file__, 1, f"Skipped: {_missing()}") if lacks and not openai_sessions() else place
 
 
 def _missing() -> str:

@@ -146,11 +146,11 @@ REAL = [
 def test_a_real_session_is_the_same_when_it_is_opened_again(name, strategy, pressure, tmp_path):
     require_corpus()
     transcript = read_transcript(corpus_dir() / name)
-    messages = transcript.messages[:120]
+    messages = transcript.messages[:90]
     walk = Walk(transcript.format, messages, 7, models=MODELS[transcript.format], extras=0.15)
     with GCSession(config(strategy, 16_000, pressure), format=transcript.format, directory=tmp_path / "own") as session:
         session.tools(transcript.tools)
-        walk_twice(session, walk, tmp_path, every=40)
+        walk_twice(session, walk, tmp_path, every=30)
         assert state_of(session).done
 
 

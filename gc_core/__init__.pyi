@@ -12,11 +12,11 @@ from gc_core.relevance.profiles import CompressionProfile
 from gc_core.session.async_session import AsyncGCSession
 from gc_core.session.compact import compact
 from gc_core.session.config_loading import load_config
-from gc_core.session.history import HistoryEntry
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
 from gc_core.session.subtasks.lease import Lease
 from gc_core.storage.checkpoints import Checkpoint
+from gc_core.storage.history import HistoryEntry
 from gc_core.storage.search import Hit
 from gc_core.storage.search.sessions import search_sessions
 from gc_core.task.contract import StateExtractor

@@ -19,7 +19,6 @@ from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import CompressionProfile
 from gc_core.session.core import Asks, SessionCore
 from gc_core.session.explain import explain
-from gc_core.session.history import HistoryEntry
 from gc_core.session.opening import (
     Host,
     arranged,
@@ -35,6 +34,7 @@ from gc_core.session.window_meter import PendingWork
 from gc_core.storage.checkpoints import Checkpoint
 from gc_core.storage.contents import Passage
 from gc_core.storage.facts import FactChange, FactStore, Promotion
+from gc_core.storage.history import HistoryEntry
 from gc_core.storage.ledger import Opened
 from gc_core.storage.search import Filters, Hit
 from gc_core.storage.state import Settings

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import attrs
 
@@ -14,41 +14,16 @@ from gc_core.errors import LogError, SourceError
 from gc_core.session.runtime import Runtime
 from gc_core.storage import master_log as logs
 from gc_core.storage.contents import Passage, passages_of
-from gc_core.storage.ledger import Collected, Purged, Rewound, Undone
+from gc_core.storage.history import HistoryEntry, entries_of
 from gc_core.storage.master_log import LogRecord, text_of
+from gc_core.storage.rebuild import collected
 from gc_core.storage.search import Filters, Hit, SearchIndex
 from gc_core.storage.search.index_file import FILE_NAME
 from gc_core.storage.search.indexer import Indexer
 from gc_core.storage.search.record_texts import parts_of
-from gc_core.values.references import ByteRange
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
-
-
-@attrs.frozen(kw_only=True)
-class HistoryEntry:
-    """
-    A change of the window.
-
-    Attributes:
-        place: Its place in the ledger.
-        time: Seconds since 1970.
-        what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
-        text: The outcome, in words.
-        in_force: For a collection or restored item: it has not been undone.
-        record: The full record of a collection, with its final texts; None for others.
-        span: The telemetry span as ``trace-span`` in hex, if telemetry was active; otherwise "".
-
-    """
-
-    place: ByteRange
-    time: float
-    what: str
-    text: str
-    in_force: bool = False
-    record: Collected | None = attrs.field(default=None, repr=False)
-    span: str = ""
 
 
 class History:
@@ -94,12 +69,11 @@ class History:
             return index.search(query, **filters)
 
     def entries(self) -> tuple[HistoryEntry, ...]:
-        """Return what was done to the window, oldest first; reads the whole ledger."""
-        done = set(self._runtime.state.done)
+        """What was done to the window, oldest first; reads the whole ledger."""
+        store = self._runtime.store
         return tuple(
-            attrs.evolve(_entry(place, entry.time, entry.record, in_force=place in done), span=entry.span)
-            for place, entry in self._runtime.store.ledger.entries()
-            if isinstance(entry.record, (Collected, Undone, Rewound, Purged))
+            attrs.evolve(entry, record=collected(store.ledger, entry.place)) if entry.is_collection else entry
+            for entry in entries_of(store.ledger.journal, store.log.size)
         )
 
     def index_in_background(self) -> None:
@@ -144,20 +118,3 @@ class History:
         if not records:
             raise LogError(f"{self._runtime.store.log.journal.path}: bytes {start}-{end} hold no line")
         return [(key, record) for record in records for key in record.items if key]
-
-
-def _entry(place: ByteRange, time: float, record: Any, *, in_force: bool) -> HistoryEntry:
-    match record:
-        case Collected():
-            why = "" if record.reason is None else f"{record.reason.value}: "
-            what = "collected" if record.reason else "restored"
-            text = f"{why}{record.tokens_before:,} to {record.tokens_after:,} tokens"
-            return HistoryEntry(place=place, time=time, what=what, text=text, in_force=in_force, record=record)
-        case Undone():
-            what = "redone" if record.redone else "undone"
-            text = f"the collection at byte {record.place.start:,} of the ledger"
-            return HistoryEntry(place=place, time=time, what=what, text=text)
-        case Purged():
-            text = f"{record.occurrences} times, for {record.by}"
-            return HistoryEntry(place=place, time=time, what="purged", text=text)
-    return HistoryEntry(place=place, time=time, what="rewound", text=record.why)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NoReturn, Self, Unpack
 from gc_core.errors import LogError
 from gc_core.plugins.manager import Plugins
 from gc_core.session.facts import SessionFacts
-from gc_core.session.history import History, HistoryEntry
+from gc_core.session.history import History
 from gc_core.session.runtime import CallGate, Events, Runtime, synchronized
 from gc_core.storage.contents import Passage
 from gc_core.storage.facts import FactChange, FactStore, Promotion
+from gc_core.storage.history import HistoryEntry
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Recorder
 from gc_core.storage.search import Filters, Hit, index_file

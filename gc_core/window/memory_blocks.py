@@ -5,18 +5,21 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
 from gc_core.errors import SourceError
-from gc_core.providers.contract import TokenCounter
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import digest_of
 from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import check_of
 from gc_core.values.sources import TASK_STATE
-from gc_core.window.context import Context
+
+if TYPE_CHECKING:  # the ledger is read without a window
+    from gc_core.providers.contract import TokenCounter
+    from gc_core.window.context import Context
 
 _Key = tuple[str, str]
 

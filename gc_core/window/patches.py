@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from gc_core.errors import LogError
-from gc_core.providers.contract import Format
 from gc_core.relevance.name_scan import scan
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.messages import Message, Payload, Role
 from gc_core.values.names import NOTHING
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:  # the ledger is read without a window
+    from gc_core.providers.contract import Format
 
 ReadPayload = Callable[[ByteRange], Payload]
 """The payload of the line of the master log at a place."""

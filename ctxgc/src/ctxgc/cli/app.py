@@ -69,7 +69,7 @@ COMMANDS: Final = {
         "Search all that was ever said.",
     ),
     "history": _Command(
-        "session_commands",
+        "history_command",
         "history",
         "Tell what was done to the window.",
     ),

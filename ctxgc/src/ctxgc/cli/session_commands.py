@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 import typer
 
-from gc_core.errors import GCError, LogError, SourceError
+from ctxgc.cli.session_output import (
+    Json,
+    Readable,
+    check_directory,
+    own_directory,
+    plain,
+    told,
+    utc_time,
+    write,
+    write_json,
+)
+from gc_core.errors import LogError, SourceError
 from gc_core.learning.proposals import Proposal
 from gc_core.providers import PROVIDERS
-from gc_core.session.history import HistoryEntry
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
 from gc_core.storage.facts import FactStore
@@ -31,17 +39,8 @@ if TYPE_CHECKING:
 _SHOWN = 8
 """Ids that a line names."""
 
-_LONE = re.compile(r"[\ud800-\udfff]")
 
-Readable = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR",
-        help="A session's directory; or a log of OpenAI, Anthropic, Claude Code or gptme, which is only read.",
-    ),
-]
 Session = Annotated[Path, typer.Argument(metavar="DIR", help="A session's directory.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @attrs.frozen(kw_only=True)
@@ -59,29 +58,6 @@ class FoundDocument:
     hit: Hit
 
 
-@attrs.frozen(kw_only=True)
-class HistoryDocument:
-    """
-    What ``ctxgc history --json`` prints of each entry.
-
-    Attributes:
-        time: When, in ISO 8601.
-        what: ``collected``, ``restored``, ``undone``, ``redone`` or ``rewound``.
-        text: What came of it, in words.
-        in_force: Of a collection or restored item: it has not been undone.
-        start: Where the ledger holds it: offset of its first byte.
-        end: Offset after its last one.
-
-    """
-
-    time: str
-    what: str
-    text: str
-    in_force: bool
-    start: int
-    end: int
-
-
 # -- looking back ----------------------------------------------------------------------------------------------------
 
 
@@ -92,12 +68,12 @@ def recall(
     ],
 ) -> None:
     """Print the original text of items. Of a single one exactly the text, so that it can be piped."""
-    with _told(), _reader(session) as reader:
+    with told(), opened_reader(session) as reader:
         found = reader.originals(tuple(reference))
         if len(found) == 1:
-            _write(found[0][1])
+            write(found[0][1])
         else:
-            _write("\n\n".join(f"[{item}]\n{text}" for item, text in found) + "\n")
+            write("\n\n".join(f"[{item}]\n{text}" for item, text in found) + "\n")
 
 
 def search(
@@ -118,30 +94,15 @@ def search(
     import cattrs
 
     filters = Filters(tool=tool, role=role, first_turn=first_turn, last_turn=last_turn, entity=entity, limit=limit)
-    with _told():
+    with told():
         found = _search(session, query, filters)
     if as_json:
-        _write_json(cattrs.unstructure([FoundDocument(session=str(where), hit=hit) for where, hit in found]))
+        write_json(cattrs.unstructure([FoundDocument(session=str(where), hit=hit) for where, hit in found]))
         return
     for where, hit in found:
-        _write(_hit_line(hit, None if _is_one(session) else where) + "\n")
+        write(_hit_line(hit, None if _is_one(session) else where) + "\n")
     if not found:
         typer.echo("nothing found", err=True)
-
-
-def history(session: Readable, *, as_json: Json = False) -> None:
-    """Tell what was done to the window. Oldest first, with times; what was undone is marked so."""
-    import cattrs
-
-    with _told(), _reader(session) as reader:
-        entries = reader.history()
-    if as_json:
-        _write_json(cattrs.unstructure([*map(_document, entries)]))
-        return
-    for entry in entries:
-        _write(_history_line(entry) + "\n")
-    if not entries:
-        typer.echo("no changes recorded", err=True)
 
 
 def _known_format(name: str | None) -> str | None:
@@ -161,11 +122,11 @@ def export(
         bool, typer.Option("--whole", help="Every message of the log as it arrived, instead of the window.")
     ] = False,
 ) -> None:
-    """Print the request as it is. It is JSON: messages, and system and tools where there are some."""
-    with _told(), _reader(session) as reader:
+    """Print the request as it stands. It is JSON: messages, and system and tools where there are some."""
+    with told(), opened_reader(session) as reader:
         request = reader.whole() if whole else reader.window()
         _check_format(request, format)
-    _write_json(request.kwargs())
+    write_json(request.kwargs())
 
 
 # -- memory across sessions ------------------------------------------------------------------------------------------
@@ -184,14 +145,14 @@ def facts(
     import cattrs
 
     moment = None if at is None else at.replace(tzinfo=dt.UTC).timestamp()
-    with _told():
+    with told():
         _check_file(file)
         found = FactStore(file).find(words, subject=subject, relation=relation, at=moment)
     if as_json:
-        _write_json(cattrs.unstructure([*found]))
+        write_json(cattrs.unstructure([*found]))
         return
     for fact in found:
-        _write(_plain(f"{_time(fact.since)}  {fact.line.removeprefix('- ')}  {fact.session}") + "\n")
+        write(plain(f"{utc_time(fact.since)}  {fact.line.removeprefix('- ')}  {fact.session}") + "\n")
     if not found:
         typer.echo("no such fact", err=True)
 
@@ -205,8 +166,8 @@ def propose(
     ] = None,
 ) -> None:
     """Propose facts that users stated in a session. Nothing is written but what --accept names."""
-    with _told():
-        _check_directory(session)
+    with told():
+        check_directory(session)
         with GCSession.open_idle(session) as opened:
             store = FactStore(file)
             proposals = opened.propose(store)
@@ -214,10 +175,10 @@ def propose(
             if unknown:
                 raise SourceError(f"no proposal {unknown[0]}; there are {len(proposals)}")
             for number, each in enumerate(proposals, 1):
-                _write(_plain(_proposal_line(number, each)) + "\n")
+                write(plain(_proposal_line(number, each)) + "\n")
             done = opened.accept(store, [proposals[number - 1] for number in sorted(set(accept or ()))])
     for change in done:
-        _write(_plain(f"{change.op.value}: {change.fact.line.removeprefix('- ')}") + "\n")
+        write(plain(f"{change.op.value}: {change.fact.line.removeprefix('- ')}") + "\n")
     if not proposals:
         typer.echo("no user of this session stated a fact", err=True)
 
@@ -231,25 +192,25 @@ def undo(
     times: Annotated[int, typer.Option(help="Collections to undo, the last one first.", min=1)] = 1,
 ) -> None:
     """Undo the last collections. What came back is told, and stays until a session releases it."""
-    with _told():
-        _check_directory(session)
+    with told():
+        check_directory(session)
         with GCSession.open_idle(session) as opened:
             for done in range(times):
                 line = _undone(opened)
                 if line is None:
                     raise SourceError(f"nothing{' more' * bool(done)} to undo: {done} of {times} undone")
-                _write(line + "\n")
+                write(line + "\n")
 
 
 def release(session: Session) -> None:
     """Let what undo brought back be collected again: it stays pinned until then."""
-    with _told():
-        _check_directory(session)
+    with told():
+        check_directory(session)
         with GCSession.open_idle(session) as opened:
             pinned = sum(item.pinned for item in opened.items())
             opened.release()
             released = pinned - sum(item.pinned for item in opened.items())
-    _write(f"{_many(released, 'item')} may be collected again\n")
+    write(f"{_many(released, 'item')} may be collected again\n")
 
 
 # -- the files -------------------------------------------------------------------------------------------------------
@@ -259,14 +220,14 @@ def verify(session: Session) -> None:
     """Check that a session's files agree. Exits with 1 and a line for everything that does not."""
     from gc_core.storage.audit import verify as verified
 
-    with _told():
-        _check_directory(session)
+    with told():
+        check_directory(session)
         findings = verified(session)
     if findings:
         for finding in findings:
-            _write(_plain(str(finding)) + "\n")
+            write(plain(str(finding)) + "\n")
         raise typer.Exit(code=1)
-    _write("log, index, ledger, digests agree\n")
+    write("log, index, ledger, digests agree\n")
 
 
 def purge(
@@ -279,14 +240,14 @@ def purge(
     """Overwrite a secret in a session's files. This cannot be undone."""
     from gc_core.storage.purge import purge as purged
 
-    with _told():
-        _check_directory(session)
+    with told():
+        check_directory(session)
     if not yes:
         typer.confirm(f"Overwrite this text for ever in every file of {session}?", abort=True, err=True)
-    with _told():
+    with told():
         record = purged(session, match, by=by or _login())
     times = "once" if record.occurrences == 1 else f"{record.occurrences:,} times"
-    _write(
+    write(
         f"overwritten {times} in log and ledger of {session}, for {record.by}; checkpoints and index were removed\n"
         if record.occurrences
         else f"not found in {session}; checkpoints and index were removed\n"
@@ -302,37 +263,27 @@ def adopt(
     """Make a session of another program's log. All messages in order; their times are lost."""
     from ctxgc.adoption import adopt_transcript
 
-    with _told():
+    with told():
         transcript = _transcript(file)
         with adopt_transcript(transcript, session, model=model) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
-    _write(f"adopted {adopted} into {session}; their times are lost\n")
+    write(f"adopted {adopted} into {session}; their times are lost\n")
 
 
 # -- opening ---------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What goes wrong is one line on stderr, and exit code 1."""
-    try:
-        yield
-    except (GCError, PermissionError) as error:
-        typer.echo(f"error: {_plain(str(error))}", err=True)
-        raise typer.Exit(code=1) from error
-
-
-@contextmanager
-def _reader(path: Path) -> Iterator[SessionReader]:
+def opened_reader(path: Path) -> Iterator[SessionReader]:
     """The session in a directory, or a temporary one made of a foreign log."""
     import tempfile
 
     from ctxgc.adoption import adopt_transcript
 
     if not path.is_file():
-        _check_directory(path)
-    directory = _own_directory(path)
+        check_directory(path)
+    directory = own_directory(path)
     if directory is not None:
         with SessionReader(directory) as reader:
             yield reader
@@ -342,20 +293,6 @@ def _reader(path: Path) -> Iterator[SessionReader]:
         adopt_transcript(transcript, made).close()
         with SessionReader(Path(made)) as reader:
             yield reader
-
-
-def _own_directory(path: Path) -> Path | None:
-    """Return the directory of one of our own sessions, also where its log was named; None for a foreign log."""
-    if path.is_file():
-        return path.parent if path.name == FILE_NAME else None
-    return path
-
-
-def _check_directory(path: Path) -> None:
-    if not path.exists():
-        raise LogError(f"{path} does not exist; expected a session's directory")
-    if not path.is_dir():
-        raise LogError(f"{path} is a file, expected a session's directory; ctxgc adopt makes one of it")
 
 
 def _check_file(path: Path) -> None:
@@ -368,7 +305,7 @@ def _transcript(path: Path) -> Transcript:
 
     transcript = read_transcript(path)
     for warning in transcript.warnings:
-        typer.echo(f"warning: {_plain(str(warning))}", err=True)
+        typer.echo(f"warning: {plain(str(warning))}", err=True)
     return transcript
 
 
@@ -383,9 +320,9 @@ def _is_one(path: Path) -> bool:
 
 def _search(path: Path, query: str, filters: Filters) -> tuple[tuple[Path, Hit], ...]:
     if _is_one(path):
-        with _reader(path) as reader:
+        with opened_reader(path) as reader:
             return tuple((path, hit) for hit in reader.search(query, **filters))
-    _check_directory(path)
+    check_directory(path)
     if not any(next(path.glob("*/" * depth + FILE_NAME), None) for depth in range(DEPTH + 1)):
         raise LogError(f"{path} holds no session: there is no {FILE_NAME}, also not {DEPTH} levels below")
     return search_sessions(path, query, **filters)
@@ -407,7 +344,7 @@ def _undone(session: GCSession) -> str | None:
         if total > usable
         else ""
     )
-    return f"undone: {entry.what} {_time(entry.time)}  {entry.text}; {back}; {total:,} tokens now{over}"
+    return f"undone: {entry.what} {utc_time(entry.time)}  {entry.text}; {back}; {total:,} tokens now{over}"
 
 
 def _login() -> str:
@@ -425,12 +362,7 @@ def _login() -> str:
 def _hit_line(hit: Hit, where: Path | None) -> str:
     what = f"{hit.tool} {hit.kind}" if hit.tool else hit.kind
     cells = [] if where is None else [str(where)]
-    return _plain("  ".join([*cells, hit.item, f"turn {hit.turn}", what, hit.preview]))
-
-
-def _history_line(entry: HistoryEntry) -> str:
-    undone = entry.record is not None and not entry.in_force
-    return _plain(f"{_time(entry.time)}  {entry.what}  {entry.text}{'  (undone)' * undone}")
+    return plain("  ".join([*cells, hit.item, f"turn {hit.turn}", what, hit.preview]))
 
 
 def _proposal_line(number: int, proposal: Proposal) -> str:
@@ -438,36 +370,5 @@ def _proposal_line(number: int, proposal: Proposal) -> str:
     return f"{number}. {proposal.op.value}: {proposal.stated.text} [{proposal.stated.item}]; {proposal.reason}{old}"
 
 
-def _document(entry: HistoryEntry) -> HistoryDocument:
-    return HistoryDocument(
-        time=_time(entry.time),
-        what=entry.what,
-        text=entry.text,
-        in_force=entry.in_force,
-        start=entry.place.start,
-        end=entry.place.end,
-    )
-
-
 def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-def _time(seconds: float) -> str:
-    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC).isoformat(timespec="seconds")
-
-
-def _plain(text: str) -> str:
-    """On one line, without what would steer a terminal: texts come out of files."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split("\n")))
-
-
-def _write_json(value: Any) -> None:
-    """Letters as they are, unless one has no UTF-8 form: escaped, it is still the same JSON."""
-    text = json.dumps(value, ensure_ascii=False)
-    _write((json.dumps(value) if _LONE.search(text) else text) + "\n")
-
-
-def _write(text: str) -> None:
-    """Bytes, so that no console changes them; a lone surrogate is written as it is in the log."""
-    typer.echo(text.encode("utf-8", "surrogatepass"), nl=False)

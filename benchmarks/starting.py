@@ -1,4 +1,4 @@
-"""What it takes to begin: importing the library, the first request of a session, listing the commands."""
+"""What it takes to begin: importing the library, the first request of a session, two commands."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
+
+from gc_core import GCConfig, GCSession
 
 RUNS = 5
 """Of each; the least counts: what another process takes is no cost of ours. The first one writes the bytecode."""
@@ -17,23 +21,41 @@ session.append({"role": "user", "content": "Why does the login test fail?"})
 session.pre_send()
 """
 
-_MODULES = "import sys, gc_core; print(len(sys.modules))"
-
-_STARTS = (
-    ("Python alone", ("-c", "pass"), None),
-    ("import gc_core", ("-c", "import gc_core"), 0.12),
-    ("first request of a session", ("-c", _FIRST_REQUEST), 0.5),
-    ("ctxgc --help", ("-m", "ctxgc", "--help"), 0.25),
+_IMPORTS = (
+    ("import gc_core", "import gc_core", 250),
+    ("from gc_core import GCSession", "from gc_core import GCConfig, GCSession", None),
 )
-"""What is begun, how, and the seconds of processor that are wanted."""
+"""What is imported, how, and the modules that are wanted at most."""
 
 
 def main() -> None:
     """Print the seconds of processor of each start, Python's own included, and how many modules an import loads."""
-    for name, arguments, wanted in _STARTS:
-        seconds = min(_seconds(arguments) for _ in range(RUNS))
-        print(f"{name:<28} {seconds:.2f} s" + ("" if wanted is None else f"  (wanted {wanted} s)"))
-    print(f"{'modules after the import':<28} {int(_run(('-c', _MODULES))):,}  (wanted 250)")
+    with tempfile.TemporaryDirectory() as folder:
+        session = _recorded(Path(folder) / "session")
+        for name, arguments, wanted in (
+            ("Python alone", ("-c", "pass"), None),
+            ("import gc_core", ("-c", "import gc_core"), 0.12),
+            ("from gc_core import GCSession", ("-c", "from gc_core import GCConfig, GCSession"), None),
+            ("first request of a session", ("-c", _FIRST_REQUEST), 0.5),
+            ("ctxgc --help", ("-m", "ctxgc", "--help"), 0.25),
+            ("ctxgc history", ("-m", "ctxgc", "history", str(session)), 0.25),
+        ):
+            seconds = min(_seconds(arguments) for _ in range(RUNS))
+            print(f"{name:<30} {seconds:.2f} s" + ("" if wanted is None else f"  (wanted {wanted} s)"))
+    for name, code, most in _IMPORTS:
+        loaded = int(_run(("-c", f"import sys\n{code}\nprint(len(sys.modules))")))
+        print(f"{name:<30} {loaded:,} modules" + ("" if most is None else f"  (wanted {most})"))
+
+
+def _recorded(directory: Path) -> Path:
+    """A session of fifty turns that was collected some times."""
+    config = GCConfig(strategy="gc_budget", context_limit=8_000, output_reservation=1_000)
+    with GCSession(config, directory=directory) as session:
+        for turn in range(50):
+            session.append({"role": "user", "content": f"Request {turn}: " + "why does the login test fail? " * 40})
+            session.pre_send()
+            session.post_turn({"role": "assistant", "content": f"Answer {turn}: " + "it waits for a mail. " * 40})
+    return directory
 
 
 def _seconds(arguments: tuple[str, ...]) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 from gc_core.plugins.checkpoint_backends import DATABASE, FOLDER, FileBackend, InMemoryBackend, SQLiteBackend
 from gc_core.plugins.contract import RegisterMemoryBackend
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.plugins.nogc import NoGC
+from gc_core.plugins.registry import ImportedLater
 from gc_core.relevance.contract import RegisterProfile, RegisterScorer
 from gc_core.task.contract import RegisterExtractor
 from gc_core.values.config import FILES, MEMORY, SQLITE
@@ -23,12 +25,14 @@ def gc_register_strategies(register: RegisterStrategy) -> None:
 @hookimpl
 def gc_register_summarizers(register: RegisterSummarizer) -> None:
     """Offer the extract, which needs no model, and the summarizers that ask one."""
-    from gc_core.summaries.extractive import ExtractiveSummarizer
-    from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
+    register("extractive", _later("gc_core.summaries.extractive", "ExtractiveSummarizer"))
+    register("llm", _later("gc_core.summaries.llm", "LLMSummarizer"))
+    register("llm_async", _later("gc_core.summaries.llm", "AsyncLLMSummarizer"))
 
-    register("extractive", ExtractiveSummarizer)
-    register("llm", LLMSummarizer)
-    register("llm_async", AsyncLLMSummarizer)
+
+def _later(module: str, name: str) -> type[Any]:
+    """A class whose module takes long and is seldom needed: the registry imports it when it is asked for."""
+    return cast("type[Any]", ImportedLater(module, name))
 
 
 @hookimpl

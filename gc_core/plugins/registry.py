@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ class _Offer:
 
     name: str
     plugin: str
-    cls: type[Any]
+    cls: type[Any] | ImportedLater
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +46,18 @@ class StrategyInfo:
     summary: str
     plugin: str
     options: tuple[StrategyOption, ...]
+
+
+@attrs.frozen
+class ImportedLater:
+    """A class of gc-core's own, by its module and name: imported when it is asked for."""
+
+    module: str
+    name: str
+
+    def __call__(self) -> type[Any]:
+        """The class."""
+        return getattr(importlib.import_module(self.module), self.name)  # type: ignore[no-any-return]  # see builtin
 
 
 class Registry:
@@ -87,7 +100,7 @@ class Registry:
     def find(self, name: str) -> type[Any] | None:
         """Return the class of a name, or None."""
         offer = self._offers.get(short(name))
-        return None if offer is None else offer.cls
+        return None if offer is None else _class(offer.cls)
 
     def meant(self, name: str) -> str:
         """
@@ -117,6 +130,10 @@ class Registry:
         return built
 
 
+def _class(offer: type[Any] | ImportedLater) -> type[Any]:
+    return offer() if isinstance(offer, ImportedLater) else offer
+
+
 def short(name: str) -> str:
     """Return the name without the prefix that distributions carries."""
     return name.removeprefix(_PREFIX)
@@ -133,9 +150,10 @@ def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str
 
 
 def _info(offer: _Offer) -> StrategyInfo:
-    lines = (offer.cls.__doc__ or "").strip().splitlines()
+    cls = _class(offer.cls)
+    lines = (cls.__doc__ or "").strip().splitlines()
     summary = lines[0] if lines else ""
-    return StrategyInfo(name=offer.name, summary=summary, plugin=offer.plugin, options=_options(offer.cls))
+    return StrategyInfo(name=offer.name, summary=summary, plugin=offer.plugin, options=_options(cls))
 
 
 def _options(cls: type[Any]) -> tuple[StrategyOption, ...]:

@@ -51,7 +51,6 @@ from gc_core.storage.recorder import Recorder
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
 from gc_core.storage.usage_ledger import CallWatch, LedgerAccount
-from gc_core.task.rendering import state_text
 from gc_core.values.config import OFF, GCConfig
 from gc_core.values.loggers import bound, logger
 from gc_core.values.messages import Request
@@ -455,6 +454,8 @@ class SessionCore:
             self.runtime.recorder.observe(Observed(raw=self.meter.raw_sent, reported=reported))
 
     def _begin_with(self, handed: Handed) -> None:
+        from gc_core.task.rendering import state_text
+
         runtime, opening = self.runtime, handed.opening
         self.head.private = handed.private
         for source in handed.sources:

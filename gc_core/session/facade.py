@@ -18,7 +18,6 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import CompressionProfile
 from gc_core.session.core import Asks, SessionCore
-from gc_core.session.explain import explain
 from gc_core.session.opening import (
     Host,
     arranged,
@@ -33,7 +32,6 @@ from gc_core.session.subtasks.lease import Lease
 from gc_core.session.window_meter import PendingWork
 from gc_core.storage.checkpoints import Checkpoint
 from gc_core.storage.contents import Passage
-from gc_core.storage.facts import FactChange, FactStore, Promotion
 from gc_core.storage.history import HistoryEntry
 from gc_core.storage.ledger import Opened
 from gc_core.storage.search import Filters, Hit
@@ -52,6 +50,7 @@ from gc_core.window.view import WindowView
 if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
     from gc_core.learning.proposals import Proposal
+    from gc_core.storage.facts import FactChange, FactStore, Promotion
     from gc_core.values.messages import Request
 
 
@@ -477,6 +476,8 @@ class SessionFacade:
     @synchronized
     def explain(self) -> str:
         """Describe usage, limits, what occupies the window, and what happens next."""
+        from gc_core.session.explain import explain
+
         return explain(self._core)
 
     @property

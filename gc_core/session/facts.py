@@ -10,7 +10,6 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.redaction import masked_name
 from gc_core.session.runtime import SEAM, Runtime
-from gc_core.storage.facts import FactChange, FactStore, Promotion
 from gc_core.storage.originals import RewoundRanges, items_of
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import Role
@@ -22,6 +21,7 @@ from gc_core.window.memory_blocks import Block
 if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
     from gc_core.learning.proposals import Proposal, Said
+    from gc_core.storage.facts import FactChange, FactStore, Promotion
 
 _FACTS, _KNOWN, _FACTS_LAYER = "facts", "known", 20
 

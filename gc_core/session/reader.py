@@ -15,7 +15,6 @@ from gc_core.session.facts import SessionFacts
 from gc_core.session.history import History
 from gc_core.session.runtime import CallGate, Events, Runtime, synchronized
 from gc_core.storage.contents import Passage
-from gc_core.storage.facts import FactChange, FactStore, Promotion
 from gc_core.storage.history import HistoryEntry
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Recorder
@@ -30,6 +29,7 @@ from gc_core.values.sources import CONVERSATION
 if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
     from gc_core.learning.proposals import Proposal
+    from gc_core.storage.facts import FactChange, FactStore, Promotion
 
 
 class SessionReader:

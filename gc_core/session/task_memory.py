@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -14,13 +14,15 @@ from gc_core.session.provider_state import ProviderState
 from gc_core.session.runtime import SEAM, Runtime
 from gc_core.session.task_reader import SAVED_BYTES, TaskReader
 from gc_core.session.window_meter import WindowMeter
-from gc_core.task.rendering import StateText, state_text
 from gc_core.values.items import ItemKind
 from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import Drop, Summarize
 from gc_core.values.results import GCResult
 from gc_core.values.sources import TASK_STATE
 from gc_core.window.memory_blocks import Block
+
+if TYPE_CHECKING:
+    from gc_core.task.rendering import StateText
 
 BLOCK: Final = "state"
 """Name of the memory block."""
@@ -146,6 +148,8 @@ class TaskMemory:
 
     def _give_state(self) -> None:
         """Let the state's new text wait for the end of the request."""
+        from gc_core.task.rendering import state_text
+
         room = self._state_tokens
         frame = self._runtime.counter.count(_block("").framed) + self._runtime.counter.per_message + SEAM
         told = state_text(self.reader.look(), max(0, room - frame), self._runtime.counter.count)

@@ -527,7 +527,9 @@ def converter_of_records() -> cattrs.Converter:
 
 
 def _without_defaults(record: LedgerRecord) -> dict[str, Any]:
-    values = ((field, getattr(record, field.name)) for field in attrs.fields(type(record)))
+    """What is no default, in cattrs' order: fields without a default first."""
+    fields = sorted(attrs.fields(type(record)), key=lambda field: field.default is not attrs.NOTHING)
+    values = ((field, getattr(record, field.name)) for field in fields)
     return {field.name: value for field, value in values if value != field.default}
 
 

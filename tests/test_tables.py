@@ -59,6 +59,8 @@ def test_every_row_of_the_readmes_comparison_is_one_of_the_benchmarks():
     comparison = pages[0].partition("## Compared with other systems")[2].partition("\n## ")[0]
     rows, measured = figures(comparison), figures(pages[1])
     assert len(rows) == 8
+    (peers,) = [table for table in TABLES if table.command == "make bench-peers"]
+    assert peers.as_of is None or f"commit {peers.as_of}" in comparison
     for row in rows:
         assert any(is_part(row, other) for other in measured), row
 

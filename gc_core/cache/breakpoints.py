@@ -62,6 +62,7 @@ class _Layout:
     """
 
     request: Request
+    payloads: tuple[Payload, ...]
     pieces: tuple[_Piece, ...]
     blocks: tuple[int, ...]
     letters: tuple[int, ...]
@@ -196,7 +197,8 @@ class Marks:
         """
         if self._settled is None:
             return None
-        number = next((at for at, piece in enumerate(layout.pieces) if piece.payload is self._settled), None)
+        settled = map(operator.is_, layout.payloads, itertools.repeat(self._settled))
+        number = next(itertools.compress(itertools.count(), settled), None)
         if number is None:
             return None
         return next(_markable_up_to(layout, number, shape), None)
@@ -227,7 +229,7 @@ def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: M
     if before is not None and request.system == before.request.system:
         request = attrs.evolve(request, system=before.request.system)  # its blocks are created for every request
     payloads = (*request.tools, *request.system, *request.messages)
-    there = [piece.payload for piece in old]
+    there = before.payloads if before is not None else ()
     shorter = min(len(there), len(payloads))
     as_before = next(itertools.compress(itertools.count(), map(operator.is_not, there, payloads)), shorter)
     known = {id(piece.payload): piece for piece in old[as_before:]}
@@ -239,6 +241,7 @@ def _read(request: Request, before: _Layout | None, shape: MarkShape, lengths: M
     blocks, letters, marked = _sums(before, as_before)
     return _Layout(
         request=request,
+        payloads=payloads,
         pieces=(*old[:as_before], *fresh),
         blocks=(*blocks, *_running(blocks, [piece.blocks for piece in fresh])),
         letters=(*letters, *_running(letters, [piece.letters for piece in fresh])),
@@ -347,7 +350,7 @@ def _common(old: Payload, new: Payload, shape: MarkShape) -> int:
 
 
 def _with_marks(layout: _Layout, lives: Mapping[_Place, str], shape: MarkShape) -> Request:
-    payloads = [piece.payload for piece in layout.pieces]
+    payloads = [*layout.payloads]
     for place, ttl in lives.items():
         payloads[place.piece] = shape.marked(payloads[place.piece], place.block, ttl)
     tools, head = len(layout.request.tools), layout.head

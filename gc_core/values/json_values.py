@@ -184,7 +184,9 @@ def keys_and_values(value: Any) -> Iterator[Any]:
     left = [value]
     while left:
         value = left.pop()
-        if isinstance(value, Mapping):
+        if type(value) in _PLAIN:  # most are: to ask whether something is a Mapping takes long
+            yield value
+        elif isinstance(value, Mapping):
             left.extend(inner for pair in reversed([*value.items()]) for inner in reversed(pair))
         elif isinstance(value, list | tuple):
             left.extend(reversed(value))
@@ -197,6 +199,8 @@ def objects(value: Any) -> Iterator[Mapping[str, Any]]:
     left = [value]
     while left:
         value = left.pop()
+        if type(value) in _PLAIN:
+            continue
         if isinstance(value, Mapping):
             yield value
         left.extend([inner for _, inner in reversed(_inside(value))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import itertools
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,6 +109,35 @@ def digest_of(value: object) -> bytes:
     """Return the BLAKE2b of a JSON value in canonical form: keys sorted, characters unescaped; 16 bytes."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class SentPayloads:
+    """
+    What is sent for the messages of a window, which mostly grows at its end: only what is new is asked for.
+
+    Attributes:
+        payloads: Of each message, in their order.
+        own: The identity of each payload in which nobody but gc-core speaks, by its place.
+
+    """
+
+    def __init__(self) -> None:
+        self.payloads: list[Payload] = []
+        self.own: dict[int, int] = {}
+        self._of: list[Message] = []
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """These are the messages now."""
+        known = min(len(self._of), len(messages))
+        others = itertools.compress(itertools.count(), map(operator.is_not, self._of, messages))
+        start = next(others, known)
+        del self._of[start:], self.payloads[start:]
+        self.own = {place: payload for place, payload in self.own.items() if place < start}
+        for place, message in enumerate(messages[start:], start=start):
+            self._of.append(message)
+            self.payloads.append(message.sent)
+            if message.synthetic and message.is_own:
+                self.own[place] = id(message.sent)
 
 
 class RunningDigest:

@@ -18,7 +18,16 @@ from gc_core.relevance.working_set import shows_file
 from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Unit, number_of
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
 from gc_core.values.layers import SystemPart, is_own, is_shared
-from gc_core.values.messages import Message, Payload, Request, Role, RunningDigest, digest_of, without_marks
+from gc_core.values.messages import (
+    Message,
+    Payload,
+    Request,
+    Role,
+    RunningDigest,
+    SentPayloads,
+    digest_of,
+    without_marks,
+)
 from gc_core.values.names import NOTHING, Scan
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
@@ -162,6 +171,7 @@ class Context:
         self._marked: list[int] = []
         self._units: dict[int, Unit] = {}
         self._running = RunningDigest()
+        self._sent = SentPayloads()
         self._digested: tuple[tuple[object, ...], bytes] = ((), b"")
 
     # -- what is there -------------------------------------------------------------------------------------------
@@ -340,14 +350,15 @@ class Context:
 
     def render(self) -> Request:
         """The request: every message as it stands, in the provider's shape."""
+        self._sent.follow(self._messages)
         request = self._intake.format.request(
             system=[text_in_utf8(item.text) for item in self._system.values()],
             tools=self._marked_tools(),
-            messages=[message.sent for message in self._messages],
+            messages=self._sent.payloads,
             tokens=self.budget.total,
         )
-        own = frozenset([id(message.sent) for message in self._messages if message.synthetic and message.is_own])
-        return attrs.evolve(request, stable=sum(map(self._is_shared, self._system.values())), own=own)
+        stable = sum(map(self._is_shared, self._system.values()))
+        return attrs.evolve(request, stable=stable, own=frozenset(self._sent.own.values()))
 
     # -- what comes ----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ Tools are known by the shape of their arguments and by the words of their names,
 from __future__ import annotations
 
 import enum
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -137,7 +136,7 @@ class ToolCall:
     @classmethod
     def of(cls, item: Item) -> ToolCall:
         """Return the call that an item is."""
-        return _read(item.name, item.text)
+        return _KNOWN.of(item.name, item.text)
 
     @classmethod
     def unknown(cls, name: str) -> ToolCall:
@@ -213,9 +212,34 @@ class _Did:
     lines: tuple[int, int] | None = None
 
 
-@functools.lru_cache(maxsize=2_048)
+class _Known:
+    """
+    The calls that were read, for they are asked for in every collection while they are resident.
+
+    Bounded by their number and by their letters, for the arguments of a call may be a whole file: it starts anew when
+    it is full.
+    """
+
+    most, most_letters = 4_096, 2_000_000
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], ToolCall] = {}
+        self._letters = 0
+
+    def of(self, name: str, text: str) -> ToolCall:
+        known = self._calls.get((name, text))
+        if known is None:
+            if len(self._calls) >= self.most or self._letters >= self.most_letters:
+                self._calls, self._letters = {}, 0
+            known = self._calls[name, text] = _read(name, text)
+            self._letters += len(text)
+        return known
+
+
+_KNOWN = _Known()
+
+
 def _read(name: str, text: str) -> ToolCall:
-    """Calls are requested in every collection while they are resident."""
     arguments = read_object(text)
     if arguments is None:
         return _free(name, text)

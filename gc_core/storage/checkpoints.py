@@ -21,6 +21,7 @@ from gc_core.plugins.contract import MemoryBackend
 from gc_core.providers.calibration import Calibration
 from gc_core.relevance.objective import Objective
 from gc_core.storage.ledger import Configured, Opened, converter_of_records, inconsistent_record, unreadable
+from gc_core.storage.packed import Packed
 from gc_core.storage.state import Position, SessionState, digest_of_messages
 from gc_core.values.config import FILES, SQLITE
 from gc_core.values.json_values import DEEPEST_RECORD, read_json
@@ -185,8 +186,8 @@ class Checkpoint:
         state.sent, state.sent_digest = self.sent, self.sent_digest
         state.undone = frozenset(self.undone)
         state.undoable_from = self.undoable_from
-        state.done, state.taken_back = list(self.done), list(self.taken_back)
-        state.turns, state.thinking = list(self.turns), list(self.thinking)
+        state.done, state.taken_back = Packed(ByteRange, self.done), list(self.taken_back)
+        state.turns, state.thinking = Packed(Position, self.turns), list(self.thinking)
         state.cleared = frozenset(self.cleared)
         state.objective = self.objective
         state.given, state.compacted_at = list(self.given), self.compacted_at

@@ -30,6 +30,7 @@ from gc_core.storage.ledger import (
     inconsistent_record,
 )
 from gc_core.storage.master_log import PARTS, LogRecord, MasterLog
+from gc_core.storage.packed import Packed
 from gc_core.storage.state import Position, SessionState, with_policies
 from gc_core.values.items import ItemKind
 from gc_core.values.layers import SystemPart
@@ -227,7 +228,7 @@ def apply_ledger_entry(state: SessionState, ledger: Ledger, place: ByteRange, en
             state.continue_numbering(numbers)
 
 
-def _check_last(places: Sequence[ByteRange], place: ByteRange) -> None:
+def _check_last(places: Sequence[ByteRange] | Packed[ByteRange], place: ByteRange) -> None:
     if not places or places[-1] != place:
         raise LogError(f"of the collections, that at {place.start} is not the last one")
 

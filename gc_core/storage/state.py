@@ -20,6 +20,7 @@ from gc_core.providers.server_edits import PLACEHOLDER
 from gc_core.providers.token_counting import counter_for, part_tokens
 from gc_core.relevance.objective import Objective
 from gc_core.storage.ledger import Branched, Cleared, Collected, Configured, Digests, Numbers, Opened
+from gc_core.storage.packed import Packed
 from gc_core.values.config import GCConfig
 from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message, Role, digest_of
@@ -90,10 +91,10 @@ class SessionState:
         self.sent = False
         self.sent_digest = ""
         self.undone: frozenset[str] = frozenset()
-        self.done: list[ByteRange] = []
+        self.done = Packed(ByteRange)
         self.undoable_from = 0
         self.taken_back: list[ByteRange] = []
-        self.turns: list[Position] = []
+        self.turns = Packed(Position)
         self.thinking: list[str] = []
         self.cleared: frozenset[str] = frozenset()
         self.objective = Objective()
@@ -188,7 +189,7 @@ class SessionState:
         self.context.cursor = numbered(attrs.evolve(record.cursor, results=results), self.numbers)
         self.blocks.carry(held)
         self.objective = attrs.evolve(record.objective, given=self.objective.given)
-        self.turns = self.turns[: record.cursor.turn + 1] if record.cursor.started else []
+        self.turns.cut(record.cursor.turn + 1 if record.cursor.started else 0)
         self.thinking = [key for key in self.thinking if key not in gone]
         self.cleared -= gone
         self.given = self.given[: record.kept]

@@ -1,0 +1,55 @@
+"""Lists of places that grow as long as a session lives, packed: everything else in memory is as large as the window."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+import attrs
+
+Place = TypeVar("Place", bound=attrs.AttrsInstance)
+
+
+class Packed(Generic[Place]):
+    """
+    A list of values that are two offsets each: 16 bytes a value, where a list of them has some 130.
+
+    Args:
+        kind: Makes a value of its two offsets.
+        values: Those that it begins with.
+
+    """
+
+    def __init__(self, kind: Callable[[int, int], Place], values: Iterable[Place] = ()) -> None:
+        self._kind = kind
+        self._offsets = array("q")
+        for value in values:
+            self.append(value)
+
+    def append(self, value: Place) -> None:
+        """Put a value at the end."""
+        self._offsets.extend(attrs.astuple(value))
+
+    def pop(self) -> Place:
+        """Take the last value. Raises IndexError where there is none."""
+        last = self[-1]
+        del self._offsets[-2:]
+        return last
+
+    def cut(self, count: int) -> None:
+        """Keep the first so many values."""
+        del self._offsets[2 * count :]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._offsets) // 2
+
+    def __getitem__(self, place: int) -> Place:
+        """The value at a place, from the end where it is negative. Raises IndexError."""
+        first = 2 * range(len(self))[place]
+        return self._kind(self._offsets[first], self._offsets[first + 1])
+
+    def __iter__(self) -> Iterator[Place]:
+        """The values in their order."""
+        return map(self._kind, self._offsets[::2], self._offsets[1::2])

@@ -213,8 +213,8 @@ class Cuts:
         first, last = self._view.position(run[0].number), self._view.position(run[-1].number)
         tokens = self._traces.spanning(run)[1]
         must = self._must_stand(first, last)
-        gone = [unit for unit in run if not all(item.source in _TOLD_ANEW for item in unit.items)]
-        worth = tokens * LEAST_TIMES <= _left_out_of(gone) and tokens < sum(unit.tokens for unit in run)
+        gone = [unit for unit in run if not _is_told_anew(unit)]
+        worth = tokens * LEAST_TIMES <= _left_out_of(gone) and tokens < sum([unit.tokens for unit in run])
         is_told = must or worth or any(unit.is_trace for unit in run)
         return _Line(units=run, place=first, tokens=tokens if is_told else 0, is_run=True, must=must)
 
@@ -392,6 +392,10 @@ def _names(schemas: Iterable[Unit]) -> list[str]:
 
 def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
     return tuple(unit for line in lines for unit in line.units)
+
+
+def _is_told_anew(unit: Unit) -> bool:
+    return unit.items[0].source in _TOLD_ANEW and all(item.source in _TOLD_ANEW for item in unit.items)
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:

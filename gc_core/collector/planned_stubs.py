@@ -224,8 +224,9 @@ class Stubs:
 
     @cached_property
     def _locked_names(self) -> frozenset[str]:
-        scans = [item.scan for item in self._context.items() if item.policy is GCPolicy.LOCKED]
-        return frozenset().union(*(scan.names for scan in scans))
+        groups = (self._context.head_items(), *[message.items for message in self._context.messages])
+        scans = [item.scan for items in groups for item in items if item.policy is GCPolicy.LOCKED]
+        return frozenset().union(*[scanned.names for scanned in scans])
 
     def _reference(self, item: Item) -> Reference:
         known = item.reference if item.form is Form.STUB else self._references.get(item.id)

@@ -403,7 +403,7 @@ class Planner:
         if isinstance(action, Summarize):
             return self._summaries.freed(removal)
         if isinstance(action, Drop):
-            return sum(self._units[number].tokens for number in action.units)
+            return sum([self._units[number].tokens for number in action.units])
         key = removal.items[0]
         text = unclaimed.pop(key, None)  # a second stub of the same item in one pass frees nothing more
         return self._stubs.item(key).tokens - text.tokens if text else 0

@@ -451,7 +451,8 @@ class Context:
         other._system = dict(self._system)
         other._tools, other._left_out, other._digested = self._tools, self._left_out, self._digested
         other._leave_out(edits.schemas)
-        changed = set(map(self._places.get, (*edits.dropped, *edits.texts)))
+        leaving = Counter(map(self._places.get, edits.dropped))
+        changed = {*leaving, *map(self._places.get, edits.texts)}
         stand_ins = other._stand_ins(edits)
         cut = set(map(self._places.get, stand_ins))
         marked = set(self._marked)
@@ -460,7 +461,7 @@ class Context:
                 if place in marked:
                     other._marked.append(len(other._messages))
                 other._messages.append(message)
-            elif place not in cut and edits.dropped.issuperset([item.id for item in message.items]):
+            elif leaving[place] == len(message.items) and place not in cut:
                 other.budget.overhead -= message.overhead
             else:
                 other._take_edited(message, edits, stand_ins)

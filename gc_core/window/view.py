@@ -358,7 +358,9 @@ class WindowView:
             return zone
         if place >= self.final:
             return Zone.RESERVE if unit.is_summary else Zone.HELD  # it is no input, wherever it stands
-        if (given and is_enrichment(unit)) or unit.number in self._above_caps or self._is_expired(unit):
+        if (given and is_enrichment(unit)) or unit.number in self._above_caps:
+            return Zone.OLD
+        if unit.turn < self._turns_before and self._is_expired(unit):
             return Zone.OLD
         return self._softly(place, unit)
 

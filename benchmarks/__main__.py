@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from benchmarks import counting, evidence, importance, liveness, searching, starting, storage, summaries, turns
+from benchmarks import (
+    counting,
+    evidence,
+    importance,
+    liveness,
+    reporting,
+    searching,
+    starting,
+    steady,
+    storage,
+    summaries,
+    turns,
+)
 
-BENCHES = (starting, counting, turns, liveness, importance, storage, searching, summaries, evidence)
+BENCHES = (
+    starting,
+    counting,
+    turns,
+    steady,
+    liveness,
+    importance,
+    storage,
+    searching,
+    reporting,
+    summaries,
+    evidence,
+)
 """Modules with ``main() -> None``, which prints a table and says so when what it needs is not there."""
 
 

@@ -41,8 +41,8 @@ T = TypeVar("T")
 MESSAGES, TOKENS, CALLS = 1_000, 200_000, 500
 """Size of the full window, and how many calls are measured in it."""
 
-WINDOW, LAST, SPAN = 32_000, 10_000, 500
-"""The small window, the calls of its session, and how many calls at its ends are compared."""
+WINDOW, EARLY, LAST, SPAN = 32_000, 1_000, 10_000, 500
+"""The small window, an early call and the last of its session, and how many calls at its ends are compared."""
 
 LARGEST = 4_000
 """Tokens up to which an exchange enters the small window: a larger one would be a good part of it."""
@@ -148,32 +148,46 @@ def print_long(name: str, known: Sequence[Exchange]) -> None:
 
 def print_memory(name: str, known: Sequence[Exchange]) -> None:
     """
-    Live memory of Python around call 1,000 and the last, behind collections: there the window is equally full.
-
-    What the process remembers of texts, whatever the session, is there before this one begins: the same messages went
-    through ``print_long``. It is bounded by 65,536 counts and as many tokens with their names, some 20 MB when full.
+    What a session holds for each live item at call 1,000 and at the last: live memory of Python with it, less that once
+    it is closed and dropped. So what the process remembers of texts, whatever the session, is not among it; that is
+    bounded by 65,536 counts, as many tokens with their names and 4,096 calls, some 25 MB when full.
     """
-    seen: list[tuple[int, int]] = []
     tracemalloc.start()
-    for number, call in enumerate(long_session(name, known), start=1):
-        if call.collected and (abs(number - 1_000) <= SPAN // 2 or number > LAST - SPAN):
-            gc.collect()
-            seen.append((number, tracemalloc.get_traced_memory()[0]))
+    early, late = (held(name, known, calls) for calls in (EARLY, LAST))
     tracemalloc.stop()
-    early, late = (
-        statistics.mean(size for number, size in seen if (number > LAST // 2) is is_late) for is_late in (False, True)
-    )
-    print(f"  live memory around call 1,000 {early / 1e6:.2f} MB, at call {LAST:,} {late / 1e6:.2f} MB")
+    print(f"  a session holds {early / 1e3:.2f} kB a live item at call {EARLY:,}, {late / 1e3:.2f} kB at call {LAST:,}")
     text = f"late memory is {late / early:.2f} times early memory, target at most {GROWTH:g}"
     print_verdict(text, met=late <= GROWTH * early)
 
 
+def held(name: str, known: Sequence[Exchange], calls: int) -> float:
+    """Bytes that a session holds for each live item after so many calls."""
+    with small_window(name) as session:
+        for _ in itertools.islice(run(session, small(known)), calls):
+            pass
+        items = len(session.items())
+        gc.collect()
+        whole = tracemalloc.get_traced_memory()[0]
+    del session
+    gc.collect()
+    return (whole - tracemalloc.get_traced_memory()[0]) / items
+
+
 def long_session(name: str, known: Sequence[Exchange]) -> Iterator[Call]:
     """Calls in a small window."""
-    small = itertools.cycle([exchange for exchange in known if exchange.tokens <= LARGEST])
+    with small_window(name) as session:
+        yield from itertools.islice(run(session, small(known)), LAST)
+
+
+def small_window(name: str) -> GCSession:
+    """A session in the small window."""
     config = GCConfig(context_limit=WINDOW, output_reservation=0, reread_guard="off")  # the recorded calls come again
-    with GCSession(config, format=name, strategy=Truncate()) as session:
-        yield from itertools.islice(run(session, small), LAST)
+    return GCSession(config, format=name, strategy=Truncate())
+
+
+def small(known: Sequence[Exchange]) -> Iterator[Exchange]:
+    """Exchanges that are no good part of the small window, over and over."""
+    return itertools.cycle([exchange for exchange in known if exchange.tokens <= LARGEST])
 
 
 # -- a large collection ----------------------------------------------------------------------------------------------

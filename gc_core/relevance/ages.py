@@ -1,4 +1,4 @@
-"""How many steps ago the units of a window were, also where most of the steps since have left it."""
+"""The ages of a window's units in steps, also if most of the steps since have left it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gc_core.values.items import Unit, number_of
 
 def ages_of(units: Sequence[Unit]) -> list[int]:
     """
-    Steps that have been taken since each of these units, oldest first. O(units).
+    Return the steps that have been taken since each of these units, oldest first. O(units).
 
-    The numbers of the steps in their turns tell, whatever has left between; of a turn that left one step is counted. A
-    summary or trace has no such number: the number of its last item tells how many units have come since. No collection
-    makes any unit older than it was before: what it did not take for its age it would take the next time.
+    Computed from the numbers of the steps in their turns, whatever has left between; a turn that left counts as one
+    step. A summary or trace has no such number: its age is estimated from the number of its last item. No collection
+    makes a unit older than it was before: otherwise the next one would remove what this one spared for its age.
     """
     last: dict[int, int] = {}
     for unit in units:
@@ -37,7 +37,7 @@ def ages_of(units: Sequence[Unit]) -> list[int]:
 
 
 def _steps_later(last: dict[int, int], turns: set[int]) -> dict[int, int]:
-    """By turn that is there: steps of all later ones, of which these are the last that are there."""
+    """Return by resident turn the steps of all later ones, judging by their last resident steps."""
     later: dict[int, int] = {}
     steps, reached = 0, max(turns, default=0)
     for turn in sorted(turns, reverse=True):
@@ -49,7 +49,10 @@ def _steps_later(last: dict[int, int], turns: set[int]) -> dict[int, int]:
 
 
 def _units_since(unit: Unit, newest: Unit) -> int:
-    """Units from the last item that a summary or trace stands for up to the newest step, by the numbers of items."""
+    """
+    Return the units from the last item that a summary or trace covers up to the newest step, by the
+    numbers of items.
+    """
     reference = unit.items[0].reference
     end, items = newest.number, number_of(newest.items[0].id)
     return 0 if reference is None else max(0, round((items - number_of(reference.last)) * end / items))

@@ -1,8 +1,8 @@
 """
 How well texts match a query by their words: Okapi BM25 (Robertson and Walker, 1994), with the usual k1 and b.
 
-Own code, and no library: the known ones bring numpy, and index every word of a collection, where a collection of a
-window asks about the few words of one objective.
+Not a library: the known ones depend on numpy, and index every word of a corpus, while a collection of a window needs
+only the few words of one objective.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gc_core.values.patterns import regex
 
 _SHORTEST = 3
 _SIGNS = regex(rb"\xe2[\x80-\xaf].", re.DOTALL)
-"""Typographic signs, arrows, boxes and the like, U+2000 to U+2BFF; all else beyond ASCII passes for letters."""
+"""Typographic signs, arrows, boxes and the like, U+2000 to U+2BFF; everything else beyond ASCII counts as letters."""
 _BREAKS = bytes(byte if chr(byte).isalnum() or not chr(byte).isascii() else ord(" ") for byte in range(256))
 _K1, _B = 1.2, 0.75
 
 
 @attrs.frozen
 class Bag:
-    """The words of a text, as bytes, with how often each occurs, and how many there are in all."""
+    """The words of a text, as bytes, with their frequencies, and their total number."""
 
     counts: Mapping[bytes, int] = attrs.field(repr=False)
     length: int
@@ -33,9 +33,9 @@ class Bag:
 
 def bag_of(text: str) -> Bag:
     """
-    Return words are runs of letters and digits, whatever their case; ``test_login`` is two. O(length).
+    Return the words of a text: runs of letters and digits, ignoring case; ``test_login`` is two. O(length).
 
-    As bytes, because plain text is cut into them three times as fast as a regular expression does it.
+    As bytes, because splitting plain text is three times as fast as a regular expression.
     """
     plain = text.lower().encode("utf-8", "surrogatepass")
     if not plain.isascii():
@@ -46,9 +46,9 @@ def bag_of(text: str) -> Bag:
 
 class BM25:
     """
-    The scores of some texts for one query: 0 and more, without an upper end. Words of one or two letters say nothing.
+    The scores of texts for one query: 0 and more, without an upper limit. Words of one or two letters are ignored.
 
-    Costs O(words that a text shares with the query) for each text, spent when it is made.
+    Costs O(words that a text shares with the query) for each text, when it is created.
     """
 
     def __init__(self, bags: Sequence[Bag], query: Bag) -> None:
@@ -61,12 +61,12 @@ class BM25:
         """Return the score of one text."""
         room = _K1 * (1 - _B + _B * bag.length / self._mean) if self._mean else _K1
         score = 0.0
-        for word in sorted(self._weights.keys() & bag.counts.keys()):  # so that sums are the same in every process
+        for word in sorted(self._weights.keys() & bag.counts.keys()):  # so that sums are equal in every process
             count = bag.counts[word]
             score += self._weights[word] * count * (_K1 + 1) / (count + room)
         return score
 
 
 def rarity(holding: int, number: int) -> float:
-    """Return what it says that a text holds a word or a name which this many of this many texts hold: above 0."""
+    """Return the weight of a word or name that this many of this many texts contain: above 0."""
     return math.log(1 + (number - holding + 0.5) / (holding + 0.5))

@@ -1,4 +1,4 @@
-"""What a tool's result tells of how its call went: failures, verdicts, and edits whose text was not found."""
+"""What a tool's result says about its call: failures, verdicts, and edits whose text was not found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _VERDICT = regex(
 
 
 def failure_in(item: Item, kind: CallKind) -> str:
-    """Return the line by which a result says that its call failed, or "" when it does not say so."""
+    """Return the line in which a result reports that its call failed, or ""."""
     text = item.text
     if item.is_error or _FAILED_HEAD.match(text[:_HEAD]):
         return _telling(text) or "no message"
@@ -54,7 +54,7 @@ def verdicts_in(text: str) -> list[str]:
 
 
 def _telling(text: str) -> str:
-    """Return the first line of an error, of a traceback the last, which names it."""
+    """Return the first line of an error; for a traceback the last, which names it."""
     if "Traceback (most recent call last)" in text[:_HEAD] or "Traceback (most recent call last)" in text[-_TAIL:]:
         lines = [line for line in text[-_TAIL:].split("\n") if line.strip()]
         return cut_line(one_line(lines[-1]), _LINE) if lines else ""
@@ -73,7 +73,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _line_at(text: str, place: int) -> str:
-    """Return the line around a place, of a very long one what stands after it."""
+    """Return the line around a place; for a very long one what follows the place."""
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     end = len(text) if end < 0 else end
@@ -115,8 +115,8 @@ _SAID_CHARS = 400
 
 def text_was_not_found(result: Item) -> bool:
     """
-    Return whether the result of an edit says that the text which it wanted to replace is not in the file: by the words
-    that tools use for that, in the beginning of the result, where no success is told.
+    Return whether the result of an edit says that the text to replace is not in the file: by the phrases that tools use
+    for that, at the beginning of the result, unless it reports success.
     """
     said = result.text[:_SAID_CHARS]
     if not result.is_error and _DONE.match(said):

@@ -1,4 +1,4 @@
-"""Summaries that an agent's own compaction put into a list as if the user had said them."""
+"""Recognises summaries that an agent's own compaction put into a list as user messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPENINGS = regex(
 
 def is_compaction(text: str) -> bool:
     """
-    Return whether a message is the account with which an agent goes on after compacting its history: Claude Code,
-    Codex, Gemini CLI, aider, LangChain and others begin theirs with fixed words, at the very beginning of the message.
+    Return whether a message is the summary with which an agent continues after compacting its history: Claude Code,
+    Codex, Gemini CLI, aider, LangChain and others begin theirs with fixed words, at the very start of the message.
     """
     return _OPENINGS.match(text[:600]) is not None

@@ -1,4 +1,4 @@
-"""What can be plugged in to judge what matters: importance scorers and compression profiles."""
+"""The contracts for judging importance: scorers and compression profiles."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gc_core.values.items import Item
 @runtime_checkable
 class ImportanceScorer(Protocol):
     """
-    Says how much an item of the window matters.
+    Scores the importance of an item.
 
-    Asked for every resident item, once a collection, when a strategy first asks for an importance. Where it raises, or
-    one score is not a number from 0 to 1, the composite scores in its place; after three such collections for good.
+    Called for every resident item, once per collection, when a strategy first asks for an importance. If it raises, or
+    returns anything but a number from 0 to 1, the composite replaces it; after three such collections permanently.
     """
 
     def score(self, item: Item, window: ScoringWindow) -> float:
-        """Return how much the item matters, from 0 to 1."""
+        """Return the item's importance, from 0 to 1."""
 
 
 class RegisterScorer(Protocol):
-    """What ``gc_register_scorers`` receives: call it once for each scorer class on offer."""
+    """The argument of ``gc_register_scorers``: call it once for each scorer class that you offer."""
 
     def __call__(self, name: str, scorer: type[ImportanceScorer]) -> None:
         """Offer a scorer class under a name that a configuration can use."""
 
 
 class RegisterProfile(Protocol):
-    """What ``gc_register_profiles`` receives: call it once for each compression profile on offer."""
+    """The argument of ``gc_register_profiles``: call it once for each compression profile that you offer."""
 
     def __call__(self, profile: CompressionProfile) -> None:
         """Offer a profile under its own name, which a configuration can use."""

@@ -1,9 +1,9 @@
 """
-What a user demands: rules, preferences and corrections that hold beyond the next answer.
+Finds what a user demands: rules, preferences and corrections that apply beyond the next answer.
 
-Form decides first, so that no language is left out: a short sentence that is no question and more than an
-acknowledgement may bind. Words of some languages only raise its rank. Where it is unclear, a sentence counts as a
-demand: what the user said is rather kept too long than lost.
+Form decides first, so that no language is excluded: a short sentence that is not a question and more than an
+acknowledgement may bind. Words of some languages only raise its rank. In doubt a sentence counts as a demand: it is
+better to keep a user's words too long than to lose them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import attrs
 from gc_core.values.patterns import regex
 
 MOST_CHARS: Final = 300
-"""Characters of a sentence that somebody wrote as a rule; longer ones tell a story."""
+"""The most characters of a sentence written as a rule; longer ones are narrative."""
 
 MOST_TEXT: Final = 4_000
-"""Characters of a message that is looked at; what is longer was pasted."""
+"""The characters of a message that are read; the rest of a longer one was pasted."""
 
 _SENTENCE = regex(r"[^\n.!?。！？؟;؛।]+(?:\.(?=\w)[^\n.!?。！？؟;؛।]+)*[.!?。！？؟;؛।]*")
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -67,7 +67,7 @@ _BINDING = regex(
 
 
 class Strength(enum.IntEnum):
-    """How surely a sentence demands something."""
+    """The certainty that a sentence is a demand."""
 
     NONE = 0
     UNCLEAR = 1
@@ -76,19 +76,19 @@ class Strength(enum.IntEnum):
 
 @attrs.frozen
 class Demand:
-    """A sentence of a user's that may bind, verbatim, and how surely it does."""
+    """A user's sentence that may bind, verbatim, with its certainty."""
 
     text: str
     strength: Strength
 
 
 def is_demand(text: str) -> bool:
-    """Return whether a user's message holds a sentence that may bind."""
+    """Return whether a user's message contains a sentence that may bind."""
     return any(True for _ in demands_in(text))
 
 
 def demands_in(text: str) -> Iterator[Demand]:
-    """Yield the sentences of a user's message that may bind, in their order. O(length)."""
+    """Yield the sentences of a user's message that may bind, in order. O(length)."""
     if len(text) > MOST_TEXT:
         return
     for match in _SENTENCE.finditer(text):
@@ -99,13 +99,13 @@ def demands_in(text: str) -> Iterator[Demand]:
 
 
 def strongest(sentences: Sequence[str], most: int) -> tuple[str, ...]:
-    """At most this many of the sentences, in their order: those that bind with the most words, of equals the newest."""
+    """Return at most this many of the sentences, in order: those with the most binding words, of equals the newest."""
     ranked = sorted(range(len(sentences)), key=lambda place: (-_force(sentences[place]), -place))
     return tuple(sentences[place] for place in sorted(ranked[:most]))
 
 
 def strength_of(sentence: str) -> Strength:
-    """Return how surely one sentence binds."""
+    """Return the certainty that a sentence binds."""
     words, dense = len(sentence.split()), len(_DENSE.findall(sentence))
     if len(sentence) > MOST_CHARS or _asks(sentence):
         return Strength.NONE
@@ -118,7 +118,7 @@ def strength_of(sentence: str) -> Strength:
 
 
 def _force(sentence: str) -> int:
-    """Return how many different words of it bind."""
+    """Return the number of its different binding words."""
     return len({match.group().lower() for match in _BINDING.finditer(sentence)})
 
 

@@ -1,7 +1,7 @@
 """
-How much an item of the window matters: what a scorer may ask of the resident items, and the composite of two answers.
+The importance of an item: what a scorer may ask about the resident items, and the composite score.
 
-Everything comes from the names that items carry since they entered and from one taking apart of their words, so that a
+Everything is derived from the names that items carry since they arrived, and from splitting their words once, so that a
 collection costs O(window) and a step O(what is new).
 """
 
@@ -22,18 +22,18 @@ HALF_LIFE_STEPS = 30
 """Steps after which recency has halved."""
 
 _REFERENCES_HALF = 5
-"""Later steps that use one of its names for a reference frequency of one half."""
+"""Number of later steps using one of its names at which the reference frequency is one half."""
 _ACTIONS = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 
 class ScoringWindow:
     """
-    What a scorer may know of the window, read-only; made once for a collection, and each answer when it is requested.
+    What a scorer may know of the window, read-only; created once per collection, with each answer computed on request.
 
     Args:
         units: The resident units, oldest first.
-        objective: What the agent is about, "" where no one said.
-        words: The words of texts, where they are kept from one collection to the next.
+        objective: The agent's objective, "" if unknown.
+        words: The words of texts, if they are kept from one collection to the next.
 
     """
 
@@ -56,23 +56,23 @@ class ScoringWindow:
 
     @property
     def objective(self) -> str:
-        """What the agent is about, "" where no one said."""
+        """The agent's objective, "" if unknown."""
         return self._objective
 
     def age(self, item: Item) -> int:
-        """Steps that have been taken since the item; 0 for one that is not in the conversation."""
+        """Return the steps taken since the item; 0 for an item outside the conversation."""
         return self._ages.get(item.unit, 0)
 
     def recency(self, item: Item, half_life_steps: float = HALF_LIFE_STEPS) -> float:
-        """1 for the newest step, one half for each half-life since: ``exp(-ln(2) * age / half_life_steps)``."""
+        """Return 1 for the newest step, one half for each half-life since: ``exp(-ln(2) * age / half_life_steps)``."""
         return math.exp(-math.log(2) * self.age(item) / half_life_steps)
 
     def relevance(self, item: Item) -> float | None:
         """
         Return how well the item fits the objective, from 0 to 1; None without an objective.
 
-        The mean of the words (BM25, as a share of the best score in the window) and, where the objective names
-        something that the window shows, of its names that the item shows, rare ones counting for more.
+        The mean of the words (BM25, as a share of the best score in the window) and, if the objective contains names
+        that the window shows, of the names that the item shows, rare ones weighted higher.
         """
         if not self.objective.strip():
             return None
@@ -83,7 +83,10 @@ class ScoringWindow:
         return found
 
     def reference_frequency(self, item: Item) -> float:
-        """Return how many later steps use one of its names, in texts or calls: 0 for none, one half for 5 of them."""
+        """
+        Return the frequency of later steps that use one of its names in texts or calls: 0 for none, one half for 5
+        steps.
+        """
         steps = self._later_uses(item)
         return steps / (steps + _REFERENCES_HALF)
 
@@ -99,7 +102,7 @@ class ScoringWindow:
 
     @cached_property
     def _word_scores(self) -> dict[str, float]:
-        """Of every text in the window, as a share of the best."""
+        """The word score of every text in the window, as a share of the best."""
         bags = {item.text: self._words[item.text] for item in self.items}
         told = BM25(list(bags.values()), self._words[self.objective])
         scores = {text: told.score(bag) for text, bag in bags.items()}
@@ -108,20 +111,20 @@ class ScoringWindow:
 
     @cached_property
     def _wanted(self) -> dict[str, float]:
-        """The objective's names that the window shows, with what each counts for; together 1."""
+        """The objective's names that the window shows, with weights that add up to 1."""
         names = scan(self.objective).names
         holding = dict.fromkeys(names, 0)
         for item in self.items:
             for name in names & item.scan.names:
                 holding[name] += 1
-        # In one order, so that sums are the same in every process.
+        # In a fixed order, so that sums are equal in every process.
         rarities = {name: rarity(holding[name], len(self.items)) for name in sorted(names) if holding[name]}
         total = sum(rarities.values())
         return {name: value / total for name, value in rarities.items()}
 
     @cached_property
     def _used(self) -> dict[str, int]:
-        """In which units the agent uses each name in texts and calls: one bit a unit, the oldest lowest."""
+        """The units in which the agent uses each name in texts and calls: one bit per unit, the oldest lowest."""
         used: dict[str, int] = {}
         for place, unit in enumerate(self._units):
             bit = 1 << place
@@ -136,7 +139,7 @@ class ScoringWindow:
         return {unit.number: place for place, unit in enumerate(self._units)}
 
     def _later_uses(self, item: Item) -> int:
-        """Steps after the item's own unit that use one of its names."""
+        """Return the number of steps after the item's own unit that use one of its names."""
         place = self._places.get(item.unit)
         if place is None:
             return 0
@@ -151,20 +154,20 @@ class CompositeScorer:
     """
     The mean of recency and reference frequency.
 
-    Of the 31 combinations of five terms this one foretold best what recorded agents used next, and it was chosen in
+    Of the 31 combinations of five terms this one predicted best what recorded agents used next, and it was chosen in
     each of nine sessions from the other eight (docs/reference/importance.md).
     """
 
     def score(self, item: Item, window: ScoringWindow) -> float:
-        """Return how much the item matters, from 0 to 1."""
+        """Return the item's importance, from 0 to 1."""
         return (window.recency(item) + window.reference_frequency(item)) / 2
 
 
 Scores = Callable[[Sequence[Unit], str], Callable[[Item], float]]
-"""How the items of these units are scored for an objective."""
+"""Scores the items of these units for an objective."""
 
 
 def composite(units: Sequence[Unit], objective: str) -> Callable[[Item], float]:
-    """Return the composite where nothing is known but the window."""
+    """Return the composite scores when only the window is known."""
     window = ScoringWindow(units, objective=objective)
     return lambda item: CompositeScorer().score(item, window)

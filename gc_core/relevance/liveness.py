@@ -1,8 +1,8 @@
 """
-What in the window is alive: a line is, when it is the last carrier of a name; an item is not, when it is superseded.
+Liveness: a line is alive if it is the last carrier of a name; an item is dead if it is superseded.
 
-Everything here is derived from the scans that items carry since they entered, so the index holds what is resident and
-nothing else. Measured: of the simple tests of liveness, *last carrier* is the best.
+Everything is derived from the scans that items carry since they arrived, so the index contains only what is resident.
+Measured: of the simple tests of liveness, *last carrier* is the best.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 class Liveness:
     """
-    Answers about the resident items, oldest first; made for one collection.
+    Answers questions about the resident items, oldest first; created for one collection.
 
-    Costs O(names in the window), spent when the first question comes.
+    Costs O(names in the window), when the first question comes.
     """
 
     def __init__(self, items: Sequence[Item], roots: Roots = NO_ROOTS) -> None:
@@ -29,7 +29,7 @@ class Liveness:
         self._roots = roots
 
     def last_carried(self, item: Item) -> frozenset[str]:
-        """Return names that no later resident item shows: with this item, the window would lose them."""
+        """Return names that no later resident item contains: with this item, the window would lose them."""
         place = self._places[item.id]
         return frozenset(name for name in item.scan.names if self._last[name] == place)
 
@@ -46,7 +46,7 @@ class Liveness:
         return item.id in self._superseded
 
     def distance(self, item: Item) -> int | None:
-        """Shared names between the item and the nearest root; None where none leads there."""
+        """Return the shared names between the item and the nearest root; None if it is unreachable."""
         return self._distances.get(item.id)
 
     @cached_property
@@ -67,7 +67,7 @@ class Liveness:
 
     @cached_property
     def _superseded(self) -> frozenset[str]:
-        """From the newest to the oldest: what has been seen again is stale from there on."""
+        """Compute superseded items, newest to oldest: what has been seen again makes earlier ones stale."""
         results = {item.call: item for item in self._items if item.kind is ItemKind.TOOL_RESULT and item.call}
         seen: set[tuple[str, str]] = set()
         written: set[str] = set()

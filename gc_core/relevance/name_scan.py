@@ -1,4 +1,4 @@
-"""Which names stand where in a text: paths, symbols, ids and numbers, by line."""
+"""Finds the names in a text, by line: paths, symbols, ids and numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gc_core.values.names import NOTHING, Scan, Span
 from gc_core.values.patterns import regex
 
 LONG_LINE = 600
-"""Characters from which a line is looked at in pieces: one row of minified JSON may hold a hundred records."""
+"""Characters above which a line is read in pieces: one row of minified JSON may contain a hundred records."""
 
 _PIECE = 240
 _PIECE_END = regex(r"[}\])][,;]?\s*|[,;]\s+|[,;](?=[\"'{\[(])|\s")
@@ -22,12 +22,11 @@ _EDGE = ".+-~"
 
 def scan(text: str) -> Scan:
     """
-    Return the names of a text by line: O(length), a line once.
+    Return the names of a text by line: O(length), each line once.
 
     A name is 5 to 200 characters of letters, digits and ``_ # @ ~ . / + -`` that are a path, mix letters with two or
-    more digits, are a number of five or more digits, a file name, or a snake_case or camelCase symbol; of a path also
-    its last part, of a dotted name its parts. Escaped line breaks of JSON
-    separate names.
+    more digits, are a number of five or more digits, a file name, or a snake_case or camelCase symbol; for a path also
+    its last part, for a dotted name its parts. Escaped line breaks of JSON separate names.
     """
     flat = text.replace("\\n", "  ").replace("\\t", "  ") if "\\" in text else text
     find = _TOKEN.findall
@@ -42,7 +41,7 @@ def scan(text: str) -> Scan:
 
 
 def spans_of(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of every line, in order, a very long one in pieces; the line break is in none of them."""
+    """Yield start and end of every line, in order, a very long one in pieces, without line breaks."""
     start, size = 0, len(text)
     while start <= size:
         stop = text.find("\n", start)
@@ -55,7 +54,7 @@ def spans_of(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield a long line cut after brackets, commas or blanks, and nowhere else: half a token would be another name."""
+    """Yield a long line cut after brackets, commas or blanks only: half a token would be another name."""
     while stop - start > 2 * _PIECE:
         cut = _PIECE_END.search(text, start + _PIECE, stop)
         if cut is None:
@@ -67,10 +66,10 @@ def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 class _Known(dict[str, tuple[str, ...]]):
     """
-    The names in each token seen so far: most tokens of a session come again and again.
+    The names in each token seen so far: most tokens of a session recur.
 
-    A dict and no lru_cache, because a hit costs half as much here and scanning is on the path of every message
-    (``python -m benchmarks.liveness``). Bounded: it starts again when it is full.
+    A dict rather than lru_cache, because a hit costs half as much and every message is scanned (``python -m
+    benchmarks.liveness``). Bounded: it is cleared when it is full.
     """
 
     most = 65_536

@@ -1,4 +1,4 @@
-"""Which blocks of a file's view the agent and the user have named lately: what is likely to be quoted next."""
+"""Finds the blocks of a file's view that the agent and the user named lately: these are likely to be quoted next."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ LINES_AROUND = 8
 """Lines before and after a named one that belong to its block: an edit quotes its surroundings."""
 
 MOST_COMMON = 6
-"""Lines of a view that may share a name, so that it still tells them from the others."""
+"""The most lines of a view that may share a name that still distinguishes them."""
 
 
 def named_blocks(text: str, scanned: Scan, named: AbstractSet[str], chars: int) -> list[tuple[int, int]]:
     """
-    Blocks of whole lines around the lines that carry these names, in at most this many characters, as character ranges.
+    Return blocks of whole lines around the lines with these names, in at most this many characters, as character
+    ranges.
 
-    A line is worth more the rarer its names are in the text; of equal ones the first counts.
+    A line's weight is higher the rarer its names are in the text; of equal ones the first wins.
     """
     counts = Counter(name for span in scanned.spans for name in span.names if name in named)
     telling = {name for name, count in counts.items() if count <= MOST_COMMON}

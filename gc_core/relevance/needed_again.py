@@ -1,9 +1,9 @@
 """
-What the agent needed after it had been collected: the price of collecting too hard.
+Detects what the agent needed after it had been collected: the price of collecting too much.
 
-Two things tell it without a model: an edit that fails because its text is not found, in a file of which a view was
-collected, and a read of a file whose view was collected. Nothing is brought back unasked: measured, that gains nothing
-(the issue's experiments), for the agent's own read counts as a touch and keeps the file whole from then on.
+Two signals need no model: an edit that fails because its text is not found, in a file of which a view was collected,
+and a read of a file whose view was collected. Nothing is brought back automatically: measured, that gains nothing (the
+issue's experiments), because the agent's own read counts as a use and keeps the file whole from then on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gc_core.relevance.working_set import shows_file, stands
 from gc_core.values.items import Item, ItemKind
 
 Find = Callable[[str], Item | None]
-"""A resident item by its id."""
+"""Finds a resident item by its id."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,11 +38,11 @@ class NeededAgain:
     edits: int = 0
 
     def __bool__(self) -> bool:
-        """Return whether anything was."""
+        """Return whether there was anything."""
         return bool(self.reads or self.edits)
 
     def __str__(self) -> str:
-        """In a line, as ``explain`` and the report page tell it."""
+        """Return one line, for ``explain`` and the report page."""
         return (
             f"needed again after a collection: {self.reads:,} reads of files whose view had left"
             f" ({self.tokens:,} tokens), {self.edits:,} edits whose text was not found"
@@ -51,13 +51,13 @@ class NeededAgain:
 
 @attrs.define
 class NeedWatch:
-    """Hears what collections take and what arrives, and counts what was needed again. O(what is new)."""
+    """Follows collections and arrivals, and counts what was needed again. O(what is new)."""
 
     needed: NeededAgain = attrs.field(factory=NeededAgain)
     _gone: set[str] = attrs.field(factory=set)
 
     def collected(self, before: Iterable[Item], find_before: Find, find_after: Find) -> None:
-        """A collection made this of these resident items: files of which a view left, or shrank, are remembered."""
+        """Note a collection: remember files of which a view left, or shrank."""
         for item in before:
             call = _call_of(item, find_before)
             if item.kind is ItemKind.TOOL_RESULT and shows_file(item, call) and call is not None:
@@ -66,7 +66,7 @@ class NeedWatch:
                     self._gone.update(_files(call))
 
     def arrived(self, items: Iterable[Item], find: Find) -> None:
-        """These items are new."""
+        """Note new items."""
         for item in items:
             call = _call_of(item, find) if item.kind is ItemKind.TOOL_RESULT else None
             if call is None or self._gone.isdisjoint(_files(call)):
@@ -85,6 +85,6 @@ def _call_of(item: Item, find: Find) -> Item | None:
 
 
 def _files(call: Item) -> Iterator[str]:
-    """By the last two parts of their paths: calls name a file by its whole path, and by the end of it."""
+    """Return files by the last two parts of their paths: calls name a file by its whole path, or by its end."""
     for file in ToolCall.of(call).files:
         yield "/".join(file.replace("\\", "/").split("/")[-2:])

@@ -1,4 +1,4 @@
-"""The objective of a session: what the agent is after, as its host says, or as the user's own words tell."""
+"""The objective of a session, as its host sets it, or as the user's own words say."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from gc_core.relevance.tasking import asks, sets_task
 from gc_core.values.items import Item, ItemKind
 
 CHARS: Final = 2_000
-"""Characters that are taken of a message: what is after them is a paste."""
+"""The characters used of a message: the rest is a paste."""
 
 MOST_LATER: Final = 4_000
-"""Characters of all later messages together; of more the oldest are left out."""
+"""The characters used of all later messages together; the oldest are left out first."""
 
 SHARED_SHARE: Final = 0.2
-"""A user message of whose names a smaller share than this is known to the objective is about something else."""
+"""A user message with a smaller share of names known to the objective is about something else."""
 
 LEAST_NAMES: Final = 2
-"""Names from which a user message can be about something else."""
+"""The least names of a user message that can be about something else."""
 
 
 @attrs.frozen(kw_only=True)
 class Objective:
     """
-    What the agent is after.
+    The agent's objective.
 
     Attributes:
         given: What the host set, or "": then the user's words count.
-        request: The original request, its beginning: the first message that sets a task, and what came with it.
-        later: Later messages that change the task, their beginnings, oldest first.
-        changes: How often it has become another one.
+        request: The beginning of the original request: the first message that sets a task, and what came with it.
+        later: The beginnings of later messages that change the task, oldest first.
+        changes: How often it has changed.
         asked: The agent's newest text asks for something.
-        turn: That of the original request, -1 before there is one.
+        turn: The turn of the original request, -1 before there is one.
 
     """
 
@@ -48,17 +48,20 @@ class Objective:
 
     @property
     def text(self) -> str:
-        """The objective in words; "" before anybody said anything."""
+        """The objective in words; "" before there is one."""
         return self.given or "\n".join(filter(None, (self.request, *self.later)))
 
     def set_to(self, text: str) -> Objective:
-        """As the host says; "" gives it back to the user's words."""
+        """Return the objective set by the host; "" returns to the user's words."""
         if text == self.given:
             return self
         return attrs.evolve(self, given=text, changes=self.changes + 1)
 
     def heard(self, item: Item) -> Objective:
-        """After an item: what a user typed counts where it sets a task. O(length of the item, at most ``CHARS``)."""
+        """
+        Return the objective after an item: user messages count if they set a task. O(length of the item, at most
+        ``CHARS``).
+        """
         if item.kind is ItemKind.ASSISTANT_TEXT:
             asked = asks(item.text)
             return self if asked == self.asked else attrs.evolve(self, asked=asked)
@@ -87,5 +90,5 @@ class Objective:
 
 @functools.lru_cache(maxsize=256)
 def _names_in(text: str) -> frozenset[str]:
-    """Looked for in every message that is part of it, once."""
+    """Return the names in a message of the objective, computed once."""
     return scan(text).names

@@ -1,8 +1,8 @@
 """
-Lines of an output that say how it went: failures before all else, then verdicts.
+Finds lines of an output that report its outcome: failures first, then verdicts.
 
-A line without any name of its own can be the one that matters: what failed stands there, and a hundred lines with ids
-around it do not say so. JSON in one line is read by its rows. Linear in the text.
+A line without any name may be the one that matters: it says what failed, while a hundred lines with ids around it do
+not. JSON in one line is read by its rows. Linear in the text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from gc_core.relevance.name_scan import LONG_LINE
 from gc_core.values.patterns import regex
 
 MOST: Final = 16
-"""Lines of each kind that are found at most: the first ones, with which it began, and the last, with which it ended."""
+"""
+The most lines of each kind that are found: the first ones, with which it began, and the last, with
+which it ended.
+"""
 
 _FIRST: Final = 6
 
@@ -62,7 +65,7 @@ _ENDS = (
     *("passed", "warning", "exit code", "exit status", "succeeded", "success", "completed", "complete", "finished"),
     *("total", "summary", "result", "done in", "built", "installed", "added", "applied", "rows affected", "0 row"),
 )
-"""Words of errors and outcomes. Looked for one by one: str.find is many times faster than one pattern of them all."""
+"""Words of errors and outcomes. Searched one by one: str.find is many times faster than one pattern for all of them."""
 
 _HARMLESS = regex(
     r"\b(?:0|no|without|zero|ignor\w+|handles?|handling|shows?|catch\w*) (?:\w+ )?"
@@ -79,7 +82,7 @@ _TOKEN = regex(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
 
 @attrs.frozen
 class Told:
-    """Where a line stands that says how it went, and whether it tells a failure."""
+    """The place of a line that reports an outcome, and whether it is a failure."""
 
     start: int
     end: int
@@ -88,11 +91,11 @@ class Told:
 
 def told_lines(text: str) -> tuple[Told, ...]:
     """
-    Return the lines that tell failures, then those that tell outcomes, each in their order and none twice; of a line
-    that is too long the row of JSON, else what stands around the word.
+    Return the lines that report failures, then those that report outcomes, each in order and without repetition; for a
+    line that is too long the row of JSON, or else the surroundings of the word.
     """
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters have a longer lower case: then only what is written small is found
+    if len(lower) != len(text):  # a few letters have a longer lower case: then only lower-case words are found
         lower = text
     rows = _Rows(text)
     failing = _chosen(dict(_found(text, lower, _FAILS, rows)))
@@ -110,15 +113,15 @@ def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows) -> Iterat
 
 
 def _chosen(found: dict[tuple[int, int], None]) -> list[tuple[int, int]]:
-    """Return the first ones and the last ones, in their order."""
+    """Return the first and the last ones, in order."""
     spans = sorted(found)
     return spans if len(spans) <= MOST else [*spans[:_FIRST], *spans[_FIRST - MOST :]]
 
 
 def _fails(line: str) -> bool:
     """
-    Return whether a line tells a failure once its harmless words are left out: "0 errors", a passed
-    test of that name.
+    Return whether a line reports a failure, ignoring harmless phrases such as "0 errors" or a
+    passed test of that name.
     """
     bare = _TEST_NAME.sub("", _HARMLESS.sub("", line)).lower()
     return any(word in bare for word in _FAILS)
@@ -159,13 +162,13 @@ def _line_around(text: str, place: int) -> tuple[int, int]:
 
 
 class _Rows:
-    """The rows of a text that is JSON in one line: what the container holds that holds most containers."""
+    """The rows of a text that is JSON in one line: the elements of the container with the most containers."""
 
     def __init__(self, text: str) -> None:
         self._rows = _rows_of(text) if _is_one_line_json(text) else []
 
     def around(self, place: int) -> tuple[int, int] | None:
-        """Return the row in which a place is; None outside of any, or where it is too long."""
+        """Return the row around a place; None outside all rows, or if it is too long."""
         for start, end in self._rows:
             if start <= place < end:
                 return (start, end) if end - start <= _LONGEST_ROW else None
@@ -178,7 +181,7 @@ def _is_one_line_json(text: str) -> bool:
 
 
 def _rows_of(text: str) -> list[tuple[int, int]]:
-    """Spans of the containers inside the one that holds most of them; O(length)."""
+    """Return the spans of the containers inside the one that has the most of them; O(length)."""
     open_at: list[int] = []
     children: list[list[tuple[int, int]]] = [[]]
     best: list[tuple[int, int]] = []

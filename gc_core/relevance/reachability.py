@@ -1,8 +1,8 @@
 """
-Tracing liveness: what can be reached from the roots through names that few items show.
+Tracing liveness: what is reachable from the roots through names that few items share.
 
-An item that no chain of shared names connects with what the agent is about, and with what it does just now, is what a
-tracing collector calls garbage.
+An item that no chain of shared names connects with the agent's objective and current work is what a tracing collector
+calls garbage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import attrs
 from gc_core.values.items import Item
 
 MOST_SHARED = 40
-"""Items that may show a name for it to connect them: what everything shows connects nothing."""
+"""The most items that may share a name that connects them: what everything shows connects nothing."""
 MOST_SHARE = 0.2
 """The same as a share of all items."""
 _LEAST_SHARED = 2
@@ -23,11 +23,11 @@ _LEAST_SHARED = 2
 @attrs.frozen(kw_only=True)
 class Roots:
     """
-    Where tracing begins.
+    The roots of tracing.
 
     Attributes:
         items: Ids of resident items.
-        names: Names beside theirs: those of the objective and of open questions.
+        names: Further names: those of the objective and of open questions.
 
     """
 
@@ -40,10 +40,10 @@ NO_ROOTS = Roots()
 
 def distances(items: Sequence[Item], roots: Roots) -> Mapping[str, int]:
     """
-    Return how many shared names lie between each item and the nearest root, by item id: 0 is a root, 1 shows a name of
-    a root.
+    Return how many shared names lie between each item and the nearest root, by item id: 0 is a root, 1 shares a name
+    with a root.
 
-    What is not in it cannot be reached. Names that more than 20 % of the items or more than 40 items show connect
+    Items missing from it are unreachable. Names that more than 20 % of the items or more than 40 items show connect
     nothing. O(names of the items).
     """
     showing = _showing(items)

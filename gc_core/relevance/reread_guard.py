@@ -1,16 +1,16 @@
 """
-The re-read guard: notices when an agent goes in circles about what was collected.
+The re-read guard: notices when an agent keeps asking for what was collected.
 
-An instruction to look at the whole conversation again sends the agent after a text that is not in the window any more.
-It calls its tools, gets the same condensed answer, and asks again. The guard tells it to go on from the summaries and
-what can be recalled; where the circle goes on, the host may want the loop to end.
+An instruction to review the whole conversation sends the agent after a text that is no longer in the window. It calls
+its tools, gets the same condensed answer, and asks again. The guard tells it to continue from the summaries and what
+can be recalled; if the repetition goes on, the host may want the loop to end.
 
-A circle is fast and alone: a user who says anything, equal words included, a result that differs, and time that passes
-between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it is about what
-was collected: a call whose result still holds as it came repeats for other reasons.
+A loop is fast and undisturbed: a user who says anything, even the same words, a result that differs, and time that
+passes between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it
+concerns what was collected: a call whose result is still whole in the window repeats for other reasons.
 
-It looks at what is new alone, O(new) a turn, is deterministic, and calls nothing. What it has seen lives in memory:
-a session that is opened again begins again, with nothing noticed.
+It reads only what is new, O(new) per turn, is deterministic, and calls nothing. Its state is in memory: a session that
+is opened again starts over.
 """
 
 from __future__ import annotations
@@ -30,54 +30,57 @@ from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.json_values import read_json
 
 ASKED, REPEATED = "asked", "repeated"
-"""What a notice is about: words that ask for what was collected, or a call that gives the same again."""
+"""The kinds of notices: words that ask for what was collected, or a call that returns the same again."""
 
 NOTICED_AT: Final = 3
 """
-Times that one call has given the same, with nothing new between, when the agent is told. A second time is harmless.
-In the 5,389 calls of the project's recorded sessions (November 2026) a third comes in one session alone, whose agent
-sends one SQL query up to ten times without a change.
+Number of equal results of one call, with nothing new in between, at which the agent is warned. A second time is
+harmless. In the 5,389 calls of the project's recorded sessions (November 2026) a third occurs in one session only,
+whose agent sends one SQL query up to ten times unchanged.
 """
 
 LAP: Final = 6
 """
-Steps in a row that brought nothing new from which several calls that take turns are a circle, as soon as one of them
-has come round again. Five files that are read once more, in turn, are none; a sixth step that goes back to
-one of them begins a second lap.
+Number of steps in a row without anything new at which several alternating calls are a loop, as soon as one of them
+recurs. Five files that are read once more, in turn, are not; a sixth step that returns to one of them begins a second
+lap.
 """
 
 FURTHER: Final = 5
 """
-Further times after the agent was told, then the loop ends: a model that was told reads it with the very next request,
-so one or two more may already be under way, and five are no accident. Each costs a whole model call.
+Number of further times after the warning at which the loop ends: a model reads the warning with the next request, so
+one or two more may already be under way, and five are no accident. Each costs a whole model call.
 """
 
 POLLED: Final = 20
 """
-The same for calls of other tools than those that look back. An unchanged answer may be all that a polling tool has to
-say for a while ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
+The same for tools other than those that look back. A polling tool may have nothing but an unchanged answer for a while
+("still running"): 20 more calls are minutes at the usual pauses, and still an end.
 """
 
 PAUSE: Final = 10.0
 """
-Seconds between two rounds, the model's own time not counted, from which they are no circle: an agent that looks for a
-text calls again as soon as it has an answer, one that waits for a build sleeps between its calls.
+Seconds between two rounds, without the model's own time, from which they are not a loop: an agent that searches for a
+text calls again at once, one that waits for a build sleeps between its calls.
 """
 
 COOLDOWN_STEPS: Final = 10
-"""Steps after a notice during which further words of that kind are counted, and not told again."""
+"""Steps after a notice during which further repetitions of that kind are counted, but not announced again."""
 
 MOST_SEEN: Final = 10_000
-"""Calls with their results, and texts, that are remembered, the latest used; some 16 bytes each."""
+"""The most calls with results, and texts, that are remembered, the latest used; some 16 bytes each."""
 
 PROVISIONAL: Final = "[gc: {name} was started, id {call_id}, and is still running; its result comes later, by that id]"
-"""What answers a call that goes on beside the model; each names its own id, and none of them says anything new."""
+"""
+Tools that answer a call which continues beside the model; each names its own id, and none of them
+says anything new.
+"""
 
 _LAP: Final = b"lap"  # no digest is that short
 _STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
-_SHOWN = 120  # letters of a call that a notice names
+_SHOWN = 120  # characters of a call in a notice
 
 
 @attrs.frozen(kw_only=True)
@@ -88,9 +91,9 @@ class Notice:
     Attributes:
         kind: ``"asked"`` or ``"repeated"``.
         what: The words that asked, or the call that repeats.
-        times: How often, with nothing new between.
-        item: Where it stands, the newest; "" for a part of the system text, and for what waits for the request's end.
-        goes_on: It went on after the agent was told.
+        times: How often, with nothing new in between.
+        item: The newest item that contains it; "" for a part of the system text, and for a block that waits.
+        goes_on: It continued after the warning.
 
     """
 
@@ -103,21 +106,21 @@ class Notice:
 
 @attrs.define
 class _Circle:
-    """One thing that comes again and again since something new came last."""
+    """Something that recurs since anything new came last."""
 
     kind: str
     what: str
     most: int
-    first: str = ""  # the result that it gave first, where what was collected is in question
+    first: str = ""  # its first result, if collected content is concerned
     times: int = 0
-    returns: int = 0  # of these times, those that gave what was known
+    returns: int = 0  # how many of them returned a known result
     item: str = ""
-    told_at: int = 0  # the times when the agent was told last, 0 when it was not
+    told_at: int = 0  # the count at the last warning, 0 before one
     _step: tuple[int, int] = (-1, -1)
     _pauses: int = 0
 
     def again(self, item: Item, step: tuple[int, int], pauses: int, *, known: bool = True) -> None:
-        """Once more; twice in one step counts once, and after a pause it begins again."""
+        """Count one more; two in one step count once, and after a pause counting starts over."""
         if pauses != self._pauses:
             self.times = self.returns = self.told_at = 0
         if self.times == 0 or step != self._step:
@@ -126,7 +129,7 @@ class _Circle:
         self._step, self.item, self._pauses = step, item.id, pauses
 
     def is_due(self, lap: _Circle | None) -> bool:
-        """Return whether the agent is to be told; ``lap`` counts the steps of all calls that gave the same again."""
+        """Return whether a warning is due; ``lap`` counts the steps of all calls that returned the same again."""
         if self.told_at:
             return self.goes_on
         if self.kind == ASKED:
@@ -146,13 +149,13 @@ class _Circle:
 
 class RereadGuard:
     """
-    Sees every item that arrives, and says what it noticed before the next model call.
+    Sees every item that arrives, and reports before the next model call what it noticed.
 
-    Progress is a call or a result of a call that was not there before, and whatever a user says; text is narration and
-    is none, nor is a text that asks to look at everything again. Progress ends a circle, and so does a pause.
+    Progress is a call or a result that was not there before, and anything a user says; text is narration and is not
+    progress, nor is a text that asks to review everything. Progress ends a loop, and so does a pause.
 
     Args:
-        clock: Seconds; what passes between a request and its reply is the model's time and counts for nothing.
+        clock: Returns seconds; the time between a request and its reply is the model's and is not counted.
 
     """
 
@@ -169,10 +172,10 @@ class RereadGuard:
         self._pauses = 0
         self._last = clock()
 
-    # -- what arrives --------------------------------------------------------------------------------------------
+    # -- arrivals --------------------------------------------------------------------------------------------
 
     def see(self, items: Iterable[Item], *, collected: bool) -> None:
-        """New items, in their order. Circles count where something was ``collected`` alone."""
+        """See new items, in order. Loops count only if something was ``collected``."""
         items = tuple(items)
         calls = any(item.kind is ItemKind.TOOL_CALL for item in items)
         self._pass_time(counts=not calls)
@@ -186,23 +189,23 @@ class RereadGuard:
         self._steps += calls
 
     def see_prompts(self, texts: Mapping[str, str]) -> None:
-        """Texts of the request that no message holds yet, by name; each version of one is looked at once."""
+        """See texts of the request that are not messages yet, by name; each version is read once."""
         for key, text in texts.items():
             if self._texts.get(key) != text:
                 self._texts[key] = text
                 if words := asks_to_reread(text):
                     self._asked = words
 
-    # -- what was noticed ----------------------------------------------------------------------------------------
+    # -- notices ----------------------------------------------------------------------------------------
 
     def look(self, stands: Callable[[str], bool] = lambda _item: False, *, ends: bool = False) -> Notice | None:
         """
-        Return what is to be told before the next model call; ``goes_on`` says that it was told and went on all the
-        same.
+        Return the notices to announce before the next model call; ``goes_on`` means that it was announced and
+        continued.
 
-        ``stands`` says of an item whether it is in the window as it came: a call that gave one is in no circle.
-        With ``ends`` a circle that goes on is told by every call, until something new has come; else it is told again
-        now and then. Asked where something was collected alone.
+        ``stands`` says whether an item is in the window as it came: a call that produced one is not in a loop. With
+        ``ends`` a continuing loop is reported by every call until something new arrives; otherwise now and then. Called
+        only if something was collected.
         """
         self._pass_time(counts=True)
         due = next((one for one in self._due() if not (one.first and stands(one.first))), None)
@@ -221,7 +224,7 @@ class RereadGuard:
         return (one for one in self._circles.values() if one is not lap and one.is_due(lap))
 
     def _pass_time(self, *, counts: bool) -> None:
-        """Time that passes while the model answers is no one's waiting; a clock that goes back shows none."""
+        """Ignore the time in which the model answers; a clock that goes back shows no time."""
         now = self._clock()
         if not counts:
             self._waited = 0.0
@@ -231,7 +234,7 @@ class RereadGuard:
         self._last = now
 
     def _mark_told(self, kind: str) -> None:
-        """One notice speaks of the whole circle, and several calls may belong to it."""
+        """Mark the whole loop as announced: one notice covers it, and several calls may belong to it."""
         for circle in self._circles.values():
             if circle.kind == kind:
                 circle.told_at = circle.times
@@ -248,10 +251,10 @@ class RereadGuard:
         self._calls[item.id] = (_digest(item.name, _plain(item.text)), shown, item.name in _LOOKS_BACK)
 
     def _answered(self, item: Item, *, collected: bool) -> None:
-        """The same call with the same result is no progress, whatever stood between."""
+        """Count the same call with the same result, whatever came in between: it is no progress."""
         made = self._calls.pop(item.call, None)
         if made is None:
-            # A late result, in a frame that names its call: what it says may be new all the same.
+            # A late result, in a frame that names its call: its content may still be new.
             if self._is_new(_digest(unframed(item)), item):
                 self._circles.clear()
             return
@@ -282,12 +285,12 @@ class RereadGuard:
             return
         new = self._is_new(_digest(item.kind.value, item.text), item)
         if item.kind is ItemKind.USER_TEXT:
-            # An agent that only says that it will look again is driven by such words as "Continue."
+            # An agent that only announces another review is driven by words such as "Continue."
             self._drop(REPEATED)
             if new:
                 self._circles.clear()
         elif item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls and new:
-            self._drop(ASKED)  # of calls it is the user's next word that ends a circle: until then it may be narration
+            self._drop(ASKED)  # loops of calls end with the user's next message: until then it may be narration
 
     def _drop(self, kind: str) -> None:
         self._circles = {key: one for key, one in self._circles.items() if one.kind != kind}
@@ -304,10 +307,10 @@ class RereadGuard:
 
 def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
     """
-    Return what the agent is told: to go on from what stands for the rest, and how an original comes back.
+    Return the warning for the agent: to continue from what is in the window, and how to get an original back.
 
-    ``recalls``: it has the tool ``recall``; ``cites``: references name bytes of a log that it was told of;
-    ``reference``: something that was left out, or "".
+    ``recalls``: it has the tool ``recall``; ``cites``: references name bytes of a log that it knows of; ``reference``:
+        something that was left out, or "".
     """
     if notice.kind == ASKED:
         seen = "The older part of this conversation is no longer in the window as it was."
@@ -325,7 +328,7 @@ def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
 
 
 def _plain(arguments: str) -> str:
-    """Arguments without what makes no difference: blanks, and the order of keys. Kept as they are when no JSON."""
+    """Return arguments without insignificant differences: blanks and the order of keys; unchanged if not JSON."""
     try:
         return json.dumps(read_json(arguments), sort_keys=True)
     except ValueError:

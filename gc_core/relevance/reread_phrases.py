@@ -1,4 +1,4 @@
-"""The words that send an agent after a text that is not in the window any more."""
+"""Recognises phrases that send an agent after a text that is no longer in the window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from gc_core.values.patterns import regex
 
 _ENDS = 4_000
-"""Characters at the head and at the end of a text that are looked at: what somebody asks for stands in one of them."""
+"""The characters at each end of a text that are searched: a request is in one of them."""
 
 _WHOLE = r"(?:all|everything|every|each|the|this|that|these|those|our|your|my|its|of|entire|whole|full|complete|last)"
 _PAST = r"(?:previous|earlier|prior|preceding|past|old|older|above|recent|chat|message|conversation)"
@@ -55,15 +55,15 @@ FORBIDDEN: Final = regex(
     r"|\b(?:(?:go|look) back (?:at|to) (?:the|what|all)|refer back)\b|\bread (?:everything|all) (?:above|again)",
     re.IGNORECASE,
 )
-"""What no text that gc-core writes into a window may say; tests look for it in every one of them."""
+"""Phrases that no text written by gc-core may contain; tests check every one of them."""
 
 
 def asks_to_reread(text: str) -> str:
     """
     Return the words that ask to go through the conversation again, or "".
 
-    Words in quotation marks, backticks and fences ask for nothing, nor do words that are denied ("never re-read ...").
-    Looked for in the first and last 4,000 characters.
+    Quotations, backticks and fences ask for nothing, nor do negations ("never re-read ..."). Only the first and last
+    4,000 characters are searched.
     """
     looked = text if len(text) <= 2 * _ENDS else f"{text[:_ENDS]}\n{text[-_ENDS:]}"
     prose = _QUOTED.sub(" ", looked)

@@ -1,4 +1,4 @@
-"""What a shell command does to files: which it shows, writes and changes, as far as its words tell."""
+"""What a shell command does to files: which it shows, writes and changes, as far as its words say."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import attrs
 from gc_core.values.patterns import regex
 
 MOST_CHARS = 4_000
-"""Characters of a command that are looked at, texts between here-document marks left out."""
+"""The characters of a command that are read, without the texts of here-documents."""
 
 
 class Effect(enum.IntEnum):
-    """What a command does; of several, the highest counts."""
+    """What a command does; of several effects, the highest counts."""
 
     NOTHING = 0
     SEARCHES = 1
@@ -30,12 +30,12 @@ class Effect(enum.IntEnum):
 @attrs.frozen
 class ShellReading:
     """
-    What a command does.
+    The effect of a command.
 
     Attributes:
-        effect: The strongest of its parts.
-        files: The files that it shows, writes, changes or runs, as it names them; of a search none.
-        lines: First and last line that it shows of its only file, where it tells both.
+        effect: The strongest effect of its parts.
+        files: The files that it shows, writes, changes or runs, as it names them; none for a search.
+        lines: First and last line that it shows of its only file, if it names both.
 
     """
 
@@ -73,7 +73,7 @@ _HEREDOC = regex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1")
 
 @functools.lru_cache(maxsize=2_048)
 def read_command(command: str) -> ShellReading:
-    """Return what a command does. Never fails: what cannot be read runs something."""
+    """Return the effect of a command. Never fails: an unreadable command counts as running something."""
     bare, patched = _without_heredocs(command[: 4 * MOST_CHARS])
     readings = [_reading(part) for part in _parts(bare[:MOST_CHARS])]
     if patched:
@@ -86,7 +86,7 @@ def read_command(command: str) -> ShellReading:
 
 @attrs.frozen
 class _Part:
-    """One program with its words, and where its output goes."""
+    """One program with its words, and the target of its output."""
 
     words: tuple[str, ...]
     is_fed: bool = False
@@ -97,7 +97,7 @@ class _Part:
 def _together(readings: Sequence[ShellReading]) -> ShellReading:
     """
     Return the strongest effect, with the files of the parts that have it; a listing beside a view
-    tells of the view.
+    counts as the view.
     """
     effect = max((reading.effect for reading in readings), default=Effect.RUNS)
     if effect is Effect.NOTHING:
@@ -109,7 +109,7 @@ def _together(readings: Sequence[ShellReading]) -> ShellReading:
 
 
 def _without_heredocs(command: str) -> tuple[str, tuple[str, ...]]:
-    """Return the command without the texts of its here-documents, and the files that patches among them change."""
+    """Return the command without the texts of its here-documents, and the files that patches in them change."""
     patched: list[str] = []
     while (found := _HEREDOC.search(command)) is not None:
         line = command.find("\n", found.end())
@@ -135,7 +135,7 @@ def _patched(body: str) -> Iterator[str]:
 
 
 def _parts(command: str) -> Iterator[_Part]:
-    """Yield the programs of a command, in their order."""
+    """Yield the programs of a command, in order."""
     words: list[str] = []
     fed = False
     for word in (*_words(command), ";"):
@@ -149,7 +149,7 @@ def _parts(command: str) -> Iterator[_Part]:
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command as a shell splits them; where quotes do not match, at blanks."""
+    """Return the words of a command as a shell splits them; at blanks if quotes do not match."""
     text = command.replace("\\\n", " ").replace("\n", " ; ")
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|<>()")
     lexer.whitespace_split = True
@@ -161,7 +161,7 @@ def _words(command: str) -> list[str]:
 
 
 def _part(words: Sequence[str], *, is_fed: bool) -> _Part:
-    """Return a program without its redirections; those of errors are no target."""
+    """Return a program without its redirections; redirected errors do not count as output."""
     plain: list[str] = []
     target, appends, skips = "", False, False
     for place, word in enumerate(words):
@@ -195,7 +195,7 @@ def _reading(part: _Part) -> ShellReading:
 
 
 def _writing(program: str, rest: list[str], part: _Part) -> ShellReading | None:
-    """Return what changes files, or None."""
+    """Return the reading of a program that changes files, or None."""
     if part.target and program in _TEXTS:
         return ShellReading(Effect.EDITS if part.appends else Effect.WRITES, (part.target,))
     if program in _WRITERS and (not part.is_fed or "__heredoc__" in rest):
@@ -211,7 +211,7 @@ def _writing(program: str, rest: list[str], part: _Part) -> ShellReading | None:
 
 
 def _looking(program: str, rest: list[str], part: _Part) -> ShellReading:
-    """Return what changes no file."""
+    """Return the reading of a program that changes no files."""
     if program in _SEARCHERS or (program == "git" and _subcommand(rest) in _SUBCOMMAND_SEARCHES):
         return ShellReading(Effect.SEARCHES)
     if part.is_fed or program in _QUIET:
@@ -232,7 +232,7 @@ def _subcommand(rest: Sequence[str]) -> str:
 
 
 def _plain(rest: Sequence[str]) -> list[str]:
-    """Return words that are neither options nor their values."""
+    """Return the words that are neither options nor their values."""
     found, skips = [], False
     for word in rest:
         if skips:
@@ -245,7 +245,7 @@ def _plain(rest: Sequence[str]) -> list[str]:
 
 
 def _behind_script(rest: Sequence[str], program: str) -> list[str]:
-    """Return the files of sed or perl: what stands after the script, which may be an option's value."""
+    """Return the files of sed or perl: the words after the script, which may be an option's value."""
     has_option = any(word.startswith("-") and word.endswith("e") and word != "-n" for word in rest)
     found, skips = [], False
     for word in rest:
@@ -259,12 +259,12 @@ def _behind_script(rest: Sequence[str], program: str) -> list[str]:
 
 
 def _names_file(word: str) -> bool:
-    """No directory, as far as its name tells."""
+    """Return whether the name looks like a file rather than a directory."""
     return not word.endswith("/") and word not in {".", "..", "__heredoc__"} and "*** Begin" not in word
 
 
 def _head_lines(program: str, rest: Sequence[str]) -> tuple[int, int] | None:
-    """Of ``head`` the lines that it shows."""
+    """Return the lines that ``head`` shows."""
     if program != "head":
         return None
     for word, follows in zip(rest, (*rest[1:], ""), strict=True):

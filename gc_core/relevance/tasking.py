@@ -1,9 +1,9 @@
 """
-Which user messages change what an agent is about, and which only keep it going.
+Decides which user messages change an agent's task, and which only keep it going.
 
 An acknowledgement, a greeting, a word that says "go on", a control word and a short answer to a question set no task.
-Control words and answers are known by their form. Acknowledgements are short, and every word of theirs is one of a
-closed list of several languages: a word that is missing there makes a message count, which is the smaller harm.
+Control words and answers are recognised by their form. Acknowledgements are short, and consist of words of a closed
+list in several languages: a missing word makes a message count, which is the smaller harm.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from gc_core.relevance.name_scan import scan
 from gc_core.values.patterns import regex
 
 MOST_WORDS: Final = 8
-"""Words of an acknowledgement, or of an answer: what is longer says something of its own."""
+"""The most words of an acknowledgement, or of an answer: longer messages say something of their own."""
 
 MOST_POLITE: Final = 15
-"""Words of a message in which "thanks" or "go on" says what the rest is worth."""
+"""The most words of a message in which "thanks" or "go on" decides about the rest."""
 
 MOST_ANSWER: Final = 6
-"""Words of an answer to what the agent asked, whatever it begins with."""
+"""The most words of an answer to what the agent asked, whatever it begins with."""
 
 MOST_REPLY: Final = 50
-"""Words of one that begins as answers do: with yes, no, sure, sorry, I, my."""
+"""The most words of one that begins like an answer: with yes, no, sure, sorry, I, my."""
 
 _LOOKED = 400
 _CONTROL = regex(
@@ -111,9 +111,9 @@ _ACKNOWLEDGED_DENSE: Final = regex(
 
 def sets_task(text: str, *, asked: bool = False) -> bool:
     """
-    Return whether a user's message says what the agent is to be about; ``asked``: the agent had ended with a question.
+    Return whether a user's message sets the agent's task; ``asked``: the agent had ended with a question.
 
-    Looks at the beginning alone. O(1).
+    Only reads the beginning. O(1).
     """
     said = _MARKED.sub(" ", text[:_LOOKED]).strip()
     if not said or is_compaction(text) or _INJECTED.match(said) or _CONTROL.fullmatch(said):
@@ -128,15 +128,15 @@ def sets_task(text: str, *, asked: bool = False) -> bool:
 
 def asks(text: str) -> bool:
     """
-    Return whether an agent's text ends with a question, or asks to be given something; what else it may do asks
-    nothing.
+    Return whether an agent's text ends with a question, or asks to be given something; nothing else
+    counts as asking.
     """
     end = text[-_END:]
     return _ASKS.search(end) is not None and _OFFERS.search(end) is None
 
 
 def _drives_on(sentence: str) -> bool:
-    """Return whether a sentence is an acknowledgement or thanks, and no mere "ok," before something else."""
+    """Return whether a sentence is an acknowledgement or thanks, and not just "ok," before something else."""
     return _acknowledges(sentence) or _THANKS.match(sentence) is not None
 
 
@@ -154,7 +154,7 @@ def _acknowledges(sentence: str) -> bool:
 
 
 def _answers(said: str) -> bool:
-    """Few words, or more that begin as an answer does; what orders something, or asks back, is none."""
+    """Return whether it has few words, or more that begin like an answer; orders and questions are not answers."""
     if said[-1] in _QUESTION_ENDS or _ORDERS.search(said):
         return False
     size = len(said.split()) + len(_DENSE.findall(said)) // 2

@@ -1,4 +1,4 @@
-"""What is found out of a text once, and kept as long as the text is in the window."""
+"""Values computed once per text, and kept as long as the text is in the window."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 class PerText(Generic[T]):
     """
-    A value for each text, made when it is first asked for.
+    A value for each text, computed on first use.
 
-    Bounded by ``keep``: what is known of texts that have left the window is forgotten. A text's hash is computed once,
-    so a value that is known costs one look-up.
+    Bounded by ``keep``: values of texts that have left the window are dropped. A text's hash is computed once, so a
+    cached value costs one look-up.
     """
 
     def __init__(self, make: Callable[[str], T]) -> None:
@@ -29,9 +29,9 @@ class PerText(Generic[T]):
             return value
 
     def __len__(self) -> int:
-        """Return texts of which the value is known."""
+        """Return the number of cached values."""
         return len(self._known)
 
     def keep(self, texts: Iterable[str]) -> None:
-        """Forget what is known of all other texts."""
+        """Drop the values of all other texts."""
         self._known = {text: self._known[text] for text in texts if text in self._known}

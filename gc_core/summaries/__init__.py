@@ -1,1 +1,1 @@
-"""Summaries: what must survive, the extract, the checks, and the model after an extra."""
+"""Summaries: the facts that must survive, the extract, validation, and models through an extra."""

@@ -1,4 +1,4 @@
-"""What became of the calls, and what the assistant claimed without a result that confirms it."""
+"""The outcomes of calls, and the assistant's claims that no result confirms."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gc_core.summaries.sentences import MOST_SENTENCES, sentences_with
 from gc_core.values.items import Item, ItemKind
 
 NO_RESULT: Final = "[gc: no result"
-"""How the text begins that the framework puts in the place of a result which never came."""
+"""The beginning of the text that the framework inserts for a result that never came."""
 
 _SHORT = 160
-"""Characters of a line that says what somebody asked or what came of it."""
+"""The characters of a line that states a request or an outcome."""
 
 _CLAIMS = (
     *("fixed", "works", "working", "passes", "pass", "passed", "done", "complete", "completed", "verified"),
     *("resolved", "successfully", "implemented"),
 )
 _NO_CLAIM = ("?", "let me", "i'll", "will ", "need", "should", "if ", "not ", "n't", "to pass", "to complete", "until")
-"""What makes a sentence with such a word something else than a claim."""
+"""Words that make a sentence with such a word something other than a claim."""
 
 
 def happened(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
-    """Results, errors and what resolved them, open calls, claims without a result, and a tally by tool."""
+    """Yield results, errors and their resolutions, open calls, unconfirmed claims, and a tally by tool."""
     walk = _Walk(calls=calls)
     for place, item in enumerate(items):
         if item.kind is ItemKind.TOOL_RESULT:
@@ -40,7 +40,7 @@ def happened(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[K
 
 @attrs.define(kw_only=True)
 class _Walk:
-    """What became of the calls, in the order of their results."""
+    """The outcomes of calls, in the order of their results."""
 
     calls: Mapping[str, ToolCall]
     _found: list[KeptFact] = attrs.field(factory=list, init=False)
@@ -72,7 +72,7 @@ class _Walk:
             self._add(KeptKind.DEED, place, item, line, call)
 
     def spoke(self, place: int, item: Item) -> None:
-        """Claims count as confirmed when a run or another deed has succeeded since the last edit of the turn."""
+        """Read claims; they are confirmed if a run or another action succeeded after the last edit of the turn."""
         if item.turn != self._turn:
             self._turn, self._checked = item.turn, False
         if self._checked:
@@ -102,7 +102,7 @@ class _Walk:
             self._checked = not failed
 
     def _resolve(self, item: Item, call: ToolCall) -> None:
-        """Errors of the same tool on overlapping arguments are resolved by this success."""
+        """Mark errors of the same tool with overlapping arguments as resolved by this success."""
         waiting = self._failed.get(call.name, ())
         still = []
         for place, failed in waiting:

@@ -1,4 +1,4 @@
-"""Assignments whose value became another one."""
+"""Assignments whose value changed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _ASSIGNED_AMONG = regex(
     r"\b([A-Za-z_][\w.-]{1,40})(?: ?= ?|: )(\"[^\"\n]{1,60}\"|[\w./:@+-]{0,59}\w)(?![\w(\[/]| ?[-*+/%&|^<(\[]{1,2} ?\w)"
 )
 _ATTRIBUTE = regex(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
-"""A name of code in the place of a value: no one's setting."""
+"""A name of code as a value: not a setting."""
 
 _PART = regex(r"^__|\.\w{1,4}$")
-"""A file or a module in the place of a key: a listing's count, no one's setting."""
+"""A file or a module as a key: a count in a listing, not a setting."""
 
 _SHORT_TEXT = 2_000
-"""Characters up to which assignments are looked for in the midst of a line too."""
+"""The characters of a line within which assignments are also searched in the middle."""
 
 _MOST_VALUES = 3
-"""Values that a key may have had: one with more is a field of many things, not something that changed."""
+"""The most values that a key may have had: with more it is a field of many things, not something that changed."""
 
 
 @attrs.frozen
@@ -42,7 +42,7 @@ class _Value:
 
 
 def changed_values(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
-    """Assignments whose value became another one, once and for all."""
+    """Yield assignments whose value changed permanently."""
     seen: dict[tuple[str, str], list[_Value]] = {}
     for place, item in enumerate(items):
         context, assigned = _assignments(item, calls)
@@ -61,9 +61,9 @@ def changed_values(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iter
 
 def _assignments(item: Item, calls: Mapping[str, ToolCall]) -> tuple[str, dict[str, str | None]]:
     """
-    Return what an item assigns, None to a key with several values, and of which file.
+    Return what an item assigns, None for a key with several values, and in which file.
 
-    Values of one file are compared with those of the same file alone: another file's port is another port.
+    Values of one file are compared only with those of the same file: another file's port is another port.
     """
     if item.kind is ItemKind.TOOL_CALL:
         call = calls[item.id]

@@ -1,8 +1,8 @@
 """
-The digest: entries, one a line, of what was reached and learned long ago.
+The digest: entries, one per line, of what was achieved and learned long ago.
 
-An entry is written once, from originals, and stays verbatim until it is selected away: where the digest is full,
-the least important entries leave. Nothing is ever told again in other words, so nothing drifts.
+An entry is written once, from originals, and stays verbatim until it is dropped: when the digest is full, the least
+important entries leave. Nothing is rephrased, so nothing drifts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from gc_core.values.summary import BULLET, SummaryRequest
 
 _ENTRY_CHARS = 600
 
-# What an entry tells, by how the extract begins its lines (summaries.kept), and what that is worth beside the others.
-# What a user demanded and what was decided binds the agent for good; that a file was read once tells nearly nothing.
+# The kind of an entry, by how the extract begins its lines (summaries.kept), and its weight relative to others. What a
+# user demanded and what was decided binds the agent permanently; that a file was read once says almost nothing.
 _WORTH: Final = (
     (regex(r"- (?:The user required|Decided by)"), 8.0, 1.0),
     (regex(r"- The turn ended"), 4.0, 0.25),
@@ -28,8 +28,8 @@ _WORTH: Final = (
     (regex(r"- The user said"), 2.0, 0.25),
 )
 """
-Pattern, worth, and the share of the entries after which it is worth half as much: a digest full of the first days
-tells nothing of now.
+Pattern, weight, and the share of the entries after which the weight halves: a digest full of the first days would say
+nothing about the present.
 """
 
 _TOLD_BESIDE: Final = (
@@ -37,7 +37,7 @@ _TOLD_BESIDE: Final = (
     (regex(r"- (?:The user required|Decided by)"), 2.0, 0.25),
     *_WORTH,
 )
-"""The same where the state of the task tells beside it what was demanded and decided."""
+"""The same if the task state covers demands and decisions."""
 
 _OTHERS = (1.0, 0.25)
 _WORTH_OF_FOCUS = 8.0
@@ -48,8 +48,8 @@ _TRIES = 64
 
 def digest_text(request: SummaryRequest, written: str) -> str:
     """
-    Return what the digest told already and what was written of the new originals, in at most ``request.room`` tokens,
-    in the order of time; each entry once, its newest place counting.
+    Return the existing entries and those written from the new originals, in at most ``request.room`` tokens, in order
+    of time; each entry once, at its newest place.
     """
     entries = [*request.entries, *_as_entries(written)]
     newest_first = list(dict.fromkeys(reversed(entries)))
@@ -57,14 +57,14 @@ def digest_text(request: SummaryRequest, written: str) -> str:
 
 
 def _as_entries(written: str) -> list[str]:
-    """Return what a summarizer wrote, an entry a line, whatever it put before the lines; heads are none."""
+    """Return a summarizer's lines as entries, whatever precedes them; headings are not entries."""
     lines = (line.strip().lstrip("-*•#").strip() for line in written.splitlines())
     told = (line for line in lines if any(map(str.isalnum, line)) and not line.endswith(":"))
     return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in told]
 
 
 def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
-    """Return the most important entries that fit, in their order."""
+    """Return the most important entries that fit, in order."""
     room, count = request.room, request.count
     costs = [count(f"{entry}\n") for entry in entries]
     ranked = sorted(range(len(entries)), key=lambda place: -_worth(entries, place, request))
@@ -74,7 +74,7 @@ def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
         text = "\n".join(entries[place] for place in kept)
         if not kept or count(text) <= room:
             break
-        left *= _STEP_DOWN  # parts counted apart may have fewer tokens than the whole
+        left *= _STEP_DOWN  # parts counted separately may have fewer tokens than the whole
     return [entries[place] for place in kept]
 
 

@@ -1,4 +1,4 @@
-"""The summary that needs no model: what must survive, then whole original lines for as long as there is room."""
+"""The summary that needs no model: facts that must survive, then whole original lines while there is room."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
-"""Stands alone in a line before and after quoted lines; no quoted line begins so."""
+"""A line of its own before and after quoted lines; no quoted line begins with it."""
 
 FACTS_SHARE, FEW_FACTS = 1 / 3, 400
 """
-This share of the room is for facts, whole lines have the rest; of what users said the demands tell more than lines with
-names do.
+The share of the room for facts; the rest is for whole lines. User demands say more than lines with names.
 
-In so few tokens what was said and how it ended comes before any line.
+Below this many tokens, statements and outcomes come before any line.
 """
 
 _LINES_HEAD, _NAMES_HEAD = "Lines that stood there:", "Also named there:"
 _FRAME_TOKENS = 12
-"""Tokens for the heads and fences around lines or names, about."""
+"""Approximate tokens of the headings and fences around lines or names."""
 
 _FOCUS_WEIGHT = 16.0
 _MOST_MISSES = 24
@@ -41,26 +40,25 @@ _TRIES = 12
 _SHORT_ARGUMENTS = 240
 
 _UNSAID = frozenset({ItemKind.THINKING, ItemKind.OPAQUE})
-"""What no one reads again: providers drop it."""
+"""Content that is never read again: providers drop it."""
 
-# No one can do anything with a line of these: control characters (tabs and colours left aside), halves of characters,
-# and what stands where a byte was no text. Line ends other than \n would make two lines of one.
+# Lines that are useless to a reader: control characters (except tabs and colours), halves of characters, and
+# replacements of undecodable bytes. Line ends other than \n would make two lines of one.
 _NOISE = regex(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029\ufffd\ud800-\udfff]")
 
 
 @attrs.frozen
 class ExtractiveSummarizer:
     """
-    Summarises without a model: the same text for the same request, in linear time, never more than it may have.
+    Summarises without a model: the same text for the same request, in linear time, within its limit.
 
-    First comes what the user demanded and what was decided, how turns and runs ended, errors and what resolved them,
-    what stayed open, files, deeds and values; the rest of the room is for whole original lines that carry
-    ``request.names``, and for those names themselves. All in the order of time; what has to do with
-    ``request.focus`` goes first where not everything fits.
+    First come user demands and decisions, how turns and runs ended, errors and their resolutions, open points, files,
+    actions and values; the rest of the room is for whole original lines with ``request.names``, and for those names
+    themselves. All in order of time; what relates to ``request.focus`` comes first if not everything fits.
     """
 
     def summarize(self, request: SummaryRequest) -> str:
-        """Return what happened, in at most ``request.max_tokens`` tokens; never empty."""
+        """Return the summary, in at most ``request.max_tokens`` tokens; never empty."""
         facts = _facts_that_fit(request)
         text = _written(request, facts, (), ())
         if request.form is SummaryForm.DIGEST:
@@ -72,10 +70,7 @@ class ExtractiveSummarizer:
 
 
 def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
-    """
-    Return those that no summary may lack, and more of the same ranking; in a small room more of
-    what was said alone.
-    """
+    """Return the required facts, and more in the same ranking; if there is little room, only statements."""
     known = kept_facts(request.items)
     if request.form is SummaryForm.DIGEST:
         known = tuple(fact for fact in known if _lasts(fact))
@@ -90,26 +85,26 @@ def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
 
 
 def _lasts(fact: KeptFact) -> bool:
-    """Return whether anybody wants to know it after hundreds of steps: goals reached, lessons, what was changed."""
+    """Return whether it still matters after hundreds of steps: goals reached, lessons, changes."""
     if fact.kind is KeptKind.FILE:
         return fact.asked in {kind.value for kind in CHANGES}
     return RANKS[fact.kind] <= RANKS[KeptKind.REQUEST]
 
 
 def _facts_share(request: SummaryRequest) -> float:
-    """Return the more users said, the more is for facts; a digest is nothing else."""
+    """Return the share for facts: more if users said more; a digest consists of facts only."""
     if request.form is SummaryForm.DIGEST:
         return 1.0
     said = sum(item.original_tokens for item in request.items if item.kind is ItemKind.USER_TEXT)
     return max(FACTS_SHARE, said / max(1, sum(item.original_tokens for item in request.items)))
 
 
-# -- whole lines ---------------------------------------------------------------------------------------------------
+# -- lines ---------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
 class _Line:
-    """A line that may be quoted, where it stood, and the names that it carries and the window does not."""
+    """A line that may be quoted, its place, and the names that only it carries."""
 
     place: int
     start: int
@@ -121,9 +116,9 @@ class _Line:
 
 def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
     """
-    Return the lines with most names per token first, a name counting once; then in their order.
+    Return the lines with most names per token, each name counted once, in order.
 
-    What a line costs is guessed from its item until it is about to be taken: counting is what takes time.
+    The cost of a line is estimated from its item until it is about to be taken: counting is what takes time.
     """
     taken: list[_Line] = []
     told: set[str] = set()
@@ -146,7 +141,7 @@ def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
 
 
 def _ranked(lines: Iterable[_Line], told: AbstractSet[str]) -> Iterator[_Line]:
-    """Lazily, by names that are not told yet: a line whose names were told meanwhile goes back into the heap."""
+    """Yield lines lazily, by new names: a line whose names were covered meanwhile returns to the heap."""
     heap = [(-_worth(line, len(line.names)), -number, line) for number, line in enumerate(lines)]
     heapq.heapify(heap)
     while heap:
@@ -186,8 +181,8 @@ def _candidates(request: SummaryRequest) -> Iterator[_Line]:
 
 def _named_lines(item: Item) -> Iterator[tuple[int, str, Sequence[str]]]:
     """
-    Yield where each line of an item stands that names something, the line, its names; none that is
-    too long to quote.
+    Yield the place of each line of an item that contains names, the line, its names; not lines that are too long to
+    quote.
     """
     reached = 0
     for text, scanned in _texts(item):
@@ -198,7 +193,7 @@ def _named_lines(item: Item) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 
 def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
-    """Yield the text with its names; of long arguments the texts in them, for lines of JSON are no one's lines."""
+    """Yield the text with its names; for long arguments the texts in them, because lines of JSON are not quotable."""
     arguments = arguments_of(item) if item.kind is ItemKind.TOOL_CALL and len(item.text) > _SHORT_ARGUMENTS else None
     if arguments is None:
         yield item.text, item.scan
@@ -208,10 +203,7 @@ def _texts(item: Item) -> Iterator[tuple[str, Scan]]:
 
 
 def _names_that_fit(request: SummaryRequest, text: str, tokens: int) -> list[str]:
-    """
-    Return names that the text does not show yet, in their order; their tokens are guessed, and
-    looked at in the end.
-    """
+    """Return names that the text does not contain yet, in order; their tokens are estimated, and checked at the end."""
     if tokens <= 0:
         return []
     shown = scan(text).names
@@ -229,11 +221,11 @@ def _is_plain(name: str) -> bool:
     return name.split() == [name] and "`" not in name and not _NOISE.search(name)
 
 
-# -- the text ------------------------------------------------------------------------------------------------------
+# -- writing ------------------------------------------------------------------------------------------------------
 
 
 def _written(request: SummaryRequest, facts: Iterable[KeptFact], lines: Sequence[_Line], names: Sequence[str]) -> str:
-    """Facts, lines and names, each in the order of time."""
+    """Write facts, lines and names, each in order of time."""
     told = [f"- {fact.told()}" for fact in sorted(facts, key=lambda fact: (fact.place, fact.order))]
     if lines:
         told += [_LINES_HEAD, FENCE, *_quoted(lines), FENCE]
@@ -243,7 +235,7 @@ def _written(request: SummaryRequest, facts: Iterable[KeptFact], lines: Sequence
 
 
 def _quoted(lines: Sequence[_Line]) -> Iterator[str]:
-    """Yield the lines after their items' ids, in their order."""
+    """Yield the lines after their items' ids, in order."""
     reached = -1
     for line in sorted(lines, key=lambda line: (line.place, line.start)):
         if line.place != reached:
@@ -258,7 +250,7 @@ def _head(item: Item) -> str:
 
 
 def _shortest(request: SummaryRequest) -> str:
-    """Return the longest of some texts that fits; the very last one when none does."""
+    """Return the longest of these texts that fits; the last one if none does."""
     first, last = request.first_turn, request.last_turn
     turns = f"Turn {first}" if first == last else f"Turns {first}-{last}"
     texts = (f"{turns}: {len(request.items)} items passed.", f"{turns} passed.", f"{turns}.", "Passed.", ".")
@@ -267,9 +259,10 @@ def _shortest(request: SummaryRequest) -> str:
 
 def _fitted(request: SummaryRequest, facts: list[KeptFact], lines: list[_Line], names: list[str]) -> str:
     """
-    Return the text within its room. Counts of parts are not the count of the whole, so the least important parts go.
+    Return the text within its limit. The counts of parts do not add up to the whole, so the least important parts are
+    removed.
 
-    What is taken last goes first: names, lines, facts; always more at a time, so that it ends soon.
+    The last additions are removed first: names, lines, facts; always more at a time, so that it ends soon.
     """
     room = room_of(request)
     for attempt in range(_TRIES):

@@ -1,8 +1,8 @@
 """
-What must survive of originals that leave the window, found without a model.
+Extracts, without a model, the facts that must survive when originals leave the window.
 
-Everything here is linear in the text and looks for fixed words before it matches a pattern: lines may be minified,
-results may be noise.
+Everything is linear in the text and searches fixed words before matching a pattern: lines may be minified, results may
+be noise.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from gc_core.summaries.sentences import sentences_with, with_the_one_before
 from gc_core.values.items import Item, ItemKind
 
 PASTE_TOKENS: Final = 500
-"""User text above this size was hardly written by the user: what it demands comes after everything else."""
+"""User text above this size was probably pasted: demands in it come after everything else."""
 
 _SHORT = 160
-"""Characters of a line that says what somebody asked or what came of it."""
+"""The characters of a line that states a request or an outcome."""
 
 _DEMANDS = (
     *("must", "never", "always", "do not", "don't", "dont", "only", "avoid", "prefer", "make sure", "ensure"),
@@ -47,7 +47,7 @@ class _Found:
     facts: tuple[KeptFact, ...] = ()
 
     def are_of(self, items: Sequence[Item]) -> bool:
-        """Return whether these are the very items that the facts were found in."""
+        """Return whether the facts were extracted from these very items."""
         return len(items) == len(self._of) and all(known() is item for known, item in zip(self._of, items, strict=True))
 
 
@@ -56,10 +56,10 @@ _newest = _Found()
 
 def kept_facts(items: Sequence[Item]) -> tuple[KeptFact, ...]:
     """
-    Return all that is worth telling of the originals, in their order; each text of a kind once. O(length).
+    Return the facts in the originals, in order; each text of a kind once. O(length).
 
-    The extract, the list of facts and the validator ask one after the other for the facts of the same request: finding
-    them is most of what a summary costs, so the newest are remembered.
+    The extract, the list of facts and the validator request the facts of the same items in turn: extracting them is
+    most of the cost of a summary, so the newest are cached.
     """
     global _newest  # noqa: PLW0603 - one value, replaced whole: whichever thread was last
     known = _newest
@@ -77,9 +77,9 @@ def _found_in(items: Sequence[Item]) -> tuple[KeptFact, ...]:
 
 def _each_once(found: Iterable[KeptFact]) -> Iterator[KeptFact]:
     """
-    Yield the last of equal ones, so that what was said again counts as new; a sentence is of its first kind alone.
+    Yield the last of equal ones, so that a repetition counts as new; a sentence has only its first kind.
 
-    A claim that is a part of an outcome makes that unverified; a request is left out when it is told as something else.
+    A claim contained in an outcome makes that unverified; a request is left out if another fact covers it.
     """
     last = {(fact.kind, fact.tool, fact.asked, fact.text): fact for fact in found}
     claims: dict[str, list[str]] = {}
@@ -135,7 +135,7 @@ def _demanded(place: int, item: Item) -> Iterator[KeptFact]:
 
 
 def _asked(place: int, item: Item, *, is_open: bool) -> Iterator[KeptFact]:
-    """Yield how it begins, and of a paste also how it ends: the question often stands after what is pasted."""
+    """Yield the beginning, and for a paste also the end: a question often follows what is pasted."""
     kind = KeptKind.OPEN if is_open else KeptKind.REQUEST
     ends = (item.text.rstrip().rpartition("\n")[2],) if item.original_tokens > PASTE_TOKENS else ()
     lines = dict.fromkeys(first_line(text, _SHORT) for text in (item.text, *ends))
@@ -143,14 +143,14 @@ def _asked(place: int, item: Item, *, is_open: bool) -> Iterator[KeptFact]:
 
 
 def _endings(items: Sequence[Item]) -> frozenset[int]:
-    """Units that are the last answer of their turn which is text alone."""
+    """Return the units that are the last text-only answers of their turns."""
     calling = {item.unit for item in items if item.kind is ItemKind.TOOL_CALL}
     last = {item.turn: item.unit for item in items if item.kind is ItemKind.ASSISTANT_TEXT and item.unit not in calling}
     return frozenset(last.values())
 
 
 def _ended(text: str) -> Iterator[str]:
-    """Yield how an answer begins, and its sentences that say how it went."""
+    """Yield the beginning of an answer, and its sentences on the outcome."""
     begun = first_line(text, _SHORT)
     told = [begun, *(sentence for sentence in sentences_with(text, _ENDS)[:2] if sentence not in begun)]
     yield from dict.fromkeys(filter(None, told))
@@ -160,7 +160,7 @@ _CHANGED = frozenset(kind.value for kind in CHANGES)
 
 
 def _files(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
-    """Return one fact a file: edited if it ever was, else read, with the last call that did so."""
+    """Return one fact per file: edited if it ever was, otherwise read, with the last such call."""
     last: dict[str, KeptFact] = {}
     for place, item in enumerate(items):
         if item.kind is not ItemKind.TOOL_CALL:

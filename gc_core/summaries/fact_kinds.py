@@ -1,4 +1,4 @@
-"""What a summary should tell of its originals: facts, each with its turn and item, and how each is told."""
+"""The facts of a summary, each with its turn and item, and their wording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EDGE = ".+-~"
 
 
 class KeptKind(enum.Enum):
-    """What a fact is, the most important first."""
+    """The kind of a fact, the most important first."""
 
     CONSTRAINT = "constraint"
     DECISION = "decision"
@@ -35,27 +35,27 @@ class KeptKind(enum.Enum):
 
 
 RANKS: Final = {kind: rank for rank, kind in enumerate(KeptKind)}
-"""Places of the kinds in the order of their importance."""
+"""The ranks of the kinds by importance."""
 
 
 @attrs.frozen(kw_only=True)
 class KeptFact:
     """
-    Something that a summary of its originals should tell.
+    A fact that a summary of its originals should contain.
 
     Attributes:
-        kind: What it is.
+        kind: Its kind.
         turn: Turn in which it came up.
-        item: Id of the item that says so.
-        place: Of that item among the originals.
-        text: The words of the original, verbatim but for white space; of a file its path, of a value the first one.
-        tool: Tool that was called, or key that had the value, or who spoke, or "".
-        asked: What a call asked for, shortened, or what was done to a file, or "".
+        item: Id of the item that states it.
+        place: The index of that item among the originals.
+        text: The original words, verbatim except for white space; for a file its path, for a value the first one.
+        tool: The tool that was called, the key that had the value, the speaker, or "".
+        asked: The request of a call, shortened, or what was done to a file, or "".
         later: Id of the item that resolved an error, or that has the later value, or "".
         then: The later value, or "".
         unverified: It was claimed, and no result confirmed it.
-        aside: It stood in a long paste.
-        order: Its place among the facts, in the order of time.
+        aside: It was in a long paste.
+        order: Its position among the facts, in order of time.
 
     """
 
@@ -73,12 +73,12 @@ class KeptFact:
     order: int = 0
 
     def told(self) -> str:
-        """It as one line in the past tense, what is quoted in quotation marks or backticks."""
+        """Return it as one line in the past tense, with quotations in quotation marks or backticks."""
         where = f"(turn {self.turn}, {self.item})"
         return escaped(_TELLING[self.kind](self, where))
 
     def marks(self) -> tuple[str, ...]:
-        """Paths, ids and numbers in it: who tells it in other words tells at least these."""
+        """The paths, ids and numbers in it: a paraphrase must contain at least these."""
         text = f"{self.text} {self.then}" if self.then else self.text
         return () if self.kind is KeptKind.TOOLS else tuple(dict.fromkeys(_marks(escaped(text))))
 
@@ -89,7 +89,7 @@ def quoted(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text as it is in a quotation: one line, escaped, its own curly quotation marks straight."""
+    """Return a text as it appears in a quotation: one line, escaped, its own curly quotation marks straight."""
     return escaped(" ".join(text.split())).translate(_PLAIN_QUOTES)
 
 
@@ -99,7 +99,7 @@ def coded(text: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Everything in a text that a path, id or number could be, for looking up ``KeptFact.marks``."""
+    """Return everything in a text that could be a path, id or number, for looking up ``KeptFact.marks``."""
     return frozenset(word.strip(_EDGE) for word in _WORD.findall(text))
 
 
@@ -111,7 +111,7 @@ def _marks(text: str) -> Iterator[str]:
             yield word
 
 
-# -- how each is told ----------------------------------------------------------------------------------------------
+# -- wording ----------------------------------------------------------------------------------------------
 
 
 def _told_outcome(fact: KeptFact, where: str) -> str:

@@ -1,4 +1,4 @@
-"""Which facts a summary tells where not all fit, and which ones it may not lack."""
+"""Selects the facts of a summary when not all fit, and those that are required."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from gc_core.summaries.fact_kinds import RANKS, KeptFact, KeptKind, plain
 from gc_core.values.summary import SummaryRequest
 
 MUST_PART: Final = 4
-"""One part in this many of the room is for what no summary may lack: a small budget demands few facts."""
+"""The room for required facts is one part in this many: a small budget requires few facts."""
 
 _MOST_MISSES = 24
-"""Facts that do not fit, after which no smaller one is looked for."""
+"""The number of facts that do not fit after which the search for smaller ones ends."""
 
 _STOP_WORDS = frozenset({"the", "and", "for", "with", "that", "this", "from", "all", "keep", "what", "about", "any"})
 
 
 def room_of(request: SummaryRequest) -> int:
-    """Return tokens that the summary may have: always fewer than the originals."""
+    """Return the most tokens of the summary: always fewer than the originals have."""
     return min(request.max_tokens, sum(item.original_tokens for item in request.items) - 1)
 
 
 def fact_tokens(fact: KeptFact, request: SummaryRequest) -> int:
-    """Return tokens of its line in a list."""
+    """Return the tokens of its line in a list."""
     return request.count(f"- {fact.told()}\n")
 
 
 def by_priority(facts: Iterable[KeptFact], focus: str = "") -> list[KeptFact]:
     """
-    Return the most important first: what a paste demands last, of equals what has to do with the focus, then the
-    newest.
+    Return the facts by priority: demands in a paste last, of equals those related to the focus
+    first, then the newest.
     """
     focussed = focus_pattern(focus)
 
@@ -44,7 +44,7 @@ def by_priority(facts: Iterable[KeptFact], focus: str = "") -> list[KeptFact]:
 
 
 def focus_pattern(focus: str) -> re.Pattern[str] | None:
-    """Finds the words of the focus; None when it has none."""
+    """Return a pattern for the words of the focus; None if it has none."""
     words = dict.fromkeys(re.findall(r"\w{3,}", focus.lower()))
     kept = [re.escape(word) for word in words if word not in _STOP_WORDS][:32]
     return re.compile(rf"\b(?:{'|'.join(kept)})\b", re.IGNORECASE) if kept else None
@@ -52,7 +52,7 @@ def focus_pattern(focus: str) -> re.Pattern[str] | None:
 
 def chosen(ranked: Sequence[KeptFact], request: SummaryRequest, tokens: int) -> list[KeptFact]:
     """
-    Return the first of these that fit into this many tokens, in their order.
+    Return the first of these facts that fit into this many tokens, in order.
 
     In the first round no kind takes more than a quarter of them, so that many demands leave room for the rest.
     """
@@ -80,22 +80,22 @@ def chosen(ranked: Sequence[KeptFact], request: SummaryRequest, tokens: int) -> 
 
 def required_facts(request: SummaryRequest) -> tuple[KeptFact, ...]:
     """
-    Return what no summary of this request may lack, the most important first: as much as fits a
-    quarter of its room.
+    Return the facts that every summary of this request must contain, the most important first: as many as fit a quarter
+    of its room.
     """
     return tuple(required_of(kept_facts(request.items), request))
 
 
 def required_of(facts: Iterable[KeptFact], request: SummaryRequest) -> list[KeptFact]:
-    """Return the same of facts that are known already."""
+    """Return the same for known facts."""
     return chosen(by_priority(facts, request.focus), request, room_of(request) // MUST_PART)
 
 
 def is_told(fact: KeptFact, text: str, words: frozenset[str]) -> bool:
     """
-    Return whether a text, made ``plain``, tells a fact: demands verbatim, all else verbatim or with all its marks.
+    Return whether a text, made ``plain``, contains a fact: demands verbatim, others verbatim or with all their marks.
 
-    An outcome without any path, id or number can only be told verbatim; anything else without them need not be told.
+    An outcome without any path, id or number must be verbatim; other facts without them are not required.
     """
     if plain(fact.text) in text:
         return not fact.then or plain(fact.then) in text

@@ -1,10 +1,10 @@
 """
-Names and numbers that a text tells and that nothing which it was made of says.
+Finds names and numbers in a text that none of its sources contains.
 
-A name is what no one says by chance: a path, a file, a symbol with ``_`` or camelCase, letters mixed with digits, an
-address, an option, a word with a hyphen in backticks. Names are compared without case and separators, a path part by
-part, so that ``auth.py`` stands for ``src/auth.py`` and ``user id`` for ``userId``. A number counts from three digits:
-smaller ones are counted, not quoted. What rounds an original number, or is the sum or difference of two, is derived.
+A name is what does not occur by chance: a path, a file, a symbol with ``_`` or camelCase, letters mixed with digits, an
+address, an option, a hyphenated word in backticks. Names are compared ignoring case and separators, a path part by
+part, so that ``auth.py`` matches ``src/auth.py`` and ``user id`` matches ``userId``. Numbers count from three digits
+on: smaller ones are counts, not quotations. A rounded original number, and the sum or difference of two, is derived.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/o
 
 
 def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
-    """Return names and numbers of the text that occur in none of the originals, in their order. O(length of both)."""
+    """Return names and numbers of the text that occur in none of the originals, in order. O(length of both)."""
     names = dict.fromkeys(_names(text))
     numbers = dict.fromkeys(_numbers(text))
     if not names and not numbers:
@@ -66,7 +66,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _is_told(name: str, squeezed: str) -> bool:
-    """Return whether every part of a path, or the name as a whole or by its dots, occurs."""
+    """Return whether every part of a path, or the name as a whole or split at its dots, occurs."""
     return all(_occurs(part, squeezed) for part in re.split(r"/+", name) if part)
 
 
@@ -88,7 +88,7 @@ def _squeeze(text: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Numbers that no one tells by counting: three digits and more."""
+    """Return numbers that are not counts: three digits and more."""
     return (number for number in _NUMBER.findall(text) if sum(map(str.isdigit, number)) >= _LEAST_DIGITS)
 
 
@@ -97,7 +97,7 @@ def _plain(number: str) -> str:
 
 
 def _forms(number: str) -> Iterator[str]:
-    """Yield a number as it may be written elsewhere: with a comma for a point, without separators, without a last 0."""
+    """Yield the other notations of a number: with a comma for a point, without separators, without a last 0."""
     yield _plain(number)
     digits = re.sub(r"\D", "", number)
     yield digits
@@ -108,10 +108,7 @@ def _forms(number: str) -> Iterator[str]:
 
 
 def _is_known(number: str, known: AbstractSet[str]) -> bool:
-    """
-    Return whether it stands there in some form, a longer version of it does, or numbers that it
-    rounds or adds up.
-    """
+    """Return whether it occurs in some notation, a longer version of it does, or numbers that it rounds or adds up."""
     if not known.isdisjoint(_forms(number)):
         return True
     if "." in number or "," in number:
@@ -123,7 +120,7 @@ def _is_known(number: str, known: AbstractSet[str]) -> bool:
 
 
 def _is_round(number: str, known: Iterable[str]) -> bool:
-    """Return whether a round number, of two digits that count, stands for an original one: 1,200 for 1,187."""
+    """Return whether a round number, with two significant digits, approximates an original one: 1,200 for 1,187."""
     zeros = len(number) - len(number.rstrip("0"))
     if len(number) - zeros > 2:  # noqa: PLR2004
         return False
@@ -134,8 +131,8 @@ def _is_round(number: str, known: Iterable[str]) -> bool:
 
 def _is_sum(number: int, known: Iterable[str]) -> bool:
     """
-    Return whether two original numbers add up to it, or differ by it; of very many some always do,
-    so none counts then.
+    Return whether it is the sum or difference of two original numbers; with very many some always match, so then none
+    counts.
     """
     values = {int(other) for other in known if other.isdigit() and len(other) < 10}  # noqa: PLR2004
     if len(values) > _MOST_PAIRED:
@@ -144,7 +141,7 @@ def _is_sum(number: int, known: Iterable[str]) -> bool:
 
 
 def _rounds(other: str, number: str) -> bool:
-    """Return whether a fraction with fewer places stands for this one."""
+    """Return whether a fraction with fewer digits rounds to this one."""
     places = len(number.partition(".")[2])
     if other.count(".") != 1 or number.count(".") != 1 or len(other.partition(".")[2]) <= places:
         return False

@@ -1,8 +1,8 @@
 """
-litellm, the library that reaches the models: how it is loaded, what its table knows, and what it answers or raises.
+litellm, the library that reaches the models: loading it, its model table, its responses and errors.
 
-It is imported when the first summary is requested, which takes some seconds; it is told to read its table of models
-from its own files, so that only the model is asked over the network.
+It is imported with the first summary, which takes some seconds; it is configured to read its model table from its own
+files, so that only the model is asked over the network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_MESSAGE: Final = 300
 
 
 def require() -> None:
-    """Raise ConfigError where litellm is not installed. It is only looked for: who never summarises need not wait."""
+    """Raise ConfigError if litellm is not installed. It is only located, not imported: that would take seconds."""
     import importlib
     import importlib.util
 
@@ -33,8 +33,8 @@ def require() -> None:
 
 @functools.cache
 def loaded() -> ModuleType:
-    """litellm, quiet. Raises ConfigError where it is not installed."""
-    # Else it would download its table of models at import, and read a .env file of the working directory into the
+    """Return litellm, silenced. Raises ConfigError if it is not installed."""
+    # Otherwise it would download its model table at import, and read a .env file of the working directory into the
     # environment of the whole process.
     import importlib
 
@@ -54,12 +54,12 @@ def _missing() -> ConfigError:
     return ConfigError('summaries by a model need litellm: pip install "gc-core[llm]"')
 
 
-# ---------------------------------------------------------------------- what its table knows
+# ---------------------------------------------------------------------- model table
 
 
 @attrs.frozen(kw_only=True)
 class ModelFacts:
-    """What litellm knows of a model; 0 where it knows nothing."""
+    """What litellm knows about a model; 0 for unknown values."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -68,9 +68,9 @@ class ModelFacts:
 
 def facts_of(model: str) -> ModelFacts:
     """
-    Return what litellm's table says of a model, under its whole name or without the provider.
+    Return the entry of litellm's table for a model, under its whole name or without the provider.
 
-    The table is read, not ``litellm.get_model_info`` called: that one asks some local servers over HTTP.
+    The table is read directly: ``litellm.get_model_info`` asks some local servers over HTTP.
     """
     table = loaded().model_cost
     known = table.get(model) or table.get(model.partition("/")[2]) or {}
@@ -83,8 +83,8 @@ def facts_of(model: str) -> ModelFacts:
 
 def window_at(provider: str, model: str, day: dt.date) -> int:
     """
-    Input tokens of a model that writes text, as litellm's table has it for this provider; 0 where it has none, and
-    where the provider has withdrawn it by that day.
+    Return the input tokens of a text model in litellm's table for this provider; 0 if it has none, or if the provider
+    has withdrawn the model by that day.
     """
     table = loaded().model_cost
     known = table.get(f"{provider}/{model}") or table.get(model) or {}
@@ -95,7 +95,7 @@ def window_at(provider: str, model: str, day: dt.date) -> int:
     return known.get("max_input_tokens") or 0
 
 
-# ---------------------------------------------------------------------- what it answers
+# ---------------------------------------------------------------------- responses
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +108,7 @@ class Reply:
 
     @classmethod
     def of(cls, response: Any) -> Reply:
-        """Read litellm's response, which has OpenAI's shape whatever the provider is."""
+        """Read litellm's response, which has OpenAI's shape for every provider."""
         if not response.choices:
             return cls(text="", tool="", finish="no choice")
         choice = response.choices[0]
@@ -131,11 +131,11 @@ class Reply:
         return "" if self.text else f"wrote no text (finish reason {self.finish!r})"
 
 
-# ---------------------------------------------------------------------- what it raises
+# ---------------------------------------------------------------------- errors
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """Everything that litellm says that it raises."""
+    """Return the errors that litellm is documented to raise."""
     exceptions = loaded().exceptions
     return (*exceptions.LITELLM_EXCEPTION_TYPES, exceptions.BudgetExceededError)
 
@@ -147,7 +147,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def told_error(error: Exception, *, attempts: int) -> str:
-    """Return the error on one line, with its status."""
+    """Return the error in one line, with its status."""
     status = getattr(error, "status_code", "none")
     message = " ".join(str(error).split())[:_LONGEST_MESSAGE]
     return f"{type(error).__name__} (status {status}) after {attempts} attempt{'s'[: attempts > 1]}: {message}"

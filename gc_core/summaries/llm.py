@@ -1,8 +1,8 @@
 """
-Summaries by a language model, any that litellm can reach: the extra ``llm``.
+Summaries by any language model that litellm can reach: the extra ``llm``.
 
-What is asked is the same for ``LLMSummarizer`` and ``AsyncLLMSummarizer``: one generator says what to send and reads
-the replies, and each class only carries the calls out.
+``LLMSummarizer`` and ``AsyncLLMSummarizer`` share one generator, which decides what to send and reads the replies; the
+classes only make the calls.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gc_core.values.loggers import logger
 from gc_core.values.summary import SummaryRequest
 
 PAUSE_SECONDS: Final = 0.5
-"""Seconds before the first new attempt; twice as long before each further one."""
+"""Seconds before the first retry; doubled for each further one."""
 
 _log = logger("gc_core.summaries.llm")
 
@@ -37,10 +37,10 @@ class _Ask:
 
 @attrs.frozen(kw_only=True)
 class _AsksAModel(ModelOptions):
-    """What both summarizers share: all but the call."""
+    """What both summarizers share: everything except the call."""
 
     def _flow(self, request: SummaryRequest) -> Generator[_Ask, Any, str]:
-        """Yields calls, receives litellm's response or error for each, and returns the summary."""
+        """Yield calls, receive litellm's response or error for each, and return the summary."""
         question = ModelQuestion(options=self, request=request)
         texts = []
         for part in question.parts():
@@ -65,7 +65,7 @@ class _AsksAModel(ModelOptions):
 
     def _accepted(self, response: Any, *, seconds: float) -> str:
         reply = Reply.of(response)
-        # Refused texts are told as well: they cost as much.
+        # Refused texts are reported too: they cost as much.
         _log.info(
             "summary written",
             model=self.summarization_model,
@@ -82,32 +82,32 @@ class _AsksAModel(ModelOptions):
 @attrs.frozen(kw_only=True)
 class LLMSummarizer(_AsksAModel):
     """
-    Asks a model for the summary, by HTTP, and waits for it. What the originals say goes to that model's provider.
+    Asks a model for the summary over HTTP, and waits for it. The originals are sent to that model's provider.
 
-    Raises SummaryError when no whole text came: the provider failed or refused, or the reply was empty, cut off or a
-    tool call. Raises ConfigError, when it is made, where litellm is not installed. Whether the text is acceptable is
-    for the core to judge.
+    Raises SummaryError when there is no whole text: the provider failed or refused, or the reply was empty, cut off or
+    a tool call. Raises ConfigError on creation if litellm is not installed. The core decides whether the text is
+    acceptable.
 
     Attributes:
-        summarization_model: litellm's name of the model, "anthropic/claude-haiku-4-5" for instance.
-        summarization_prompt: What the model is told before the transcript; see ``DEFAULT_PROMPT`` for the placeholders.
+        summarization_model: litellm's name of the model, for example "anthropic/claude-haiku-4-5".
+        summarization_prompt: The prompt before the transcript; see ``DEFAULT_PROMPT`` for the placeholders.
         tool_output_tokens: Tokens to which each tool output, and each call's arguments, is cut, head and tail.
-        input_tokens: Tokens of input that the model may be sent. By default what litellm's table says of the model,
-            less the output; 16,000 for a model that is not in it. Originals that need more are summarised in parts.
-        reasoning_tokens: Output tokens that are allowed on top where litellm knows that the model may think before it
-            writes; else its thinking would leave no room for the text.
-        timeout_seconds: Seconds for which the provider may be silent in one request. All requests and attempts
-            together have the session's ``summarizer_timeout``.
+        input_tokens: The most input tokens for the model. By default litellm's value for the model, less the output;
+            16,000 for an unknown model. Originals that need more are summarised in parts.
+        reasoning_tokens: Additional output tokens if litellm knows that the model may think before it writes; otherwise
+            its thinking would leave no room for the text.
+        timeout_seconds: Seconds for which the provider may be silent in one request. All requests and attempts together
+            have the session's ``summarizer_timeout``.
         retries: Further attempts after a timeout, a lost connection, HTTP 408, 409, 429 and 5xx; never after another
             refusal. The first comes after half a second, each further one after twice as long.
         api_base: Base URL of the provider; by default the provider's own.
-        api_key: Its key; by default litellm takes it from the environment (``ANTHROPIC_API_KEY``, ...).
-        temperature: Sampling temperature; left out for a model that does not take one.
+        api_key: Its key; by default litellm reads it from the environment (``ANTHROPIC_API_KEY``, ...).
+        temperature: Sampling temperature; left out for models that do not accept one.
 
     """
 
     def summarize(self, request: SummaryRequest) -> str:
-        """Return the model's text; where the originals need several calls, the parts' texts below a heading each."""
+        """Return the model's text; if several calls were needed, the parts' texts below a heading each."""
         litellm = model_library.loaded()
         flow = self._flow(request)
         answer: Any = None
@@ -125,10 +125,10 @@ class LLMSummarizer(_AsksAModel):
 
 @attrs.frozen(kw_only=True)
 class AsyncLLMSummarizer(_AsksAModel):
-    """``LLMSummarizer`` for ``AsyncGCSession``, with the same options: the loop goes on while the model writes."""
+    """``LLMSummarizer`` for ``AsyncGCSession``, with the same options: the event loop runs while the model writes."""
 
     async def summarize(self, request: SummaryRequest) -> str:
-        """Return the model's text; where the originals need several calls, the parts' texts below a heading each."""
+        """Return the model's text; if several calls were needed, the parts' texts below a heading each."""
         import asyncio
 
         litellm = await asyncio.to_thread(model_library.loaded)

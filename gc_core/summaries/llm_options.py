@@ -1,4 +1,4 @@
-"""The options of a summarizer that asks a model, and what is checked of them before the first question."""
+"""The options of a summarizer that asks a model, and their validation before the first request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gc_core.summaries.prompt import DEFAULT_PROMPT
 from gc_core.values.validators import is_count, is_number
 
 HOTTEST: Final = 2
-"""The highest temperature that any provider takes."""
+"""The highest temperature that any provider accepts."""
 
 
 def _text(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{attribute.name} = {value!r}: expected a text that is not empty")
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a non-empty text")
 
 
 def _whole(least: int) -> Any:
@@ -40,7 +40,7 @@ def _temperature(_: object, attribute: attrs.Attribute[Any], value: Any) -> None
 
 @attrs.frozen(kw_only=True)
 class ModelOptions:
-    """What ``LLMSummarizer`` documents; raises ConfigError where litellm is not installed."""
+    """Options as ``LLMSummarizer`` documents them; raises ConfigError if litellm is not installed."""
 
     summarization_model: str = attrs.field(validator=_text)
     summarization_prompt: str = attrs.field(default=DEFAULT_PROMPT, validator=_text, repr=False)

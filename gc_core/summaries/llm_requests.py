@@ -1,4 +1,4 @@
-"""What a model is sent when it is requested a summary, and in how many parts."""
+"""The requests to a model for a summary, and their division into parts."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from gc_core.values.items import Item
 from gc_core.values.summary import SummaryRequest
 
 UNKNOWN_WINDOW: Final = 16_000
-"""Input tokens that a model is taken to hold of which litellm knows nothing: what local models are often run with."""
+"""Assumed input tokens of a model unknown to litellm: a common setting for local models."""
 
 MARGIN: Final = 0.9
-"""Share of the model's input that is filled: the session counts its own model's tokens, not those of this one."""
+"""The share of the model's input that is used: the session counts its own model's tokens, not this one's."""
 
 OUTPUT_MARGIN: Final = 1.25
-"""Output tokens that the model may take for a token of the summary, for the same reason; the prompt names the limit."""
+"""Output tokens allowed for a token of the summary, for the same reason; the prompt states the limit."""
 
 LEAST_SHARE: Final = 64
-"""Tokens that the summary of one part has at least; a record of a part that is shorter would tell nothing."""
+"""The least tokens of the summary of one part; a shorter record would say nothing."""
 
 LEAST_ROOM: Final = 256
-"""Tokens of transcript that a request must be able to hold beside its prompt."""
+"""The least tokens of transcript that a request must have room for beside its prompt."""
 
 
 @attrs.frozen(kw_only=True)
 class _Told:
-    """An item as the transcript tells it."""
+    """An item as it appears in the transcript."""
 
     item: Item
     text: str
@@ -41,7 +41,7 @@ class _Told:
 
 @attrs.frozen(kw_only=True)
 class Part:
-    """The items that one call summarises, and the tokens that its text may have."""
+    """The items that one call summarises, and the tokens of its text."""
 
     items: tuple[Item, ...]
     told: str
@@ -51,15 +51,15 @@ class Part:
 
 @attrs.frozen(kw_only=True)
 class ModelQuestion:
-    """A request for a summary as a model is asked it."""
+    """A request for a summary as a question to a model."""
 
     options: ModelOptions
     request: SummaryRequest
 
-    # ------------------------------------------------------------------ what is sent
+    # ------------------------------------------------------------------ arguments
 
     def arguments(self, part: Part) -> dict[str, Any]:
-        """Return the call for one part, as litellm takes it."""
+        """Return the call for one part, in litellm's form."""
         options = self.options
         given = {"api_base": options.api_base, "api_key": options.api_key}
         return {
@@ -74,7 +74,7 @@ class ModelQuestion:
             # Attempts are counted by the summarizer; the provider's client would add its own.
             "max_retries": 0,
             "num_retries": 0,
-            # Models that think take no temperature.
+            # Models that think accept no temperature.
             "drop_params": True,
             **{name: value for name, value in given.items() if value is not None},
         }
@@ -103,16 +103,16 @@ class ModelQuestion:
         wanted = int(max_tokens * OUTPUT_MARGIN) + (self.options.reasoning_tokens if facts.reasons else 0)
         return min(wanted, facts.output_tokens or wanted)
 
-    # ------------------------------------------------------------------ in how many parts
+    # ------------------------------------------------------------------ parts
 
     def parts(self) -> tuple[Part, ...]:
-        """Return all items in order, each in one part, and ``max_tokens`` shared out over the parts."""
+        """Return all items in order, each in one part, with ``max_tokens`` distributed over the parts."""
         request, room = self.request, self._room()
         groups = self._groups(room)
         if len(groups) == 1:
             return (_part(groups[0], request.max_tokens),)
         headings = [f"Part {at} of {len(groups)} ({_turns(group)}):" for at, group in enumerate(groups, 1)]
-        # Each heading and what joins the parts: two line ends, and one.
+        # Each heading and the separators of the parts: two line ends, and one.
         shared = request.max_tokens - sum(request.count(heading) + 2 for heading in headings)
         if shared < LEAST_SHARE * len(groups):
             raise SummaryError(
@@ -139,13 +139,13 @@ class ModelQuestion:
 
     def _told(self, item: Item, room: int) -> _Told:
         count = self.request.count
-        # A heading and the mark of a cut need some of the room of an item that fills a part alone.
+        # A heading and the mark of a cut need some of the room of an item that fills a part by itself.
         most = room - LEAST_SHARE
         text = told_item(item, count=count, tool_output_tokens=self.options.tool_output_tokens, most=most)
         return _Told(item=item, text=text, tokens=count(text) + 2)
 
     def _room(self) -> int:
-        """Return tokens of transcript that one call may hold."""
+        """Return the tokens of transcript that one call may have."""
         model, max_tokens = self.options.summarization_model, self.request.max_tokens
         facts = facts_of(model)
         known = facts.input_tokens - self._output_tokens(max_tokens) if facts.input_tokens else UNKNOWN_WINDOW
@@ -170,7 +170,7 @@ def _part(group: Sequence[_Told], max_tokens: int, heading: str = "") -> Part:
 
 
 def _shares(tokens: int, sizes: Sequence[int]) -> list[int]:
-    """Return the tokens shared out by size, each share of at least LEAST_SHARE."""
+    """Return the tokens distributed by size, each share at least LEAST_SHARE."""
     spare = tokens - LEAST_SHARE * len(sizes)
     return [LEAST_SHARE + spare * size // sum(sizes) for size in sizes]
 
@@ -181,5 +181,5 @@ def _turns(group: Sequence[_Told]) -> str:
 
 
 def _tokens_of_names(max_tokens: int) -> int:
-    # A summary of names alone would tell nothing.
+    # A summary with only names would say nothing.
     return max_tokens // 3

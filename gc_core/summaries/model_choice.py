@@ -1,4 +1,4 @@
-"""Which model the summarizers ask that ask one, and in which words: the configuration's keys for both of them."""
+"""The model and prompt of the summarizers that ask a model, from the configuration's keys."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ AUTO: Final = "auto"
 
 _MODEL, _PROMPT = "summarization_model", "summarization_prompt"
 _PROVIDERS: Final = {"google": "gemini", "x-ai": "xai", "together": "together_ai", "fireworks": "fireworks_ai"}
-"""litellm's names of providers, where the price list has others."""
+"""litellm's names of providers that the price list calls differently."""
 _REGION: Final = regex(r"[a-z-]+\.")
-"""How a cloud spells a model that is another provider's: ``us.anthropic.claude-...``."""
+"""How a cloud spells another provider's model: ``us.anthropic.claude-...``."""
 
 
 def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, format: str) -> Mapping[str, Any]:  # noqa: A002
     """
-    Return a summarizer's options, with what the configuration's keys say where it has none of its own.
+    Return a summarizer's options, completed from the configuration's keys.
 
     Raises ConfigError when no model can be found for it.
     """
@@ -57,10 +57,10 @@ def _own(model: str | None, format: str) -> str:  # noqa: A002
 
 def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
     """
-    Return the cheapest model of a model's provider that can be sent this many tokens and writes a summary of them, as
-    litellm calls it. It must be in the price list and in litellm's table, and not be withdrawn.
+    Return the cheapest model of a model's provider that accepts this many tokens and writes a summary of them, by
+    litellm's name. It must be in the price list and in litellm's table, and not be withdrawn.
 
-    Raises ConfigError that says what is missing.
+    Raises ConfigError saying what is missing.
     """
     if not model:
         raise ConfigError(f'{_MODEL} = "{AUTO}": the session has no model whose provider could be asked; give model=')
@@ -73,12 +73,12 @@ def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
 
 
 def _candidates(model: str, tokens: int, day: dt.date) -> Iterator[tuple[float, str]]:
-    """Yield what a summary would cost with each model, and the model's name."""
+    """Yield the cost of a summary with each model, and the model's name."""
     usage = Usage(input_tokens=tokens, output_tokens=int(tokens * SUMMARY_SHARE))
     through = model.rpartition("/")[0]
     for offer in offers_beside(model, day):
         provider = _PROVIDERS.get(offer.provider, offer.provider)
         if through not in {"", provider} or _REGION.match(model):
-            continue  # reached through a gateway: another account, another list of models
+            continue  # behind a gateway there is another account and another list of models
         if min(offer.window, window_at(provider, offer.prices.model, day)) >= tokens:
             yield offer.prices.cost(usage), f"{provider}/{offer.prices.model}"

@@ -1,4 +1,4 @@
-"""What a model is told when it is requested a summary: the prompt and the transcript."""
+"""The prompt and the transcript that a model gets for a summary."""
 
 from __future__ import annotations
 
@@ -57,14 +57,17 @@ DEFAULT_PROMPT: Final = (
     ' Where that is too few, shorten "Done" first and "User" last.\n{focus}{complaints}'
 )
 """
-The prompt that is sent unless the option ``summarization_prompt`` gives another.
+The prompt that is sent unless the option ``summarization_prompt`` replaces it.
 
-``{max_tokens}``, ``{focus}`` and ``{complaints}`` stand for what ``filled`` puts there; all other braces are text.
+``{max_tokens}``, ``{focus}`` and ``{complaints}`` are replaced by ``filled``; all other braces are text.
 """
 
 TRANSCRIPT: Final = "gc:transcript"
 NAMES: Final = "gc:names"
-"""Tags of the fences. ``escaped`` disarms every tag and bracket that begins with ``gc:``, so no content closes one."""
+"""
+Tags of the fences. ``escaped`` disarms every tag and bracket that begins with ``gc:``, so no
+content can close one.
+"""
 
 _FOCUS: Final = "\nAbove all, keep this, in the host's own words: {}\n"
 _COMPLAINTS: Final = (
@@ -72,16 +75,16 @@ _COMPLAINTS: Final = (
 )
 _PLACEHOLDER: Final = regex(r"\{(max_tokens|focus|complaints)\}")
 _TORN: Final = 80
-"""Characters of a torn word, at most, that are left out at a cut; a longer one is no word."""
+"""The most characters of a torn word that are left out at a cut; longer strings are not words."""
 
 _SPOKEN: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 
 
 def with_instructions(instructions: str) -> str:
     """
-    Return a prompt that asks for something else than the sections of the default.
+    Return a prompt with other instructions than the sections of the default.
 
-    What is said of the transcript, that it is data, and what every summary has to obey to be accepted stays.
+    The statement that the transcript is data, and the conditions for accepting a summary, stay.
     """
     return f"{_TASK}\n{_DATA}\n{instructions.strip()}\n\n{_RULES}\n{{focus}}{{complaints}}"
 
@@ -90,9 +93,9 @@ def filled(prompt: str, *, max_tokens: int, focus: str = "", complaints: Iterabl
     """
     Return the prompt with its placeholders filled.
 
-    A focus and complaints for which the prompt has no placeholder are told at its end: they are never lost.
+    A focus and complaints without a placeholder in the prompt are added at its end: they are never lost.
     """
-    # A complaint may quote the text, and that the transcript.
+    # A complaint may quote the text, and the text the transcript.
     listed = "\n".join(f"- {escaped(complaint)}" for complaint in complaints)
     values = {
         "max_tokens": str(max_tokens),
@@ -107,7 +110,7 @@ def filled(prompt: str, *, max_tokens: int, focus: str = "", complaints: Iterabl
 def told(
     items: Iterable[Item], *, count: Callable[[str], int], tool_output_tokens: int = 500, most: int | None = None
 ) -> str:
-    """Return the items as a transcript, in their order, each as ``told_item`` tells it."""
+    """Return the items as a transcript, in order, each as ``told_item`` writes it."""
     return "\n\n".join(told_item(item, count=count, tool_output_tokens=tool_output_tokens, most=most) for item in items)
 
 
@@ -117,9 +120,9 @@ def told_item(
     """
     Return one item below its heading.
 
-    What user and agent said stands whole unless it has more than ``most`` tokens; anything else (tool outputs,
-    arguments, thinking, attachments) is cut to head and tail where it has more than ``tool_output_tokens``. Nothing in
-    the item can pass for a heading or for the end of the transcript.
+    What user and agent said is whole unless it has more than ``most`` tokens; everything else (tool outputs, arguments,
+    thinking, attachments) is cut to head and tail above ``tool_output_tokens``. Nothing in the item can pass for a
+    heading or for the end of the transcript.
     """
     limit = most if item.kind in _SPOKEN else min(tool_output_tokens, most or tool_output_tokens)
     text = item.text if limit is None else head_and_tail(item.text, tokens=limit, count=count)
@@ -127,7 +130,7 @@ def told_item(
 
 
 def told_names(names: Iterable[str], *, count: Callable[[str], int], tokens: int) -> str:
-    """Return the first names that fit into this many tokens, one a line, in their fence; "" for none."""
+    """Return the first names that fit into this many tokens, one per line, in their fence; "" for none."""
     lines: list[str] = []
     for name in names:
         tokens -= count(name) + 1
@@ -158,7 +161,10 @@ def head_and_tail(text: str, *, tokens: int, count: Callable[[str], int]) -> str
 
 
 def _ends(text: str, chars: int) -> tuple[str, str]:
-    """So many characters of either end, without the words that the cuts tear: half a name would be a wrong name."""
+    """
+    Return this many characters of both ends, without the words that the cuts tear: half a name
+    would be a wrong name.
+    """
     head, tail = text[:chars], text[len(text) - chars :]
     return re.sub(rf"(?<!\S)\S{{1,{_TORN}}}\Z", "", head).rstrip(), re.sub(
         rf"\A\S{{1,{_TORN}}}(?!\S)", "", tail
@@ -188,7 +194,7 @@ _ROLES: Final[Mapping[ItemKind, str]] = {
 
 def _role(item: Item) -> str:
     role = _ROLES.get(item.kind, item.kind.value.replace("_", " "))
-    # A tool's name came from a model or a server as well.
+    # A tool's name comes from a model or a server as well.
     return f"{role} {escaped(_one_line(item.name)).replace(']', ')')}".rstrip()
 
 

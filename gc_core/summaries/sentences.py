@@ -1,4 +1,4 @@
-"""The sentences of a text that have certain words. Linear: fixed words are looked for, and sentences around them."""
+"""Finds sentences with certain words. Linear: it searches fixed words, and the sentences around them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 from gc_core.values.patterns import regex
 
 REACH: Final = 280
-"""Characters that a sentence has at most on either side of the word that it was found by."""
+"""The most characters of a sentence on either side of the word that it was found by."""
 
 MOST_SENTENCES: Final = 40
-"""Sentences that either end of a text yields at most."""
+"""The most sentences from either end of a text."""
 
 LONG_TEXT: Final = 16_000
-"""Characters from which only both ends of a text are looked at, half of so much each: what is between was pasted."""
+"""Characters above which only both ends of a text are read, half of it each: the middle was pasted."""
 
 _SHORT: Final = 120
-"""Characters of a sentence that may need another one to be understood."""
+"""The most characters of a sentence that may need another one to be understood."""
 
 _POINTS_BACK = regex(
     r"\b(?:it|its|them|they|this|that|these|those|he|she|him|her|otherwise|others?|so|es|ihn|ihm|ihr|sie|das|diese[rsnm]?"
@@ -26,7 +26,7 @@ _POINTS_BACK = regex(
     r"|она|они|to|tego)\b|它|他们|她|这|那|それ|これ|그것|이것",
     re.IGNORECASE,
 )
-"""Words that speak of what stood before."""
+"""Words that refer to what precedes them."""
 
 _AMOUNT = regex(r"\d")
 
@@ -35,7 +35,7 @@ _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_with(text: str, words: Sequence[str]) -> list[str]:
-    """Return the sentences that have one of these words, in their order, verbatim but for white space."""
+    """Return the sentences that contain one of these words, in order, verbatim except for white space."""
     if len(text) > LONG_TEXT:
         ends = (text[: LONG_TEXT // 2], text[-LONG_TEXT // 2 :])
         return list(dict.fromkeys(sentence for end in ends for sentence in _sentences(end, words)))
@@ -44,8 +44,8 @@ def sentences_with(text: str, words: Sequence[str]) -> list[str]:
 
 def with_the_one_before(text: str, sentence: str) -> str:
     """
-    Return a short sentence with the one before it in the same paragraph, where that is short too: "Never exceed without
-    explicit approval." says nothing without what must not be exceeded. A question is none of it.
+    Return a short sentence with the previous one in the same paragraph, if that is short too: "Never exceed without
+    explicit approval." says nothing without what must not be exceeded. A question is not added.
     """
     place = text.find(sentence)
     if place <= 0 or len(sentence) > _SHORT:
@@ -78,7 +78,7 @@ def _sentences(text: str, words: Sequence[str]) -> dict[str, None]:
 
 
 def _places(lower: str, word: str) -> Iterator[int]:
-    """Yield where a word stands, as a word of its own; not too often, for a text may be one word a million times."""
+    """Yield the places of a whole word; a limited number, because a text may be one word a million times."""
     place, size = lower.find(word), len(word)
     for _ in range(MOST_SENTENCES * 4):
         if place < 0:
@@ -90,7 +90,7 @@ def _places(lower: str, word: str) -> Iterator[int]:
 
 
 def _bounds(text: str, place: int) -> tuple[int, int]:
-    """Start and end of the sentence around a place, no farther than ``REACH``; its bullet is no part of it."""
+    """Return start and end of the sentence around a place, at most ``REACH`` away; without its bullet."""
     low, high = max(0, place - REACH), min(len(text), place + REACH)
     start = low
     for stop in _STOP.finditer(text, low, place):

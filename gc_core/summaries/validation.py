@@ -1,4 +1,4 @@
-"""What is wrong with a summary, and the facts that it lacks."""
+"""Validates summaries, and adds missing facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
 
 FACTS_HEAD: Final = "Facts:"
-"""The line before a list of facts, each a line after ``- ``."""
+"""The line before a list of facts, each on a line that begins with ``- ``."""
 
 _FENCE = "```"
 _MOST_NAMED = 6
@@ -69,7 +69,7 @@ _VERBS = (
     *("schedule", "prepare", "switch", "compare", "measure", "extend", "clean up", "follow up", "listen to"),
 )
 _OBJECTS = "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
-# At the start of a line or sentence; "read", "set" and "put" are the past tense as well.
+# At the start of a line or sentence; "read", "set" and "put" are past tense as well.
 _ORDER = regex(
     rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS})|(?:do not|don't|never|always) \w+)\b",
     re.MULTILINE,
@@ -88,15 +88,14 @@ _BACKWARD = regex(
 @attrs.frozen
 class SummaryValidator:
     """
-    Accepts a text that is shorter than its originals, tells the past, names nothing that they do not name, and lacks
-    none of the facts that it has room for.
+    Accepts a text that is shorter than its originals, is in the past tense, names nothing that they do not name, and
+    contains all the facts that it has room for.
 
-    What a summarizer says in its own words is checked, not what it quotes: text between quotation marks, backticks and
-    fences, and the list under ``Facts:``.
+    Only the summarizer's own words are checked: not quotations, backticks, fences, or the list under ``Facts:``.
     """
 
     def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
-        """Complaints, one line each; none when the text may stand for the originals."""
+        """Return complaints, one line each; none if the text may replace the originals."""
         if not text.strip():
             return ("it is empty",)
         return tuple(
@@ -115,8 +114,8 @@ class SummaryValidator:
 
 def with_facts(request: SummaryRequest, text: str) -> str:
     """
-    Return the text, and under ``Facts:`` the required facts that it does not tell, the most important first, as far as
-    ``request.max_tokens`` allows. Nothing of the text itself is changed; a blank one is returned as it is.
+    Return the text, and under ``Facts:`` the required facts that it lacks, the most important first, as far as
+    ``request.max_tokens`` allows. The text itself is unchanged; a blank one is returned as it is.
     """
     missing = _missing(request, text) if text.strip() else []
     if not missing:
@@ -135,7 +134,7 @@ def _listed(text: str, facts: Sequence[KeptFact]) -> str:
 
 
 def _shortened(request: SummaryRequest, facts: Sequence[KeptFact], over: int) -> list[KeptFact]:
-    """Without this many of the last ones that about ``over`` tokens are saved, and at least without one."""
+    """Drop as many of the last facts as save about ``over`` tokens, and at least one."""
     left = list(facts)
     while left and over > 0:
         over -= fact_tokens(left.pop(), request)
@@ -181,7 +180,7 @@ def _tenses(text: str) -> Iterator[str]:
 
 
 def _unheard_of(request: SummaryRequest, text: str) -> str:
-    """Return names and numbers that none of the originals says, nor the request itself."""
+    """Return names and numbers that neither the originals nor the request contain."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
     found = invented(text, (*said, *request.entries, *request.names, request.focus))
     if not found:
@@ -203,12 +202,12 @@ def _lacking(request: SummaryRequest, text: str) -> str:
 
 
 def prose_of(text: str) -> str:
-    """Return what is said in the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
+    """Return the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
     return "\n".join(_QUOTED.sub(" ", line) for line in _own_lines(text.split("\n")))
 
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines outside of fences and lists of facts; a fence that nothing closes hides nothing."""
+    """Yield lines outside fences and lists of facts; an unclosed fence hides nothing."""
     fences = [number for number, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
     closing = dict(zip(fences[::2], fences[1::2], strict=False))
     hidden_to, listing = -1, False

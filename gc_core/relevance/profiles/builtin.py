@@ -1,4 +1,4 @@
-"""The profiles that gc-core brings; the first two are the seed's, verbatim."""
+"""The built-in profiles; the first two are the seed's, verbatim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from gc_core.relevance.profiles.profile import CompressionProfile
 
 GENERAL_PROFILE: Final = CompressionProfile(name="general")
-"""Changes nothing: every line is worth what it carries."""
+"""Changes nothing: every line has the weight of what it carries."""
 
 CODING_PROFILE: Final = CompressionProfile(
     name="coding",

@@ -1,4 +1,4 @@
-"""The profile of one session: named by its configuration, or detected once."""
+"""The profile of a session: named by its configuration, or detected once."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gc_core.relevance.profiles.profile import CompressionProfile
 from gc_core.values.items import Part
 
 AUTO = "auto"
-"""Instead of a profile's name: the one that the session's first steps speak for."""
+"""The name that selects a profile by the session's first steps."""
 
 
 @attrs.define
 class ProfileChoice:
     """
-    What a session holds for important.
+    The choice of a session's profile.
 
     Attributes:
-        known: The profile; None while it is to be detected.
+        known: The profile; None until it is detected.
 
     """
 
@@ -29,9 +29,10 @@ class ProfileChoice:
 
     def among(self, parts: Iterable[Part]) -> CompressionProfile:
         """
-        Return the profile, detected by the parts with which the session begins where none is named.
+        Return the profile, detected from the parts with which the session begins unless one is named.
 
-        The general one until enough have come; what was detected is kept, and the same parts give the same one.
+        The general profile until there are enough; a detected profile is kept, and the same parts yield the same
+        profile.
         """
         if self.known is None:
             self.known = detected(parts)

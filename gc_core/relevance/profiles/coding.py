@@ -1,4 +1,4 @@
-"""What matters where code is written: recognisers of lines and paragraphs."""
+"""Importance for writing code: recognisers of lines and paragraphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gc_core.relevance.profiles.matchers import Line, LineClass, Reading, cues
 from gc_core.values.patterns import regex
 
 _LISTED = 12
-"""Lines in a row that are each one path alone: a listing."""
+"""The least consecutive lines with only a path each that form a listing."""
 
 _ENDINGS: Final = frozenset(
     {"bash", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "cu", "dart", "diff", "env", "ex"}
@@ -24,9 +24,9 @@ _ENDINGS: Final = frozenset(
 
 @functools.lru_cache(maxsize=16_384)
 def is_path(name: str) -> bool:
-    """Return whether a name is a path for sure: what begins as one, ends as a file does, or has two separators."""
+    """Return whether a name is surely a path: it begins like one, ends like a file, or has two separators."""
     head, _, last = name.rpartition("/")
-    if name.startswith("//"):  # an address without its protocol
+    if name.startswith("//"):  # a URL without its protocol
         return False
     stem, dot, ending = last.rpartition(".")
     if dot and stem and ending.lower() in _ENDINGS:
@@ -83,7 +83,7 @@ TEST_RESULT: Final = LineClass(
     ),
     sought=cues("ok  \t", opens=True),
 )
-"""Lines that say how tests ended: counts of passed and failed ones, verdicts of runners."""
+"""Lines that say how tests ended: counts of passed and failed tests, verdicts of runners."""
 
 ERROR_MESSAGE: Final = LineClass(
     cues=(
@@ -109,9 +109,9 @@ def _changed(reading: Reading) -> Iterator[Line]:
 
 
 GIT_DIFF: Final = LineClass(also=_changed)
-"""Lines of a unified diff: its heads, its hunks' heads, and what was added and taken out."""
+"""Lines of a unified diff: its headers, its hunks' headers, and added and removed lines."""
 
-# -- what is worth little -------------------------------------------------------------------------------------------
+# -- low importance -------------------------------------------------------------------------------------------
 
 VERBOSE_LOG: Final = LineClass(
     cues=(
@@ -120,7 +120,7 @@ VERBOSE_LOG: Final = LineClass(
         *cues("npm info ", "npm verb ", "npm http ", "debug: ", "info: ", "> Task :", opens=True),
     )
 )
-"""Lines that a program logs to say that it runs: debug, info and trace."""
+"""Lines in which a program logs that it runs: debug, info and trace."""
 
 PACKAGE_INSTALL_OUTPUT: Final = LineClass(
     cues=(
@@ -139,7 +139,7 @@ PACKAGE_INSTALL_OUTPUT: Final = LineClass(
 
 
 def _listed(reading: Reading) -> Iterator[Line]:
-    """Long runs of lines that are one path each; only in texts that hold hardly anything but words alone in a line."""
+    """Yield long runs of lines that are one path each; only in texts that consist mostly of single words per line."""
     text, run = reading.text, list[Line]()
     if len(reading.spans) < _LISTED or text.count(" ") > text.count("\n"):
         return
@@ -161,7 +161,7 @@ FULL_FILE_LISTING: Final = LineClass(
 )
 """Rows of ``ls -l``, and long runs of lines that are one path each."""
 
-# -- what is kept whole ----------------------------------------------------------------------------------------------
+# -- kept verbatim ----------------------------------------------------------------------------------------------
 
 _CODE = regex(
     r"(?:[;{}]|\):|=> \{|\),|\)) ?\n|(?:^|\n)[^\n]{0,60}\b(?:return |import |def |func |const |let |\w{1,40} := )"
@@ -174,7 +174,7 @@ _LEAST_LINES = 2
 
 
 def code_snippet(reading: Reading, paragraph: Line) -> bool:
-    """Return whether a paragraph is code: at least half of its lines end or begin as code does."""
+    """Return whether a paragraph is code: at least half of its lines end or begin like code."""
     return _is_made_of(_CODE, reading, paragraph, share=0.5)
 
 

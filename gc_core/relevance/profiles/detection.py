@@ -1,4 +1,4 @@
-"""Which of gc-core's profiles a session's first steps speak for: by the tools that it calls, and by what is said."""
+"""Detects the profile that a session's first steps suggest, by the tools that it calls and by what is said."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gc_core.values.items import ItemKind, Part
 from gc_core.values.patterns import regex
 
 FIRST_PARTS = 24
-"""Parts of messages (texts, calls, results) by which it is decided, once: some eight steps."""
+"""The parts of messages (texts, calls, results) that decide, once: some eight steps."""
 
 _LEAST = 4
-"""Points that a profile needs, and more than any other."""
+"""The points that a profile needs, and more than any other."""
 
 _MOST_SAID = 3
-"""Points that words can give: what an agent does tells more than what is talked of."""
+"""The most points for words: what an agent does says more than what is talked about."""
 
 _TOOLS: Final = {
     kinds.FILE_READ: (CODING_PROFILE.name, 1),
@@ -60,8 +60,8 @@ _SAID_CHARS, _CALL_CHARS = 4_000, 1_000
 
 def detected(parts: Iterable[Part]) -> CompressionProfile | None:
     """
-    Return the profile for a session that begins with these parts, from its first ``FIRST_PARTS`` alone; None while
-    there are fewer. The general one where nothing speaks clearly for another.
+    Return the profile for a session that begins with these parts, from its first ``FIRST_PARTS`` only; None if there
+    are fewer. The general profile unless another one clearly fits.
     """
     first = [part for _, part in zip(range(FIRST_PARTS), parts, strict=False)]
     if len(first) < FIRST_PARTS:
@@ -81,7 +81,7 @@ def detected(parts: Iterable[Part]) -> CompressionProfile | None:
 
 
 def _done(call: Part) -> dict[str, int]:
-    """Return what a call speaks for, in points."""
+    """Return the points for a call."""
     kind = kinds.tool_kind(call.name, call.text[: 4 * _CALL_CHARS])
     if kind in {kinds.SHELL_EXEC, kinds.LOG_QUERY, kinds.FILE_READ}:
         for name, command in _COMMANDS:

@@ -1,4 +1,4 @@
-"""The importance classes by name, each with what recognises it."""
+"""The importance classes by name, with their recognisers."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ PARAGRAPHS: Final[Mapping[str, Callable[[Reading, Line], bool]]] = {
     "code_snippet": coding.code_snippet,
     "configuration_change": coding.configuration_change,
 }
-"""Classes of lines that belong together: whether a paragraph is one."""
+"""Classes of lines that belong together: whether a paragraph is of the class."""

@@ -1,7 +1,7 @@
 """
-The lines that a stub may keep, judged by a profile.
+Scores the lines that a stub may keep, by a profile.
 
-Only those lines are looked at, joined to one short text, so that judging costs little beside finding them.
+Only those lines are read, joined to one short text, so that scoring costs little beside finding them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gc_core.relevance.profiles.line_classes import LINES
 from gc_core.relevance.profiles.matchers import Cue, Line, holds, opening
 
 _KEY = 2
-"""First characters of a line by which its cues are found."""
+"""The first characters of a line by which its cues are found."""
 
 
 @attrs.frozen
 class Cues:
     """
-    The cues of several classes, made ready once.
+    The cues of several classes, prepared once.
 
     Attributes:
-        opening: Those that open a line, by its first characters in small letters.
-        anywhere: The others.
+        opening: Cues that open a line, by its first characters in lower case.
+        anywhere: The other cues.
 
     """
 
@@ -67,7 +67,7 @@ class Excerpt:
         return small if len(small) == len(self._text) else self._text
 
     def judged(self, cues: Cues) -> set[Line]:
-        """Return those of the lines in which a cue stands."""
+        """Return those lines that contain a cue."""
         return {*self._opened(cues), *self._holding(cues.anywhere)}
 
     def _opened(self, cues: Cues) -> Iterable[Line]:

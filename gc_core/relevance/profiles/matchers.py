@@ -1,4 +1,4 @@
-"""A text as recognisers look at it: fixed words first, a pattern only where one stands, and never more than a line."""
+"""Texts as recognisers read them: fixed words first, a pattern only where one occurs, and at most a line at a time."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from gc_core.values.names import Scan, Span
 from gc_core.values.patterns import regex
 
 _AROUND = 120
-"""Characters on each side that are classed with a word in a very long line which is nowhere else cut."""
+"""Characters on each side that are classed with a word in a very long line that is not cut anywhere else."""
 
 _PARAGRAPH = 1_200
-"""Characters to each side in which the ends of a paragraph are looked for."""
+"""Characters to each side in which the ends of a paragraph are searched."""
 
 _BEFORE = 24
-"""Characters before a word in which what has to stand there is looked for."""
+"""Characters before a word in which the required prefix is searched."""
 
 _NUMBER = regex(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
-"""What tools set before a line: its number, a sign of a diff, and its indent."""
+"""What tools put before a line: its number, the sign of a diff, and its indent."""
 
 _NUMBERED_BLANK = "→\n"
-"""How a blank line ends after its number."""
+"""The end of a blank line after its number."""
 
 Line = tuple[int, int]
-"""Start and end in the text, in characters, the line break left out."""
+"""Start and end in the text, in characters, without the line break."""
 
 
 @attrs.frozen
 class Cue:
     """
-    A fixed word, and what has to stand where it does.
+    A fixed word, and what must surround it.
 
     Attributes:
-        word: Looked for first, as it is written.
-        pattern: Has to match from the word on, where there is one. It must be of bounded length.
-        opens: The word has to begin its line, but for a line number and its indent.
-        apart: No letter, digit or underscore may stand right before it.
-        small: Looked for in the text in small letters, and the pattern too.
-        before: Has to be found in the few characters before the word, where there is one; ends in ``$``.
+        word: Searched first, as it is written.
+        pattern: Must match from the word on, if given. It must be of bounded length.
+        opens: The word must begin its line, apart from a line number and its indent.
+        apart: No letter, digit or underscore may be right before it.
+        small: Word and pattern are searched in the text in lower case.
+        before: Must be found in the few characters before the word, if given; ends in ``$``.
 
     """
 
@@ -59,7 +59,7 @@ class Cue:
 def cues(
     *words: str, pattern: str = "", opens: bool = False, apart: bool = False, small: bool = False, before: str = ""
 ) -> tuple[Cue, ...]:
-    """Return a cue for each word, all with the same demands."""
+    """Return a cue for each word, all with the same conditions."""
     behind = regex(pattern) if pattern else None
     ahead = regex(before) if before else None
     return tuple(Cue(word, behind, opens=opens, apart=apart, small=small, before=ahead) for word in words)
@@ -68,13 +68,13 @@ def cues(
 @attrs.frozen
 class LineClass:
     """
-    What makes a line one of a class.
+    What makes a line a member of a class.
 
     Attributes:
-        cues: Any of them in a line makes it one.
-        sought: Those that are looked for in lines which carry no name too; the others judge lines that are looked at
-            anyway. Looking through whole texts for every cue would be most of what a collection costs.
-        also: Finds more of them by what no cue can say.
+        cues: Any of them makes a line a member.
+        sought: Cues that are also searched in lines without names; the others judge lines that are read anyway.
+            Searching whole texts for every cue would be most of the cost of a collection.
+        also: Finds further members that no cue can describe.
 
     """
 
@@ -93,9 +93,9 @@ class Reading:
     """
     A text, read for its classes.
 
-    Costs what is asked: a word costs one ``str.find`` over the text and a look at its line wherever it stands. A line
-    above ``scan.LONG_LINE`` characters is seen in the pieces that the scan made of it, so a line of 1 MB costs no more
-    than as much text in many lines.
+    Costs what is asked: a word costs one ``str.find`` over the text and a look at its line at each place. A line above
+    ``scan.LONG_LINE`` characters is read in the pieces that the scan made of it, so a line of 1 MB costs no more than
+    the same text in many lines.
     """
 
     def __init__(self, text: str, scanned: Scan, kind: ItemKind = ItemKind.TOOL_RESULT, name: str = "") -> None:
@@ -106,12 +106,12 @@ class Reading:
 
     @cached_property
     def small(self) -> str:
-        """The text in small letters; as it is where a letter would become two."""
+        """The text in lower case; unchanged if that changes its length."""
         small = self.text.lower()
         return small if len(small) == len(self.text) else self.text
 
     def with_cues(self, known: Iterable[Cue]) -> Iterator[Line]:
-        """Yield every line in which a cue stands, in no order, some of them several times."""
+        """Yield every line that contains a cue, in no order, some of them several times."""
         for cue in known:
             yield from self._with_cue(cue)
 
@@ -126,7 +126,7 @@ class Reading:
             place = self.text.find(f"\n{word}", line[1])
 
     def line_at(self, place: int) -> Line:
-        """Return the line at a place, or of a very long one the piece there."""
+        """Return the line at a place, or its piece if it is very long."""
         start = self.text.rfind("\n", max(0, place - LONG_LINE), place) + 1
         end = self.text.find("\n", place, place + LONG_LINE)
         if start == 0 and place > LONG_LINE:
@@ -139,14 +139,14 @@ class Reading:
 
     def paragraph_at(self, place: int) -> Line:
         """
-        Return the lines around a place up to the next blank one on each side; whole lines where
-        that is too far off.
+        Return the lines around a place up to the next blank one on each side; whole lines if that
+        is too far away.
         """
         low, high = max(0, place - _PARAGRAPH), min(len(self.text), place + _PARAGRAPH)
         return self._paragraph_start(low, place), self._paragraph_end(place, high)
 
     def paragraphs(self) -> Iterator[Line]:
-        """Yield all of them, in their order."""
+        """Yield all paragraphs, in order."""
         text, place, size = self.text, 0, len(self.text)
         while place < size:
             if text[place] == "\n":
@@ -213,13 +213,13 @@ class Reading:
 
 
 def opening(text: str, start: int, end: int) -> int:
-    """Return where a line really begins, after its number, a sign of a diff and its indent."""
+    """Return where a line really begins, after its number, the sign of a diff and its indent."""
     head = _NUMBER.match(text, start, end)
     return start if head is None else head.end()
 
 
 def holds(cue: Cue, text: str, place: int) -> bool:
-    """Return whether what has to stand around the word does."""
+    """Return whether the conditions around the word are met."""
     if cue.apart and place and (text[place - 1].isalnum() or text[place - 1] == "_"):
         return False
     if cue.pattern is not None and not cue.pattern.match(text, place):

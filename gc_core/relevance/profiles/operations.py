@@ -1,4 +1,4 @@
-"""What matters where systems are run: recognisers of lines."""
+"""Importance for running systems: recognisers of lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATES = (
     *cues("is running", "is stopped", "is down", "is not running", "listening on", "out of sync", small=True),
 )
 SYSTEM_STATE: Final = LineClass(cues=_STATES, sought=_STATES)
-"""Lines that say in which state a service, a process or a node is."""
+"""Lines that state the condition of a service, a process or a node."""
 
 _ODD = cues(
     *("spike", "anomal", "outlier", "unusual", "unexpected", "degraded", "saturat", "out of memory", "oom-kill"),
@@ -27,7 +27,7 @@ _ODD = cues(
     apart=True,
 )
 ANOMALY: Final = LineClass(cues=_ODD, sought=_ODD)
-"""Lines that tell of something unusual."""
+"""Lines that report something unusual."""
 
 _ALERTS = (
     *cues("ALERT", "CRITICAL", "FIRING", "EMERGENCY", "WARN", pattern=r"[A-Z]{4,9}(?:ING)?\b(?![_.(=])", apart=True),
@@ -35,7 +35,7 @@ _ALERTS = (
     *cues("SEV", pattern=r"SEV-?[0-5]\b", apart=True),
 )
 ALERT: Final = LineClass(cues=_ALERTS, sought=_ALERTS)
-"""Lines by which a monitor asks for somebody."""
+"""Lines in which a monitor alerts someone."""
 
 _FIGURE = r"\d[\d,.]{0,14} ?$"
 _METRICS = (
@@ -65,7 +65,7 @@ _CLOCK_WITHIN = 60
 
 
 def _timed(reading: Reading) -> Iterator[Line]:
-    """Yield a line with an event is one only if a time of day stands near its beginning, before the event."""
+    """Yield lines with an event that have a time of day near their beginning, before the event."""
     if _CLOCK.search(reading.text):
         for start, end in reading.with_cues(_EVENTS):
             if _CLOCK.search(reading.text, start, min(end, start + _CLOCK_WITHIN)):
@@ -73,9 +73,9 @@ def _timed(reading: Reading) -> Iterator[Line]:
 
 
 INCIDENT_TIMELINE: Final = LineClass(also=_timed)
-"""Lines that say at which time something was done or happened."""
+"""Lines that say when something was done or happened."""
 
-# -- what is worth little -------------------------------------------------------------------------------------------
+# -- low importance -------------------------------------------------------------------------------------------
 
 ROUTINE_HEALTH_CHECK: Final = LineClass(
     cues=cues(
@@ -89,4 +89,4 @@ ROUTINE_HEALTH_CHECK: Final = LineClass(
 HEARTBEAT: Final = LineClass(
     cues=cues("heartbeat", "keepalive", "keep-alive", "still alive", "lease renewed", small=True, apart=True)
 )
-"""Lines that say no more than that something lives."""
+"""Lines that only say that something is alive."""

@@ -1,4 +1,4 @@
-"""What a session's domain holds for important: classes of lines, and how much of a tool's output stays."""
+"""Compression profiles: the important classes of lines, and how much of a tool's output stays."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ IMPORTANCE_CLASSES = tuple(sorted((*LINES, *PARAGRAPHS)))
 @attrs.frozen(kw_only=True)
 class ClassedLine:
     """
-    A line, or a piece of a very long one, and the classes of a profile that it belongs to.
+    A line, or a piece of a very long one, and its classes in a profile.
 
     Attributes:
-        start: Where it begins in the text, in characters.
-        end: Where it ends, its line break left out.
+        start: Its first character in the text.
+        end: Its end, without the line break.
         classes: Their names, sorted.
 
     """
@@ -49,7 +49,7 @@ def _known(profile: CompressionProfile, field: attrs.Attribute[Any], value: obje
         raise ConfigError(f"{where} = {value!r:.200}: expected names of importance classes")
     for name in value:
         if name not in IMPORTANCE_CLASSES:
-            raise ConfigError(f"{where}: there is no importance class {name!r}; known: {list(IMPORTANCE_CLASSES)}")
+            raise ConfigError(f"{where}: unknown importance class {name!r}; known: {list(IMPORTANCE_CLASSES)}")
 
 
 def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: object) -> None:
@@ -58,7 +58,7 @@ def _trims(profile: CompressionProfile, field: attrs.Attribute[Any], value: obje
         raise ConfigError(f"{where} = {value!r:.200}: expected characters by tool kind")
     for kind, most in value.items():
         if kind not in TOOL_KINDS:
-            raise ConfigError(f"{where}: there is no tool kind {kind!r}; known: {list(TOOL_KINDS)}")
+            raise ConfigError(f"{where}: unknown tool kind {kind!r}; known: {list(TOOL_KINDS)}")
         if not is_count(most, 1):
             raise ConfigError(f"{where}.{kind} = {most!r}: expected a whole number of characters of at least 1")
 
@@ -71,20 +71,20 @@ def _name(profile: CompressionProfile, field: attrs.Attribute[Any], value: objec
 @attrs.frozen(kw_only=True)
 class CompressionProfile:
     """
-    Says which lines of long texts stay first, which go first, and which are not cut in the middle.
+    Says which lines of long texts are kept first, which go first, and which are not cut in the middle.
 
-    It weighs and does not replace: which lines are alive is found as without it. Results that are made of lines of high
-    importance leave after others that the strategy ranks alike. A profile without classes and trims changes nothing.
-    Raises ConfigError, naming it and what is known, for an unknown class or tool kind, and for a class in two lists.
+    It adds weights and replaces nothing: live lines are found as without it. Results with lines of high importance
+    leave after others that the strategy ranks alike. A profile without classes and trims changes nothing. Raises
+    ConfigError, naming it and the known values, for an unknown class or tool kind, and for a class in two lists.
 
     Attributes:
-        name: What ``compression_profile`` in a configuration calls it.
-        high_importance: Classes of lines that stay before others of the same worth.
+        name: Its name in ``compression_profile``.
+        high_importance: Classes of lines that are kept before others of the same weight.
         low_importance: Classes of lines that go before others.
-        preserve_verbatim: Classes that are kept whole or not at all, as far as there is room. Those of lines are of
-            high importance too.
-        tool_output_trim: Characters of lines which are not of high importance that a stub of a result may have, by the
-            kind of the tool (``TOOL_KINDS``). What is of high importance stays as far as the stub has room.
+        preserve_verbatim: Classes that are kept whole or not at all, as far as there is room. Those of lines have high
+            importance too.
+        tool_output_trim: Characters of lines without high importance that a stub of a result may have, by the kind of
+            tool (``TOOL_KINDS``). Lines of high importance stay as far as the stub has room.
 
     """
 
@@ -95,7 +95,7 @@ class CompressionProfile:
     tool_output_trim: Mapping[str, int] = attrs.field(factory=dict, validator=_trims, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        """Check what only several values together can say."""
+        """Check what depends on several values."""
         places: dict[str, str] = {}
         for field in ("high_importance", "low_importance", "preserve_verbatim"):
             for name in getattr(self, field):
@@ -107,22 +107,22 @@ class CompressionProfile:
 
     @property
     def is_neutral(self) -> bool:
-        """Whether it changes nothing."""
+        """True if it changes nothing."""
         return not (self.high_importance or self.low_importance or self.preserve_verbatim or self.tool_output_trim)
 
     @property
     def high(self) -> tuple[str, ...]:
-        """The classes of single lines that stay first: of high importance, or verbatim."""
+        """The classes of single lines that are kept first: of high importance, or verbatim."""
         return tuple(name for name in (*self.high_importance, *self.preserve_verbatim) if name in LINES)
 
     @property
     def high_paragraphs(self) -> tuple[str, ...]:
-        """The classes of paragraphs whose lines stay first."""
+        """The classes of paragraphs whose lines are kept first."""
         return tuple(name for name in self.high_importance if name in PARAGRAPHS)
 
     def important_lines(self, item: Item) -> int:
         """
-        Return how many lines of an item's text belong to classes of the profile, none of low
+        Return how many lines of an item's text belong to classes of the profile other than low
         importance. O(length).
         """
         poor = frozenset(self.low_importance)
@@ -130,9 +130,9 @@ class CompressionProfile:
 
     def lines(self, text: str, item: Item | None = None) -> tuple[ClassedLine, ...]:
         """
-        Return the lines of a text that belong to classes of the profile, in their order; the others are left out.
+        Return the lines of a text that belong to classes of the profile, in order.
 
-        ``item`` is where the text stands, if it does in one: some classes look at the tool. O(length).
+        ``item`` is the item of the text, if there is one: some classes depend on the tool. O(length).
         """
         kind, name = (ItemKind.TOOL_RESULT, "") if item is None else (item.kind, item.name)
         scanned = item.scan if item is not None and item.text is text else scan(text)
@@ -147,7 +147,7 @@ class CompressionProfile:
 
 
 def classed(reading: Reading, name: str) -> Iterable[Line]:
-    """Return lines of a class, some perhaps twice; of a class of paragraphs every line of them."""
+    """Return lines of a class, some perhaps twice; for a class of paragraphs every line of them."""
     if name in LINES:
         return LINES[name].of(reading)
     return (

@@ -1,4 +1,4 @@
-"""What matters where sources are read: recognisers of lines."""
+"""Importance for reading sources: recognisers of lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gc_core.values.items import ItemKind
 
 
 def _prose(*known: Cue) -> LineClass:
-    """Prose carries hardly any names, so its lines are looked for everywhere."""
+    """Define a class of prose, which carries hardly any names, so its lines are searched everywhere."""
     return LineClass(cues=known, sought=known)
 
 
@@ -35,7 +35,7 @@ KEY_FINDING: Final = _prose(
         small=True,
     )
 )
-"""Lines that say what was found."""
+"""Lines that state a finding."""
 
 DATA_POINT: Final = _prose(
     *cues("%", " percent", " per cent", " million", " billion", " trillion", before=r"\d[\d,.]{0,14} ?$"),
@@ -52,7 +52,7 @@ METHODOLOGY: Final = _prose(
         small=True,
     ),
 )
-"""Lines that say how something was found out."""
+"""Lines that state a method."""
 
 CONCLUSION: Final = _prose(
     *cues("in conclusion", "we conclude", "conclusion:", "conclusions:", "in summary", "to summarize", small=True),
@@ -61,7 +61,7 @@ CONCLUSION: Final = _prose(
 )
 """Lines that draw a conclusion."""
 
-# -- what is worth little -------------------------------------------------------------------------------------------
+# -- low importance -------------------------------------------------------------------------------------------
 
 
 def _searched(reading: Reading) -> Iterator[Line]:
@@ -89,7 +89,7 @@ NAVIGATION_STEP: Final = LineClass(
         *cues("hovered ", "pressed key", "typed ", "switched to tab", "back to top", small=True, opens=True),
     )
 )
-"""Lines that say how a page was reached."""
+"""Lines that describe how a page was reached."""
 
 PAGE_LOAD_STATUS: Final = LineClass(
     cues=(
@@ -104,14 +104,14 @@ PAGE_LOAD_STATUS: Final = LineClass(
 )
 """Lines that say that a page was loaded."""
 
-# -- what is kept whole ----------------------------------------------------------------------------------------------
+# -- kept verbatim ----------------------------------------------------------------------------------------------
 
 DIRECT_QUOTE: Final = _prose(
     *cues("> ", pattern=r"> [A-Z\"“]", opens=True),
     *cues("“", pattern=r"“[^“”\n]{40,560}”"),
     *cues('"', pattern=r'"[A-Z][^"\n{}]{40,560}"', before=r"(?:^|[\s:,])$"),
 )
-"""Lines that quote somebody: a block quote, or a sentence in quotation marks."""
+"""Lines that quote someone: a block quote, or a sentence in quotation marks."""
 
 STATISTICAL_RESULT: Final = _prose(
     *cues("p < ", "p = ", "p > ", "p<", "p=", pattern=r"p ?[<=>] ?0?\.\d{1,6}", apart=True, small=True),

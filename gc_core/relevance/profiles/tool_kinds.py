@@ -1,4 +1,4 @@
-"""Which kind of tool a call is of, by its name and, of a shell or an editor, by what it was asked to do."""
+"""The kind of a tool call, by its name and, for a shell or an editor, by its command."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TOOL_KINDS: Final = (
     *(FILE_READ, FILE_WRITE, SHELL_EXEC, SEARCH_RESULTS, WEB_SEARCH, DOCUMENT_READ, DATABASE_QUERY),
     *(LOG_QUERY, METRIC_QUERY, OTHER),
 )
-"""Every kind that ``tool_kind`` answers with."""
+"""Every kind that ``tool_kind`` returns."""
 
-# The first group of which all words are in the name. A name is looked at by its words: "read_file" and "ReadFile" have
-# the same two.
+# The first group whose words are all in the name. A name is split into words: "read_file" and "ReadFile" have the same
+# two.
 _KINDS: Final = (
     (WEB_SEARCH, (("web", "search"), ("google", "search"), ("search", "internet"), ("search", "web"), ("websearch",))),
     (DOCUMENT_READ, (("web", "fetch"), ("fetch",), ("browse",), ("browser",), ("visit",), ("document",), ("url",))),
@@ -47,7 +47,7 @@ _COMMANDS: Final = {
 _SED_READS = regex(r"sed -n\b")
 _MOST_COMMAND = 400
 _LONGEST = 100
-"""Characters of a tool's name, and of a command, that are looked at."""
+"""The characters of a tool's name, and of a command, that are read."""
 
 
 def tool_kind(name: str, arguments: str = "") -> str:
@@ -55,7 +55,7 @@ def tool_kind(name: str, arguments: str = "") -> str:
     Return the kind of a tool, one of ``TOOL_KINDS``, from its name and the JSON text of a call's arguments.
 
     "Read", "read_file" and "cat" are ``file_read``, and so is "str_replace_editor" when its command views, and a shell
-    that runs ``cat``. What is known by nothing is ``other``. Arguments that are no JSON are passed over.
+    that runs ``cat``. Unknown tools are ``other``. Arguments that are not JSON are ignored.
     """
     words = frozenset(word.lower() for word in _WORD.findall(name[:_LONGEST]))
     if _EDITOR in words:
@@ -74,7 +74,7 @@ def _command(arguments: str) -> str:
 
 
 def _kind_of_command(command: str) -> str:
-    """Return what a shell's command is: the last one of several after another, the first one of a pipe."""
+    """Return the kind of a shell command: of the last of several commands, and the first of a pipe."""
     last = command.strip().replace("||", "&&").replace(";", "&&").rpartition("&&")[2].strip()
     first = last.partition("|")[0].strip()
     if _SED_READS.match(first):

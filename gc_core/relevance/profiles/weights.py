@@ -1,4 +1,4 @@
-"""What a profile says of the lines of the texts that one plan shortens, each text read once."""
+"""A profile's weights for the lines of the texts that one plan shortens, each text read once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gc_core.values.items import ItemKind
 from gc_core.values.names import Scan
 
 HIGH, LOW = 4.0, 0.25
-"""By how much a line of high or low importance is worth more or less than the same line of none."""
+"""How much more or less a line of high or low importance weighs than the same line of neither."""
 
 _MOST_NAMELESS = 12
-"""Lines of high importance without a name that one text keeps at most: the last ones, each wording once."""
+"""The most lines of high importance without a name in one text: the last ones, each wording once."""
 
 
 class WeighedText:
-    """The lines of one text, as a profile weighs them."""
+    """The lines of one text with a profile's weights."""
 
     def __init__(self, profile: CompressionProfile, reading: Reading) -> None:
         self._profile = profile
@@ -31,8 +31,8 @@ class WeighedText:
     @cached_property
     def nameless(self) -> tuple[Line, ...]:
         """
-        The last lines of high importance that carry no name, each wording once: of what carries one, liveness says
-        whether it may stay at all.
+        The last lines of high importance without names, each wording once: for lines with names liveness decides
+        whether they may stay at all.
         """
         named = {span.start for span in self._reading.spans}
         text, kept = self._reading.text, dict[str, Line]()
@@ -45,7 +45,7 @@ class WeighedText:
         return tuple(kept.values())
 
     def weights(self, lines: Sequence[Line]) -> list[float]:
-        """By how much each of these lines is worth more or less than another."""
+        """Return the weight of each of these lines relative to other lines."""
         new = [line for line in lines if line not in self._weights]
         if new:
             profile, excerpt = self._profile, Excerpt(self._reading.text, new)
@@ -56,7 +56,7 @@ class WeighedText:
         return [self._weights[line] for line in lines]
 
     def span_at(self, line: Line) -> Line | None:
-        """Return the stretch of a verbatim class in which the line stands, or None."""
+        """Return the range of a verbatim class that contains the line, or None."""
         for start, end in self._runs:
             if start <= line[0] and line[1] <= end:
                 return start, end
@@ -76,7 +76,7 @@ class WeighedText:
         return {*self._reading.with_cues(cues), *self._others(self._profile.high)}
 
     def _others(self, names: Iterable[str]) -> set[Line]:
-        """Return lines that no cue tells: of a class of paragraphs all of them."""
+        """Return lines that no cue recognises: for a class of paragraphs all of them."""
         found: set[Line] = set()
         for name in names:
             if name not in self._found:
@@ -96,7 +96,7 @@ class WeighedText:
 
     @cached_property
     def _runs(self) -> list[Line]:
-        """Lines of verbatim classes that follow one another, as one stretch each."""
+        """Return consecutive lines of verbatim classes, as one range each."""
         verbatim = {
             line for name in self._profile.preserve_verbatim if name in LINES for line in LINES[name].of(self._reading)
         }
@@ -110,14 +110,14 @@ class WeighedText:
 
 
 class Weighing:
-    """A profile at work for one plan: it remembers the texts that it has read, so that writing them again is cheap."""
+    """The weights of a profile for one plan: read texts are cached, so that writing them again is cheap."""
 
     def __init__(self, profile: CompressionProfile) -> None:
         self.profile = profile
         self._known: dict[str, WeighedText] = {}
 
     def of(self, text: str, scanned: Scan, kind: ItemKind, name: str) -> WeighedText:
-        """Return what the profile says of a text."""
+        """Return the weights for a text."""
         known = self._known.get(text)
         if known is None:
             known = self._known[text] = WeighedText(self.profile, Reading(text, scanned, kind, name))
@@ -125,5 +125,5 @@ class Weighing:
 
 
 def weighing_by(profile: CompressionProfile) -> Weighing | None:
-    """Return a profile at work; None for one that changes nothing."""
+    """Return the weights of a profile; None for one that changes nothing."""
     return None if profile.is_neutral else Weighing(profile)

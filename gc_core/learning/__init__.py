@@ -1,1 +1,1 @@
-"""What sessions learn of users and their surroundings, found in what users say and compared with what is known."""
+"""What sessions learn about users and their environment from what users say, compared with known facts."""

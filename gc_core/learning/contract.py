@@ -1,4 +1,4 @@
-"""What users state, and who finds it: the values and the protocol of fact extraction."""
+"""The values and the protocol of fact extraction: what users state, and what finds it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _a_text = attrs.validators.matches_re(r"(?s)\s*\S.*")
 @attrs.frozen(kw_only=True)
 class Stated:
     """
-    What a user states in one clause: that something holds, holds no longer, or has another value now.
+    What a user states in one clause: that something is so, is no longer so, or has another value now.
 
     Attributes:
-        item: Id of the item that says so.
+        item: Id of the item that states it.
         text: The clause, verbatim.
-        subject: What it is about, or "" where it only ends something.
-        relation: How the object belongs to the subject, or "".
-        object: The value, or "" where it only ends something.
-        kind: A constraint where it tells the assistant how to work, else a fact.
-        changes: It says that something was otherwise before.
-        ends: It says that something holds no longer.
-        about: The words by which what it ends or changes is known; the clause where it is "".
+        subject: Its subject, or "" if it only ends something.
+        relation: The relation of the object to the subject, or "".
+        object: The value, or "" if it only ends something.
+        kind: A constraint if it tells the assistant how to work, otherwise a fact.
+        changes: It says that something was different before.
+        ends: It says that something no longer applies.
+        about: The words that identify what it ends or changes; if "", the clause.
         several: The subject may have more than one such object: a second pet does not replace the first.
 
     """
@@ -44,7 +44,7 @@ class Stated:
     several: bool = False
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a triple that is neither whole nor empty."""
+        """Refuse a triple that is neither complete nor empty."""
         named = [bool(part.strip()) for part in (self.subject, self.relation, self.object)]
         if any(named) and not all(named):
             raise ValueError(f"{self.text!r:.100}: expected subject, relation and object, or none of them")
@@ -55,14 +55,14 @@ class Stated:
 @runtime_checkable
 class FactExtractor(Protocol):
     """
-    Finds what users state. ``WordedExtractor`` does it by fixed words; one that asks a model is the host's.
+    Finds what users state. ``WordedExtractor`` uses fixed words; an extractor that asks a model is the host's.
 
-    What it returns is only proposed: it is compared with what is known, and the host confirms.
+    Its results are only proposals: they are compared with known facts, and the host confirms.
     """
 
     def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
         """
-        Return what these items state, in their order; each names one of them.
+        Return what these items state, in order; each result names one of them.
 
         Args:
             items: The texts of users in a session, as they are in its log.

@@ -1,4 +1,7 @@
-"""Statements found by fixed words: what users say of themselves, their surroundings and how to work, in any message."""
+"""
+Finds statements by fixed words: what users say about themselves, their environment and how to work,
+in any message.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from gc_core.values.items import Item, ItemKind
 from gc_core.values.patterns import regex
 
 MOST_CHARS: Final = 300
-"""Characters of a sentence that is looked at: users state facts in short ones."""
+"""The most characters of a sentence that is read: users state facts in short ones."""
 
 _RULE_CHARS: Final = 12
-"""Letters that a rule has at least: "always" alone is an answer."""
+"""The least letters of a rule: "always" by itself is an answer."""
 
 _CHINESE: Final = regex(r"[\u3400-\u9fff]")
 _ENDS: Final = regex(r"(?<=[。！？；])")
@@ -42,12 +45,12 @@ class WordedExtractor:
     """
     Finds statements by fixed words, in English, German, French, Spanish and Chinese; asks no model.
 
-    Questions, quotes, guesses, what others said, requests for one answer and what passes by itself state nothing; nor
-    does what speaks of a password or key.
+    Questions, quotations, guesses, what others said, requests for one answer and temporary conditions are not
+    statements, nor is anything about a password or key.
     """
 
     def extract(self, items: Sequence[Item]) -> Sequence[Stated]:
-        """Return what these items state, in their order. O(their text)."""
+        """Return what these items state, in order. O(their text)."""
         return [stated for item in items if item.kind is ItemKind.USER_TEXT for stated in _in_text(item)]
 
 
@@ -80,7 +83,7 @@ def _is_no_statement(sentence: str) -> bool:
 
 @attrs.frozen
 class _Found:
-    """A clause that a shape fits, taken apart."""
+    """A clause that matches a shape, taken apart."""
 
     clause: str
     shape: Shape
@@ -95,7 +98,7 @@ def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
         yield _rule(sentence, item)
         return
     changes = ends or _changes(sentence)
-    # The words of what ends are no statement: "we don't use it any more".
+    # The words of what ends are not a statement: "we don't use it any more".
     told = [each for each in _found_in(sentence) if not _ends(each.clause) or _names_new(each.clause)]
     for each in told:
         otherwise = changes or each.shape.changes
@@ -149,7 +152,7 @@ def _changes(text: str) -> bool:
 
 
 def _names_new(clause: str) -> bool:
-    """It ends one thing and names another: "switched from R to Python"."""
+    """Return whether it ends one thing and names another: "switched from R to Python"."""
     return any(shape.changes and shape.pattern.match(clause) for shape in wording.SHAPES)
 
 
@@ -163,7 +166,7 @@ def _without_lead(text: str) -> str:
 
 
 def _found_in(sentence: str) -> Iterator[_Found]:
-    """Yield the clauses that a shape fits, each with the first one that does."""
+    """Yield the clauses that match a shape, each with the first matching one."""
     greeted = wording.GREETED.match(sentence)
     for clause in _clauses(sentence):
         if greeted and clause.endswith(greeted["o"]):

@@ -1,11 +1,11 @@
 """
-Words by which statements about a user and their surroundings are known, by language.
+Phrases that mark statements about a user and their environment, by language.
 
-The patterns are asked about sentences of at most ``extraction.MOST_CHARS`` letters, so that none takes long. What
-they are not sure of is no statement: a fact that is missed can be said again, a wrong one misleads later sessions.
+The patterns are applied to sentences of at most ``extraction.MOST_CHARS`` characters, so that none takes long. In doubt
+a sentence is not a statement: a missed fact can be repeated, a wrong one misleads later sessions.
 """
 
-# ruff: noqa: E501 - a shape is read as one line
+# ruff: noqa: E501 - a shape reads best as one line
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gc_core.values.patterns import regex
 
 _I = re.IGNORECASE
 
-# A name, an address, a number: what a value looks like where nothing else tells that it is one.
+# A name, an address, a number: the look of a value, if nothing else identifies it.
 _NAME = r"(?-i:[A-ZÀ-ÖØ-Þ][\w'’-]*(?: (?:(?:de|van|von|le|la|del|der)? ?)?[A-ZÀ-ÖØ-Þ][\w'’.-]*){0,3})"
 _CODE = r"(?:https?://\S+|`[^`]+`|[\w./:@-]*(?:\d|\w[./:@]\w|/\w)[\w./:@-]*)"
 _VALUE = rf"(?:{_CODE}|{_NAME})"
@@ -34,9 +34,9 @@ class Shape:
     A form of statement.
 
     Attributes:
-        relation: The relation that it states; the words of a group "r" stand for "".
+        relation: The relation that it states; "" stands for the words of a group "r".
         pattern: Matches a whole clause from its beginning; the group "o" is the object, "s" a subject.
-        subject: The subject where the pattern has no group for it.
+        subject: The subject, if the pattern has no group for it.
         several: See ``Stated``.
         changes: See ``Stated``.
 
@@ -60,10 +60,11 @@ def _any(*words: str) -> re.Pattern[str]:
 VALUES: Final = _words(
     rf"(?<=[^.!?\s] ){_NAME}(?: {_CODE})?|(?<![\w/]){_CODE}|(?<=[\u3400-\u9fff])[A-Za-z][\w.+#-]*", 0
 )
-"""What looks like a value anywhere but at the beginning of a sentence, where every word has a capital."""
+"""The look of a value anywhere but at the beginning of a sentence, where every word is capitalised."""
 
 
-# -- what is no statement --------------------------------------------------------------------------------------------
+# -- what is not a statement
+# --------------------------------------------------------------------------------------------
 
 UNSURE: Final = _any(
     # English
@@ -114,7 +115,7 @@ ASKED_FOR: Final = _any(
     "explique[zr]?", "tu peux", "escrib[ea]", "traduc[ei]", "traduzca", "haz", "cambia", "borra", "crea", "muéstrame",
     "explica", "añade", "ayúdame",
 )  # fmt: skip
-"""With which a request begins that is about this answer alone."""
+"""The beginning of a request that concerns only this answer."""
 ASKED_FOR_ZH: Final = _words("^(?:请)?(?:帮我|写|翻译|把|生成|解释|给我(?!的)|删|改一下|告诉我|假)")
 
 NOTED: Final = _any(
@@ -122,7 +123,7 @@ NOTED: Final = _any(
     "hinweis", "wichtig", "übrigens", "nebenbei", "au fait", "rappel", "important", "à noter", "por cierto", "importante",
     "nota", "ojo", "顺便说一下", "注意", "重要", "提醒",
 )  # fmt: skip
-"""Before a colon, what leaves the rest a statement."""
+"""Words before a colon after which the rest is a statement."""
 
 QUOTED: Final = _words(r"[\"“”«»„「」『]")
 LOGGED: Final = _words(
@@ -132,7 +133,7 @@ PRIVATE: Final = _any(
     "passwords?", "passphrase", "secrets?", "api[ _-]?keys?", "(?:access )?tokens?", "pin", "credit card", "passwort",
     "kennwort", "mot de passe", "contraseñas?", "clave",
 )  # fmt: skip
-"""What no one wants in a file of facts."""
+"""Content that does not belong in a file of facts."""
 PRIVATE_ZH: Final = _words("密码|密钥|口令")
 
 # -- what ends or changes something ----------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ CHANGED: Final = _any(
 )  # fmt: skip
 CHANGED_ZH: Final = _words("现在|改成|改为|换成|换到|搬到|变成|新的|已经")
 
-# -- what tells the assistant how to work ----------------------------------------------------------------------------
+# -- how to work ----------------------------------------------------------------------------
 
 LASTING: Final = _any(
     "from now on", "every (?:single )?time(?=[.! ]*$)", "going forward",
@@ -185,7 +186,7 @@ EVERY: Final = _words(
     r"(?:must|has to|have to|needs?(?! (?:a |to be )?(?:fix|rebas|updat))|should|ought to|doit|doivent|muss|müssen|soll|sollen"
     r"|braucht|brauchen|deben?|tienen? que|necesitan?)(?!\w)"
 )
-"""What holds for all of something: a rule without "always"."""
+"""Words that apply to all of something: a rule without "always"."""
 
 MANNER: Final = _any(
     "when you (?:answer|reply|respond|talk|write)", "(?:in|with) your (?:answers|replies|responses)", "(?:your|all) (?:answers|replies)",
@@ -194,24 +195,24 @@ MANNER: Final = _any(
     "tutoie[sz]?[- ]moi", "vouvoie[sz]?[- ]moi", "réponds?[- ]moi (?:en|toujours|sans|par)", "parle[- ]moi",
     "trátame", "tutéame", "háblame", "respóndeme (?:en|sin|solo)", "contéstame (?:en|sin|solo)", "en tus respuestas",
 )  # fmt: skip
-"""How the user wants to be talked to: a rule without "always"."""
+"""How the user wants to be addressed: a rule without "always"."""
 
 LASTING_FIRST: Final = _words(r"^(?:please )?(?:always|never)(?= \w)")
-"""With which a rule begins; elsewhere in a sentence "always" mostly tells how somebody or something is."""
+"""The beginning of a rule; elsewhere in a sentence "always" mostly describes someone or something."""
 
 OF_THINGS: Final = _words(
     r"^(?:the|these|some|many|you(?! (?:must|should|always|never|can))|der|die|das|ein|eine|le|la|les|l'|un|une|el|los|las|una)"
     r"(?![\w])(?!.*(?<!\w)(?:please|must|should|shall|bitte|muss|müssen|soll|sollen|doit|doivent|s'il te|s'il vous|por favor"
     r"|deben?|always be|never be)(?!\w))(?!.*, (?:toujours|immer|siempre|always|never|jamais|nie|nunca))"
 )
-"""Behind which "always" tells how something is, where no one is requested it."""
+"""Words after which "always" describes something rather than asks for it."""
 
 OF_MYSELF: Final = _words(
     r"^(?:and |but |so |well |actually )?(?:i(?!'d (?:like|prefer|rather)| (?:want|prefer|would|expect))"
     r"|he|she|they|it|this|that|there|ich(?! (?:möchte|will|bevorzuge|hätte))|er|es|das|je(?! (?:veux|préfère|voudrais))"
     r"|j'(?!aimerais)|il|elle|ça|c'est|yo|él|ella|he|ha|my|mein\w*|mon|ma|mi)(?![\w’])"
 )
-"""Behind which "always" and "never" tell of somebody and bind no one."""
+"""Words after which "always" and "never" describe someone and bind no one."""
 
 LEAD: Final = _words(
     r"^(?:(?:hi|hello|hey|good morning|also|and|btw|by the way|ok|okay|so|oh|well|actually|please|fyi|note|unrelated|but"
@@ -461,7 +462,7 @@ _LASTS = (
 )
 _FORMS = (
     _shape("is", rf"{_KIN_OF} (?P<o>(?-i:[A-Z]\w+)(?: \S.{{1,50}})?)$"),
-    # In English the simple present of what one does tells of a habit.
+    # In English the simple present of an action describes a habit.
     _shape("", rf"i (?P<r>{_LASTS}) (?!(?:you|it|this|that|these|those|him|her|them|to|what|how|why|if|so|myself|your)\b)" + _O, several=True),
     _shape("", rf"we (?P<r>{_LASTS}) (?!(?:you|it|this|that|these|those|him|her|them|to|what|how|why|if|so|myself|your)\b)" + _O, subject="we", several=True),
     _shape("is", r"i(?:'m| am) the (?P<o>(?:\w+[ -]){0,3}(?:lead|manager|owner|founder|head|director|admin|maintainer|architect|engineer|developer|designer|cto|ceo|editor)\b.{0,40})$", several=True),
@@ -506,19 +507,19 @@ SHAPES: Final = (
     *(*_ENGLISH, *_MORE_ENGLISH, *_GERMAN, *_MORE_GERMAN, *_FRENCH, *_MORE_FRENCH, *_SPANISH, *_MORE_SPANISH),
     *(*_CHINESE, *_MORE_CHINESE, *_FORMS),
 )
-"""In the order in which they are tried; the first that fits a clause counts."""
+"""In the order in which they are tried; the first match counts."""
 
 GREETED: Final = _words(
     rf"^(?:hi|hello|hey|good (?:morning|evening))(?: there)?[,!. ]+(?:i'm|i am|it's|this is) (?P<o>{_NAME})(?=[,.!]|$)"
 )
-"""Where a greeting stands before it, "I'm" is followed by a name."""
+"""After a greeting, "I'm" is followed by a name."""
 
-# -- what says nothing -----------------------------------------------------------------------------------------------
+# -- insignificant words -----------------------------------------------------------------------------------------------
 
 OF_RULES_ZH: Final = _words(
     "那条|这条|规则|规定|要求|不用了|忘掉|可以用了|之前|以后|一律|不要|现在|已经|[吧了的们我你]", 0
 )
-"""What two statements may share that are about different things."""
+"""Words that two statements about different things may share."""
 
 SAY_NOTHING: Final = frozenset(
     [
@@ -788,4 +789,4 @@ SAY_NOTHING: Final = frozenset(
         "usar",
     ]
 )
-"""The same, by words: in small letters, without accents."""
+"""The same, by words: in lower case, without accents."""

@@ -1,4 +1,4 @@
-"""What is proposed for the facts that sessions share: statements compared with what is known, each with its reason."""
+"""Proposals for the facts that sessions share: statements compared with known facts, each with its reason."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gc_core.storage.facts import Fact, FactKind, FactOp, FactStore, Promotion, 
 from gc_core.values.patterns import regex
 
 _STEM: Final = 5
-"""Letters by which words are compared: "tutoiement" and "tutoie" are about one thing."""
+"""Letters by which words are compared: "tutoiement" and "tutoie" are about the same thing."""
 
 _ENOUGH: Final = 0.3
-"""Share of the words of an object that must be named where it ends."""
+"""The share of the words of an object that must be named where it ends."""
 
 _LOOSE: Final = frozenset({"uses", "is", "runs on", "is on", "does"})
-"""Relations between which people change: "our warehouse is Snowflake" is "we use Snowflake"."""
+"""Relations between which people switch: "our warehouse is Snowflake" is "we use Snowflake"."""
 
 _WORD: Final = regex(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+(?:['’][^\W_]+)?")
 _CHINESE: Final = regex(r"[\u3400-\u9fff]")
@@ -29,14 +29,14 @@ _CHINESE: Final = regex(r"[\u3400-\u9fff]")
 @attrs.frozen(kw_only=True)
 class Proposal:
     """
-    One thing that a session has to say about the facts; nothing of it is done before the host accepts it.
+    A proposed change of the facts; nothing is done before the host accepts it.
 
     Attributes:
         op: ADD, UPDATE, DELETE or LEAVE.
-        reason: Why, in a few words.
+        reason: The reason, in a few words.
         stated: What the user said.
-        fact: The fact that it replaces, ends, or leaves as it is; None for ADD.
-        promotion: What accepting it carries out; None for LEAVE.
+        fact: The fact that it replaces, ends, or leaves; None for ADD.
+        promotion: What accepting it does; None for LEAVE.
 
     """
 
@@ -66,13 +66,13 @@ def proposals_for(
     stated: Iterable[Stated], facts: FactStore, said: Mapping[str, Said], session: str
 ) -> tuple[Proposal, ...]:
     """
-    Return what to do about each statement, in their order: added, in place of a fact, its end, or nothing.
+    Return the change for each statement, in order: an addition, a replacement, an end, or none.
 
-    What a session says twice is proposed once, as it was said last. Nothing that was said before a fact changes it.
+    What a session says twice is proposed once, in its last form. Nothing said before a fact changes it.
 
     Args:
         stated: The statements of one session, each of an item in ``said``.
-        facts: What is known.
+        facts: The known facts.
         said: When each item was said.
         session: Id of that session.
 
@@ -88,7 +88,7 @@ def proposals_for(
 
 @attrs.define(kw_only=True)
 class _Draft:
-    """The facts as they would be if all were accepted, with the proposals by the id under which they stand there."""
+    """The facts as they would be after accepting all proposals, with the proposals by fact id."""
 
     facts: FactStore
     session: str
@@ -144,7 +144,7 @@ class _Draft:
         )
 
     def _end_or_replace(self, old: Fact, stated: Stated, said: Said, reason: str) -> None:
-        """Where what ends is a value and the sentence names one other, that takes its place."""
+        """Replace a fact if what ends is a value and the sentence names one other; otherwise end it."""
         value = _other_value(old, stated.about or stated.text)
         if value is None or old.kind is FactKind.CONSTRAINT:
             if stated.ends:
@@ -179,7 +179,7 @@ class _Draft:
         self.proposals[key] = Proposal(op=FactOp.LEAVE, reason=reason, stated=stated, fact=old)
 
     def _just_ended(self, stated: Stated) -> Fact | None:
-        """Return a fact about the same that this very item has ended: "Ann left. My boss is Bea now."."""
+        """Return a fact about the same thing that this very item has ended: "Ann left. My boss is Bea now."."""
         return next(
             (
                 each.fact
@@ -194,14 +194,14 @@ class _Draft:
 
     def _fact(self, stated: Stated, states: Statement) -> Fact:
         self._made += 1
-        # No fact of a file has this many digits.
+        # No fact in a file has this many digits.
         number = f"f9{self._made:017}"
         return Fact(
             id=number, kind=stated.kind, text=stated.text, session=self.session, item=stated.item, states=states
         )
 
     def _meant(self, stated: Stated) -> tuple[Fact | None, str]:
-        """Return the living fact that a statement is about, the newest of several, with how that is known."""
+        """Return the living fact that a statement is about, the newest of several, and how it was identified."""
         newest = sorted(self.living.values(), key=lambda fact: fact.since, reverse=True)
         for fact in newest:
             if _says(fact, stated):
@@ -238,7 +238,7 @@ def _made(stated: Stated, said: Said) -> Statement:
 
 
 def _says(fact: Fact, stated: Stated) -> bool:
-    """It states the same of the same, in whatever words."""
+    """Return whether it states the same about the same thing, in any words."""
     if fact.says(stated.text) and stated.object:
         return True
     states = fact.states
@@ -263,7 +263,10 @@ def _is_same_slot(fact: Fact, stated: Stated) -> bool:
 
 
 def _are_alike(fact: Fact, stated: Stated) -> bool:
-    """Return what ends with what begins in one message: of one subject, or of relations between which people change."""
+    """
+    Return whether what ends and what begins in one message belong together: one subject, or relations people switch
+    between.
+    """
     if fact.states is None or _is_rule(stated):
         return False
     return _is_same_slot(fact, stated) or {fact.states.relation, stated.relation} <= _LOOSE
@@ -271,8 +274,8 @@ def _are_alike(fact: Fact, stated: Stated) -> bool:
 
 def _other_value(old: Fact, sentence: str) -> str | None:
     """
-    Return the one name, number or address in a sentence that the fact does not have; None where
-    there is none or more.
+    Return the only name, number or address in a sentence that the fact does not have; None if there is none or more
+    than one.
     """
     known = _words(old.text)
     found = [value for value in VALUES.findall(sentence) if not _words(value) <= known]
@@ -284,10 +287,7 @@ def _is_rule(stated: Stated) -> bool:
 
 
 def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
-    """
-    Return how much of what a fact is known by is named, from 0 to 1; what is named most besides
-    decides among equals.
-    """
+    """Return how much of the words that identify a fact is named, from 0 to 1; further matches decide among equals."""
     value, text = _words(_value(fact)), _words(fact.text)
     if not value:
         return 0.0
@@ -306,7 +306,7 @@ def _share(fact: Fact, named: frozenset[str], stated: Stated) -> float:
 
 
 def _is_compatible(states: Statement, stated: Stated) -> bool:
-    """Return what ends and what begins are of one sort: where somebody works does not end where they live."""
+    """Return whether what ends and what begins are of one sort: a new workplace does not end a place of residence."""
     places = {"lives in", "is from"}
     if states.relation in places or stated.relation in places:
         return states.relation in places and stated.relation in places
@@ -318,10 +318,7 @@ def _value(fact: Fact) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """
-    Return the words of a text that say something, each by its first letters; of Chinese, each two
-    letters in a row.
-    """
+    """Return the significant words of a text, each by its first letters; for Chinese, each two characters in a row."""
     plain = unicodedata.normalize("NFKD", text)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     words = set[str]()

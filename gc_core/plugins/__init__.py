@@ -1,1 +1,1 @@
-"""What is installed, how it is called in isolation, and what it did wrong."""
+"""Finds plugins, calls them in isolation, and records their errors."""

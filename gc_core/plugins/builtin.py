@@ -1,4 +1,4 @@
-"""What gc-core offers itself, through the same door as every plugin."""
+"""What gc-core itself offers, through the same hooks as every plugin."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _later(module: str, name: str) -> type[Any]:
 
 @hookimpl
 def gc_register_scorers(register: RegisterScorer) -> None:
-    """Offer the composite."""
+    """Offer the composite scorer."""
     from gc_core.relevance.importance import CompositeScorer
 
     register("composite", CompositeScorer)
@@ -54,19 +54,19 @@ def gc_register_profiles(register: RegisterProfile) -> None:
 
 @hookimpl
 def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
-    """Offer a file for each checkpoint, one SQLite file for all, and the memory of the process."""
+    """Offer one file per checkpoint, one SQLite file for all, and the memory of the process."""
     register(FILES, _files)
     register(SQLITE, _sqlite)
     register(MEMORY, InMemoryBackend)
 
 
 def _files(directory: Path) -> FileBackend:
-    """Return a file for each checkpoint, in a folder of their own."""
+    """Return the backend with one file per checkpoint, in a folder of its own."""
     return FileBackend(directory / FOLDER)
 
 
 def _sqlite(directory: Path) -> SQLiteBackend:
-    """Return all checkpoints in one SQLite file."""
+    """Return the backend with one SQLite file."""
     return SQLiteBackend(directory / DATABASE)
 
 

@@ -1,7 +1,7 @@
 """
 Memory backends: where a session keeps its checkpoints, as bytes by key.
 
-All three work without anything else installed. What they hold can be lost: log and ledger tell the same.
+All three work without further installations. Their contents may be lost: log and ledger contain the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 FOLDER, DATABASE = "checkpoints", "checkpoints.db"
-"""In a session's directory: what ``files`` and what ``sqlite`` keeps checkpoints in."""
+"""The folder for ``files`` and the file for ``sqlite``, in a session's directory."""
 
 
 _KEY = regex(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
@@ -35,8 +35,8 @@ _BUSY_SECONDS = 5.0
 
 def check_key(key: str) -> str:
     """
-    Return a key that every backend takes. Raises LogError for another one: it could name what is
-    not the backend's.
+    Return a key that every backend accepts. Raises LogError for any other: it could name files
+    outside the backend.
     """
     if not isinstance(key, str) or _KEY.fullmatch(key) is None or key.endswith(_UNFINISHED):
         said = "up to 200 letters, digits, '.', '_' and '-', no '.' first"
@@ -47,7 +47,7 @@ def check_key(key: str) -> str:
 @attrs.frozen
 class InMemoryBackend:
     """
-    Keeps bytes as long as the process lives: for development and tests.
+    Keeps bytes while the process lives: for development and tests.
 
     Args:
         directory: The session's; not used.
@@ -58,7 +58,7 @@ class InMemoryBackend:
     _kept: dict[str, bytes] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def write(self, key: str, data: bytes) -> None:
-        """Keep the bytes under a key."""
+        """Store the bytes under a key."""
         self._kept[check_key(key)] = bytes(data)
 
     def read(self, key: str) -> bytes | None:
@@ -66,24 +66,24 @@ class InMemoryBackend:
         return self._kept.get(check_key(key))
 
     def delete(self, key: str) -> None:
-        """Forget a key; one that is not there is no error."""
+        """Delete a key; a missing one is not an error."""
         self._kept.pop(check_key(key), None)
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the keys that begin so, sorted."""
+        """Return the keys with this prefix, sorted."""
         return tuple(sorted(key for key in list(self._kept) if key.startswith(prefix)))
 
 
 @attrs.frozen
 class FileBackend:
     """
-    Keeps a file for each key, mode 0600, in a folder of mode 0700; one writer at a time, readers whenever they like.
+    Keeps one file per key, mode 0600, in a folder of mode 0700; one writer at a time, any number of readers.
 
-    A file is written beside its place and then put there, so that a reader finds the old bytes or the new ones. Raises
+    A file is written beside its place and then renamed, so that a reader finds the old bytes or the new ones. Raises
     LogError, naming the file, when it cannot be written, read or deleted.
 
     Args:
-        directory: The folder; made with the first key.
+        directory: The folder; created with the first key.
 
     """
 
@@ -91,13 +91,13 @@ class FileBackend:
     _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
 
     def write(self, key: str, data: bytes) -> None:
-        """Keep the bytes under a key: wholly, or not at all."""
+        """Store the bytes under a key: completely, or not at all."""
         path = self.directory / check_key(key)
         new = self.directory / f"unfinished{_UNFINISHED}"
         with self._writing:
             private(self.directory)
             try:
-                new.unlink(missing_ok=True)  # of a writer that was killed; a link is not followed
+                new.unlink(missing_ok=True)  # left by a killed writer; a link is not followed
                 with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                     file.write(data)
                 new.replace(path)
@@ -117,7 +117,7 @@ class FileBackend:
             raise LogError(f"{path} cannot be read: {error}") from error
 
     def delete(self, key: str) -> None:
-        """Forget a key; one that is not there is no error."""
+        """Delete a key; a missing one is not an error."""
         path = self.directory / check_key(key)
         try:
             path.unlink(missing_ok=True)
@@ -125,7 +125,7 @@ class FileBackend:
             raise LogError(f"{path} cannot be deleted: {error}") from error
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the keys that begin so, sorted."""
+        """Return the keys with this prefix, sorted."""
         try:
             names = [entry.name for entry in os.scandir(self.directory) if entry.is_file()]
         except FileNotFoundError:
@@ -140,15 +140,15 @@ class SQLiteBackend:
     """
     Keeps all keys in one SQLite file, mode 0600; several processes may read while one writes.
 
-    Each call opens the file again and leaves nothing open, so it may be used from any thread. SQLite's rollback
-    journal, not its WAL: between two writes there is one file, which can be read where nothing may be written. What a
-    writer left that was killed in the middle of a write is taken back by the next one that may write; a file that is no
-    database any more is made again with the next key. Raises LogError, naming the file, when it cannot be written or
-    read, and when another process has held it for five seconds.
+    Each call opens the file and closes it, so it may be used from any thread. It uses SQLite's rollback journal, not
+    its WAL: between two writes there is one file, which can be read where writing is not allowed. An unfinished write
+    of a killed writer is rolled back by the next one that may write; a file that is not a database any more is replaced
+    with the next key. Raises LogError, naming the file, when it cannot be written or read, and when another process has
+    locked it for five seconds.
 
     Args:
-        path: The file; made with the first key.
-        writable: Whether it may be changed at all, be it to take back what was left half done.
+        path: The file; created with the first key.
+        writable: Whether it may be changed at all, even to roll back an unfinished write.
 
     """
 
@@ -156,7 +156,7 @@ class SQLiteBackend:
     writable: bool = attrs.field(default=True, kw_only=True)
 
     def write(self, key: str, data: bytes) -> None:
-        """Keep the bytes under a key: wholly, or not at all."""
+        """Store the bytes under a key: completely, or not at all."""
         check_key(key)
         try:
             self._write(key, data)
@@ -170,7 +170,7 @@ class SQLiteBackend:
 
     def _write(self, key: str, data: bytes) -> None:
         with self._told("written"):
-            if self.path.is_symlink():  # it would lead to a file that is not the session's
+            if self.path.is_symlink():  # it could lead to a file outside the session
                 self.path.unlink()
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | CAREFULLY, 0o600))
             with self._opened("rw") as db:
@@ -185,14 +185,14 @@ class SQLiteBackend:
         return bytes(found[0][0]) if found else None
 
     def delete(self, key: str) -> None:
-        """Forget a key; one that is not there is no error."""
+        """Delete a key; a missing one is not an error."""
         check_key(key)
         if self._rows("SELECT 1 FROM kept WHERE key = ?", (key,)):
             with self._told("written"), self._opened("rw") as db:
                 db.execute("DELETE FROM kept WHERE key = ?", (key,))
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the keys that begin so, sorted."""
+        """Return the keys with this prefix, sorted."""
         rows = self._rows("SELECT key FROM kept WHERE substr(key, 1, ?) = ? ORDER BY key", (len(prefix), prefix))
         return tuple(str(key) for (key,) in rows)
 
@@ -201,21 +201,24 @@ class SQLiteBackend:
     def _rows(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = list[tuple[Any, ...]]()
         with self._told("read"):
-            if self.path.is_file() and self.path.stat().st_size:  # a reader makes no file
+            if self.path.is_file() and self.path.stat().st_size:  # a reader creates no file
                 with self._opened("rw" if self.writable and self._journal.exists() else "ro") as db:
-                    # Whoever was killed before the first key was kept has left a file without it.
+                    # A writer that was killed before the first key was stored has left a file without the table.
                     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'kept'").fetchone():
                         rows = db.execute(query, values).fetchall()
         return rows
 
     @property
     def _journal(self) -> Path:
-        """What a transaction has beside the file; left after, it must be rolled back before anybody reads."""
+        """
+        The journal of a transaction beside the file; if one is left, it must be rolled back before
+        anything is read.
+        """
         return self.path.with_name(f"{self.path.name}-journal")
 
     @contextlib.contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
-        """The file for one transaction."""
+        """Open the file for one transaction."""
         import sqlite3
 
         where = f"{self.path.absolute().as_uri()}?mode={mode}"

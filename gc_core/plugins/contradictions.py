@@ -1,9 +1,9 @@
 """
-A reply that builds on what a summary invented: noticed without a model, from the log.
+Finds replies that rely on something a summary invented, without a model, from the log.
 
-A summary stands for originals that the log still holds. A name or number that a reply uses, that a summary in the
-window tells, and that none of its originals says, is contradicted by the log: the summary went wrong, or somebody
-changed it, and the reply believed it. The original that shares most words with the summary's line tells it otherwise.
+A summary replaces originals that the log still has. If a reply uses a name or number that a summary in the window
+contains, but none of its originals, the log contradicts it: the summary was wrong, or someone changed it, and the reply
+relied on it. The correct version is in the original that shares most words with the summary's line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gc_core.values.references import Reference
 from gc_core.values.results import Inconsistency
 
 _MOST = 5
-_CALLED = regex(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are no part of what was said
+_CALLED = regex(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are not part of what was said
 
 _WORD = regex(r"[^\W_]{2,}")
 
@@ -34,18 +34,18 @@ _WORD = regex(r"[^\W_]{2,}")
 @attrs.frozen
 class ContradictionCheck:
     """
-    A plugin that finds a reply inconsistent when it uses a name or number which a summary tells and the log does not.
+    A plugin that finds a reply inconsistent when it uses a name or number that a summary contains and the log does not.
 
-    Register it with the session's plugins; what follows is ``recovery_strategy``. The finding names the items of the
-    log that tell it otherwise, so that they come back. Reads originals only where a reply repeats something of a
-    summary.
+    Register it with the session's plugins; ``recovery_strategy`` decides what follows. The finding names the items of
+    the log with the correct version, so that they are brought back. Reads originals only if a reply repeats something
+    from a summary.
     """
 
     @hookimpl
     def gc_validate_reply(
         self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
     ) -> Inconsistency | None:
-        """The first summary that the reply believed against the log, what it is about, and what tells it otherwise."""
+        """Return the first invention that the reply relied on, its subject, and the items with the correct version."""
         said = _CALLED.sub(" ", json.dumps(reply, ensure_ascii=False))
         shown = [item for unit in context.units for item in unit.items]
         for item in shown:
@@ -59,7 +59,7 @@ class ContradictionCheck:
 
 
 def _believed(summary: Item, said: str, shown: list[Item], recall: Callable[[str], str]) -> Iterator[str]:
-    """Yield what the reply has from the summary alone."""
+    """Yield what the reply can only have from the summary."""
     elsewhere = "\n".join(item.text for item in shown if item is not summary)
     new = [name for name in invented(summary.text, [elsewhere]) if name in said]
     if new and summary.reference is not None:
@@ -71,8 +71,8 @@ def _contradicting(
     summary: str, wrong: Iterable[str], reference: Reference, recall: Callable[[str], str]
 ) -> tuple[str, ...]:
     """
-    Of each wrong name the original that is about the same: a line of it shares the most with the summary's line, words
-    that few originals say before others; of equals the newest. None where no line shares two words.
+    Return for each wrong name the original about the same thing: one of its lines shares the most words with the
+    summary's line, rare words first, of equals the newest. None if no line shares two words.
     """
     originals = dict(_originals(reference, recall))
     common = Counter(word for lines in originals.values() for word in frozenset().union(*lines))
@@ -93,9 +93,9 @@ def _contradicting(
 
 
 def _originals(reference: Reference, recall: Callable[[str], str]) -> Iterator[tuple[str, list[frozenset[str]]]]:
-    """Yield what a summary stands for, item by item: the words of each line."""
+    """Yield the originals of a summary, item by item: the words of each line."""
     for number in range(number_of(reference.first), number_of(reference.last) + 1):
-        with contextlib.suppress(SourceError):  # not every number between is one of an item
+        with contextlib.suppress(SourceError):  # not every number in the range belongs to an item
             yield f"i{number}", [_words(line) for line in recall(f"i{number}").splitlines()]
 
 

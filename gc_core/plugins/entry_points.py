@@ -1,4 +1,4 @@
-"""The entry points of the plugins that are installed, read once as long as nothing is installed."""
+"""The entry points of installed plugins, read again only after installations."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     import importlib.metadata
 
 Stamp = tuple[str, int]
-"""A place on the path with the time at which it last changed, in nanoseconds; 0 where there is none."""
+"""A directory on the path with its modification time in nanoseconds; 0 if it does not exist."""
 
 
 def installed_entries() -> tuple[importlib.metadata.EntryPoint, ...]:
     """
     Return the entry points of the group ``gc_core``, by name.
 
-    Looking through every distribution takes as long as all else that a session does when it begins, so they are kept
-    until the path, or a directory on it, changes: by the same sign importlib.metadata knows that a distribution came
-    or went.
+    Scanning all distributions takes as long as everything else at the start of a session, so the result is cached until
+    the path, or a directory on it, changes: importlib.metadata detects new and removed distributions in the same way.
     """
     return _read(tuple(map(_stamped, sys.path)))
 
@@ -36,12 +35,12 @@ def _read(_: tuple[Stamp, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
 
 
 def distribution_of(entry: importlib.metadata.EntryPoint) -> str:
-    """Return the distribution that an entry point came with, or ""."""
+    """Return the distribution of an entry point, or ""."""
     return "" if entry.dist is None else entry.dist.name
 
 
 def _rank(entry: importlib.metadata.EntryPoint) -> tuple[str, bool, str]:
-    """By name; of several with one name, that of the distribution which carries it stands last."""
+    """Return the sort key: by name; if several have one name, the distribution with that name is last."""
     distribution = distribution_of(entry)
     return entry.name, bears(distribution, entry.name), distribution
 

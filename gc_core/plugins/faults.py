@@ -1,4 +1,4 @@
-"""What plugins did wrong: kept, told in the log, and counted, so that who fails again and again is asked no more."""
+"""Errors of plugins: kept, logged, and counted, so that a plugin that fails repeatedly is quarantined."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gc_core.values.loggers import logger
 _log = logger("gc_core.plugins")
 
 QUARANTINE_AFTER: Final = 3
-"""Failures in a row after which a strategy, a summarizer, a scorer or a hook's implementation is no longer asked."""
+"""Failures in a row after which a strategy, a summarizer, a scorer or a hook implementation is no longer called."""
 
 FAILED: Final = object()
-"""Instead of an answer: the call failed."""
+"""The result of a failed call."""
 
 MOST_FAILURES: Final = 100
-"""Failures that are kept: the first half for good, and the newest; memory holds the window, not the history."""
+"""The most failures that are kept: the first half permanently, and the newest; memory is bounded."""
 
 
 class Faults:
     """
-    What plugins did wrong, and which of them failed so often in a row that they are no longer asked.
+    The errors of plugins, and which plugins failed so often in a row that they are no longer called.
 
     Attributes:
-        failures: Oldest first; of very many, the first and the newest.
+        failures: Oldest first; if there are very many, the first and the newest.
 
     """
 
@@ -36,14 +36,14 @@ class Faults:
 
     @contextmanager
     def guarded(self, plugin: str, doing: str, distribution: str = "") -> Iterator[Attempt]:
-        """Run a plugin's code: what it raises is kept and goes no further."""
+        """Run a plugin's code: its errors are recorded and go no further."""
         with isolated() as attempt:
             yield attempt
         if attempt.error is not None:
             attempt.failure = self._keep(plugin, doing, attempt.error, distribution)
 
     def attempted(self, plugin: str, doing: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``guarded`` for a call of a hook: its answer, or FAILED."""
+        """Return the result of a hook call under ``guarded``, or FAILED."""
         with self.guarded(plugin, doing):
             return call(*args, **kwargs)
         if self.is_quarantined(plugin, doing):
@@ -51,16 +51,16 @@ class Faults:
         return FAILED
 
     def forgive(self, plugin: str, doing: str) -> None:
-        """It went well: failures before that are no repeated ones any more."""
+        """Reset the count after a success: earlier failures are not repeated ones any more."""
         self._in_a_row.pop((plugin, doing), None)
 
     def forget(self, plugin: str) -> None:
-        """A plugin left: whoever comes under its name begins again."""
+        """Forget a plugin that left: a new one under its name starts over."""
         for key in [key for key in self._in_a_row if key[0] == plugin]:
             del self._in_a_row[key]
 
     def is_quarantined(self, plugin: str, doing: str) -> bool:
-        """Return whether it failed so often in a row that it is no longer asked."""
+        """Return whether it failed so often in a row that it is no longer called."""
         return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
 
     def _keep(self, plugin: str, doing: str, error: BaseException, distribution: str) -> PluginFailure:

@@ -1,8 +1,8 @@
 """
-Calls of hooks: pluggy's own manager, in which every implementation of a hook of gc-core fails alone.
+Hook calls: pluggy's own manager, with every implementation of a gc-core hook isolated.
 
-An implementation is isolated when it is registered: what pluggy calls is put into a frame that keeps what it raises,
-reads its answer, and no longer asks it once it is in quarantine. Order, wrappers, blocking and history stay pluggy's.
+An implementation is isolated when it is registered: what pluggy calls is wrapped in a function that records its errors,
+reads its answer, and no longer calls it in quarantine. Order, wrappers, blocking and history stay pluggy's.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from gc_core.values.sources import InstructionSource
 A = TypeVar("A")
 
 MASKED: Final = "[masked: a plugin that looks for secrets failed]"
-"""Stands for a text that could not be looked through."""
+"""Replaces a text that could not be checked."""
 
 Running = Generator[None, Any, Any]
 """A wrapper between its two halves."""
 
 
-# -- what an implementation may answer -----------------------------------------------------------------------------
+# -- valid answers -----------------------------------------------------------------------------
 
 
 def _one(kind: type[A]) -> Callable[[Any], A]:
@@ -57,7 +57,7 @@ def _all_of(kind: type[A]) -> Callable[[Any], tuple[A, ...]]:
 
 
 def _ignored(_answer: Any) -> None:
-    """Observers return nothing; what they return all the same changes nothing."""
+    """Ignore the return value of an observer."""
 
 
 _text: Final = _one(str)
@@ -75,13 +75,16 @@ _READS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "gc_budget_updated": _ignored,
     "gc_request_rendered": _ignored,
 }
-"""How one answer of a hook is read."""
+"""The reader of a hook's answers."""
 
 _CHAINS: Final[Mapping[str, Any]] = {"gc_process_message": None, "gc_redact": MASKED}
-"""Hooks whose implementations each see what the one before left, with what stands where one of them fails."""
+"""Hooks whose implementations each see the previous one's result, with the replacement for a failed one."""
 
 _ISOLATED: Final = frozenset({*_READS, *_CHAINS})
-"""Hooks of which each implementation fails alone: all of gc-core's, but those that register. There, nothing is left."""
+"""
+Hooks whose implementations are isolated: all of gc-core's, except registering ones, which are
+rolled back as a whole.
+"""
 
 
 # -- chains --------------------------------------------------------------------------------------------------------
@@ -90,12 +93,12 @@ _ISOLATED: Final = frozenset({*_READS, *_CHAINS})
 @attrs.define
 class Chain:
     """
-    One call of a hook whose implementations each see what the one before left.
+    One call of a hook whose implementations each see the previous one's result.
 
     Attributes:
         hook: The hook.
-        value: What the implementations so far have left.
-        accepted: Reads what a plugin made of a value: its name, the value, its answer. Raises for what is refused.
+        value: The result so far.
+        accepted: Reads a plugin's answer, given its name, the value and the answer. Raises for a refused one.
         failed: Whether any of them failed.
 
     """
@@ -106,15 +109,15 @@ class Chain:
     failed: bool = False
 
     def called(self, hook: pluggy.HookCaller, **arguments: Any) -> list[Any]:
-        """Call the hook: its implementations are links of this chain."""
+        """Call the hook with its implementations as links of this chain."""
         token = _CURRENT.set(self)
         try:
-            return hook(**arguments)  # type: ignore[no-any-return]  # not of a hook that takes the first result
+            return hook(**arguments)  # type: ignore[no-any-return]  # not for hooks with firstresult
         finally:
             _CURRENT.reset(token)
 
     def copied(self, _given: Any = None) -> Any:
-        """Return what the implementations so far have left, for the next one to do with as it likes."""
+        """Return a copy of the result so far, for the next implementation to change freely."""
         return copy.deepcopy(self.value)
 
 
@@ -122,7 +125,7 @@ _CURRENT: Final[ContextVar[Chain | None]] = ContextVar("gc_core_chain", default=
 
 
 def read_text(_plugin: str, _before: str, answer: Any) -> str:
-    """Return what a plugin made of a text. Raises PluginError for what is none."""
+    """Return a plugin's answer for a text. Raises PluginError for anything but text."""
     return _text(answer)
 
 
@@ -131,7 +134,7 @@ def read_text(_plugin: str, _before: str, answer: Any) -> str:
 
 @attrs.frozen
 class _Isolated(abc.ABC):
-    """An implementation of a hook, as pluggy calls it: as a function, or as a wrapper of either style."""
+    """An implementation of a hook as pluggy calls it: as a function, or as a wrapper of either style."""
 
     implementation: Callable[..., Any]
     plugin: str
@@ -139,7 +142,7 @@ class _Isolated(abc.ABC):
     faults: Faults
 
     def function(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask it; None where it fails or is no longer asked."""
+        """Call it; return None if it fails or is quarantined."""
         if self.faults.is_quarantined(self.plugin, self.hook):
             return None
         answer = self._attempted(self._asked, args, kwargs)
@@ -149,7 +152,7 @@ class _Isolated(abc.ABC):
         return answer
 
     def wrapper(self, *args: Any, **kwargs: Any) -> Running:
-        """Run a wrapper of the new style; where it fails, what it wraps stands as it was."""
+        """Run a wrapper of the new style; if it fails, the wrapped result stays."""
         running = self._begun(args, kwargs)
         if running is None:
             return (yield)
@@ -162,7 +165,7 @@ class _Isolated(abc.ABC):
         return answers if found is FAILED else found
 
     def old_wrapper(self, *args: Any, **kwargs: Any) -> Generator[None, pluggy.Result[Any], None]:
-        """Run a wrapper of the old style; where it fails, what it wraps stands as it was."""
+        """Run a wrapper of the old style; if it fails, the wrapped result stays."""
         running = self._begun(args, kwargs)
         if running is None:
             yield
@@ -175,7 +178,7 @@ class _Isolated(abc.ABC):
             self._attempted(running.close)
             if outcome is None:
                 raise
-            return  # pluggy raises what the outcome holds
+            return  # pluggy raises the outcome's error
         outcome.force_result(self._own(answers))
         found = self._ended(running, lambda: self._forced(running, outcome))
         outcome.force_result(answers if found is FAILED else found)
@@ -185,20 +188,20 @@ class _Isolated(abc.ABC):
 
     @abc.abstractmethod
     def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return what it answers, once that is read."""
+        """Return its answer, once that has been read."""
 
     @abc.abstractmethod
     def _all_read(self, answers: Any) -> Any:
-        """Return what a wrapper leaves of the answers, each read as an implementation's own would be."""
+        """Return a wrapper's result, each answer read like an implementation's own."""
 
     def _after_failure(self) -> Any:
-        """Return what stands for the answer of one that failed."""
+        """Return the replacement for the answer of a failed implementation."""
         return None
 
-    # -- the two halves of a wrapper
+    # -- a wrapper's two halves
 
     def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running | None:
-        """Return a wrapper that has come to its yield; None where it fails before that, or is no longer asked."""
+        """Return a wrapper that has reached its yield; None if it fails before that, or is quarantined."""
         if self.faults.is_quarantined(self.plugin, self.hook):
             return None
         running: Any = self._attempted(self._first_half, args, kwargs)
@@ -214,7 +217,7 @@ class _Isolated(abc.ABC):
         return running
 
     def _ended(self, running: Running, second_half: Callable[[], Any]) -> Any:
-        """Return what a wrapper leaves of the answers, or FAILED."""
+        """Return a wrapper's result, or FAILED."""
         found = self._attempted(second_half)
         if found is FAILED:
             self._attempted(running.close)
@@ -238,13 +241,13 @@ class _Isolated(abc.ABC):
         raise PluginError("yielded twice; expected a wrapper to yield once")
 
     def _own(self, answers: Any) -> Any:
-        """Return a list of the wrapper's own, so that what others answered is still there when it fails."""
+        """Return a list of the wrapper's own, so that the others' answers survive its failure."""
         return list(answers)
 
 
 @attrs.frozen
 class _Answers(_Isolated):
-    """One whose answer is read by itself."""
+    """An implementation whose answer is read by itself."""
 
     read: Callable[[Any], Any]
 
@@ -258,7 +261,10 @@ class _Answers(_Isolated):
 
 @attrs.frozen
 class _Link(_Isolated):
-    """One that sees what those before it left. Where it fails it leaves ``stand_in``, or, where None, what it found."""
+    """
+    An implementation that sees the previous result. If it fails, the result is ``stand_in``, or, if None, the previous
+    one.
+    """
 
     stand_in: Any
 
@@ -274,7 +280,7 @@ class _Link(_Isolated):
         chain.failed = True
         if self.stand_in is not None:
             chain.value = self.stand_in
-            self.faults.forgive(self.plugin, self.hook)  # in quarantine, it would mask every text for good
+            self.faults.forgive(self.plugin, self.hook)  # in quarantine it would mask every text permanently
         return self.stand_in
 
     def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
@@ -291,7 +297,7 @@ class _Link(_Isolated):
         return found
 
     def _chain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Chain:
-        """Return the chain that this is a link of: one of its own where somebody calls the hook without ``chained``."""
+        """Return the chain of this link: a new one if the hook is called without ``chained``."""
         chain = _CURRENT.get()
         if chain is not None and chain.hook == self.hook:
             return chain
@@ -313,11 +319,11 @@ def _listed(answers: Any) -> list[Any]:
 
 class HookManager(pluggy.PluginManager):
     """
-    pluggy's manager with gc-core's hooks, isolated; the hooks of others, added with ``add_hookspecs``, are left alone.
+    pluggy's manager with gc-core's hooks isolated; other hooks, added with ``add_hookspecs``, are not touched.
 
     Args:
-        faults: Keeps what implementations do wrong.
-        left: Told the name of a plugin that was unregistered or blocked.
+        faults: Records errors of implementations.
+        left: Called with the name of a plugin that was unregistered or blocked.
 
     Attributes:
         registering: The name of the plugin that is being registered; None between registrations.
@@ -332,14 +338,11 @@ class HookManager(pluggy.PluginManager):
         self._left = left
 
     def get_canonical_name(self, plugin: object) -> str:
-        """
-        Return the name of a plugin that is registered without one: a module's or class's own, else
-        what ``repr`` gives.
-        """
+        """Return the name of a plugin registered without one: a module's or class's own, otherwise its ``repr``."""
         return getattr(plugin, "__name__", None) or repr(plugin)
 
     def register(self, plugin: object, name: str | None = None) -> str | None:
-        """Register a plugin, as pluggy does; what it implements fails alone from then on."""
+        """Register a plugin as pluggy does; its implementations are isolated from then on."""
         before, self.registering = self.registering, name or self.get_canonical_name(plugin)
         try:
             registered = super().register(plugin, self.registering)
@@ -352,7 +355,7 @@ class HookManager(pluggy.PluginManager):
         return registered
 
     def unregister(self, plugin: object | None = None, name: str | None = None) -> Any | None:
-        """Unregister a plugin, as pluggy does, with what it has offered."""
+        """Unregister a plugin as pluggy does, with everything it has offered."""
         known = name or self.get_name(plugin)
         gone = super().unregister(plugin, name)
         if gone is not None and known is not None:
@@ -361,11 +364,11 @@ class HookManager(pluggy.PluginManager):
 
     def _isolate(self, implementation: pluggy.HookImpl, hook: str) -> None:
         """
-        Put what pluggy calls into a frame that keeps its failures.
+        Wrap what pluggy calls in a function that records failures.
 
-        ``HookImpl.function`` is the one place through which pluggy calls an implementation in the version range that
-        gc-core allows; ``tests/test_pluggy_hooks.py`` says so. A plugin that was wrapped before it is registered would
-        be another object for everybody who asks the manager for it.
+        ``HookImpl.function`` is the only place through which pluggy calls an implementation in the allowed version
+        range; ``tests/test_pluggy_hooks.py`` checks that. If plugins were wrapped before registration, the manager
+        would return other objects than those registered.
         """
         own = implementation.function, implementation.plugin_name, hook, self._faults
         isolated = _Link(*own, _CHAINS[hook]) if hook in _CHAINS else _Answers(*own, _READS[hook])

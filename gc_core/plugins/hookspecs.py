@@ -1,8 +1,9 @@
 """
 The hooks through which a plugin takes part.
 
-No result depends on the order of plugins, but for the two chains, ``gc_process_message`` and ``gc_redact``, where each
-sees what the one before left. Hooks that register are historic: a plugin is asked when it is registered, however late.
+No result depends on the order of plugins, except in the two chains, ``gc_process_message`` and ``gc_redact``, where
+each plugin sees the previous one's result. Registering hooks are historic: a plugin is called when it is registered,
+however late.
 """
 
 from __future__ import annotations
@@ -62,33 +63,33 @@ def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
 
 @hookspec(historic=True)
 def gc_register_extractors(register: RegisterExtractor) -> None:
-    """Offer classes that keep the state of the task: call ``register(name, class)`` for each."""
+    """Offer classes that extract the task state: call ``register(name, class)`` for each."""
 
 
 @hookspec
 def gc_register_sources() -> Iterable[InstructionSource]:  # type: ignore[empty-body]  # a specification
-    """Instruction sources that every session is to know."""
+    """Return instruction sources that every session should know."""
 
 
 @hookspec
 def gc_classify(item: Item, age: int, reuse: int) -> GCPolicy | None:
     """
-    How strongly an item is to be held, or None; the strongest answer of all plugins wins, and LOCKED is never lowered.
+    Return an item's policy, or None; the strongest answer of all plugins wins, and LOCKED is never lowered.
 
-    Asked when an item arrives (``age`` and ``reuse`` are 0 then) and again at every collection: ``age`` is the number
+    Called when an item arrives (``age`` and ``reuse`` are 0 then) and again at every collection: ``age`` is the number
     of steps since, ``reuse`` how many of the item's names the agent has used since.
     """
 
 
 @hookspec
 def gc_review_plan(plan: Plan) -> Iterable[Refusal]:  # type: ignore[empty-body]  # a specification
-    """Refuse removals of a plan, with a reason each; the collection goes on without them."""
+    """Refuse removals of a plan, with a reason each; the collection continues without them."""
 
 
 @hookspec
 def gc_promote(context: ContextView, goal: Goal) -> Iterable[ColdItem]:  # type: ignore[empty-body]  # a specification
     """
-    Name items that left the window and matter again; asked when a strategy that works with tiers collects.
+    Name removed items that matter again; called when a strategy that works with tiers collects.
 
     Those above ``promote_threshold`` come back as enrichment at the end of the next request, the most relevant first,
     in at most a quarter of the window; the collection makes room for them.
@@ -98,7 +99,7 @@ def gc_promote(context: ContextView, goal: Goal) -> Iterable[ColdItem]:  # type:
 @hookspec
 def gc_summary_written(request: SummaryRequest, text: str) -> Iterable[str]:  # type: ignore[empty-body]  # a specification
     """
-    Between a summary and the collection that takes it in: ids of items that are to stay in the window all the same.
+    Return ids of items that should stay in the window; called between a summary and the collection that uses it.
 
     Their units stay as they are and are PRESERVABLE from then on.
     """
@@ -109,32 +110,32 @@ def gc_validate_reply(
     reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
 ) -> Inconsistency | None:
     """
-    Say why a reply (the provider's own message) is inconsistent with the window, or None; before it is taken.
+    Return why a reply (the provider's own message) is inconsistent with the window, or None; before it is appended.
 
-    ``recall`` gives the original text of an item or a range of items (``i5-i20``), as ``GCSession.recall`` does.
-    The session then does what ``recovery_strategy`` says, and brings back the collected items that are named.
+    ``recall`` returns the original text of an item or a range of items (``i5-i20``), as ``GCSession.recall`` does. The
+    session then applies ``recovery_strategy``, and brings back the collected items that are named.
     """
 
 
 @hookspec
 def gc_process_message(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
-    A message of the conversation (the provider's own shape) as it is to be logged and sent, or None to leave it.
+    Return a message (in the provider's own shape) as it should be logged and sent, or None to leave it unchanged.
 
-    Asked once, when the host appends it and when a reply comes, before secrets are masked; never when a session is
-    opened again. Plugins are asked in pluggy's order, each with what the one before left. Role, calls,
-    results and thinking have to stay as they are; a change that breaks that, or a rule of the provider, is not taken.
+    Called once, when the host appends it or a reply arrives, before secrets are masked; never when a session is opened
+    again. Plugins are called in pluggy's order, each with the previous one's result. Role, calls, results and thinking
+    must stay as they are; a change that breaks that, or a rule of the provider, is discarded.
     """
 
 
 @hookspec
 def gc_redact(text: str) -> str | None:
     """
-    Mask secrets in a text before it is written, or None: the log, the window and the model see the masked text alone.
+    Mask secrets in a text before it is written, or return None: log, window and model only see the masked text.
 
-    Asked for everything that is written: texts of messages, sources, schemas, notes, summaries and facts, and names of
-    functions, arguments, blocks, sources and bookings. Where a name is not given back as it was, ``redacted_`` with a
-    number stands for it. A provider's ids are left alone.
+    Called for everything that is written: texts of messages, sources, schemas, notes, summaries and facts, and names of
+    functions, arguments, blocks, sources and recorded calls. A name that is changed is replaced by ``redacted_`` with a
+    number. A provider's ids are left alone.
     """
 
 

@@ -1,4 +1,4 @@
-"""Plugins: found through entry points, called in isolation, and what they did wrong is kept."""
+"""Plugins: found through entry points, called in isolation, with their errors recorded."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ COUNT = "count"
 
 class Plugins:
     """
-    The plugins of one process or test. ``Plugins.discover()`` finds what is installed; ``Plugins()`` has only what
-    gc-core brings itself.
+    The plugins of one process or test. ``Plugins.discover()`` finds the installed ones; ``Plugins()`` has only
+    gc-core's own.
 
     Attributes:
-        manager: pluggy's plugin manager, for whatever pluggy documents: names, blocking, tracing, hooks of your own.
-        failures: What plugins did wrong so far, oldest first; of very many, the first and the newest.
+        manager: pluggy's plugin manager, for everything that pluggy documents: names, blocking, tracing, hooks of your
+            own.
+        failures: Errors of plugins so far, oldest first; if there are very many, the first and the newest.
 
     """
 
@@ -82,36 +83,36 @@ class Plugins:
     @classmethod
     def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
         """
-        Load every entry point of the group, each on its own: one that fails is kept in ``failures``.
+        Load every entry point of the group, each by itself: errors are recorded in ``failures``.
 
-        A name belongs to the distribution that carries it, ``gc-x`` or ``x`` for the strategy ``x``; else to whoever
-        has it first. The names of gc-core's own strategies belong to no other distribution. Whoever takes another's
-        name is not registered, and stands in ``failures`` with its distribution.
+        A name belongs to the distribution named like it, ``gc-x`` or ``x`` for the strategy ``x``; otherwise to the
+        first that uses it. The names of gc-core's own strategies belong to no other distribution. A plugin that uses
+        another's name is not registered, and is listed in ``failures`` with its distribution.
 
-        What is blocked is neither imported nor registered, as with pluggy's ``set_blocked``; a name is that of the
-        entry point. Hooks are asked in the order of these names.
+        A blocked plugin is neither imported nor registered, as with pluggy's ``set_blocked``; its name is that of the
+        entry point. Hooks are called in the order of these names.
         """
         if isinstance(blocked, str):
             raise ConfigError(f"blocked = {blocked!r}: expected several names, [{blocked!r}]")
         plugins = cls()
         for name in blocked:
             plugins.manager.set_blocked(name)
-        for entry in reversed(installed_entries()):  # pluggy asks the newest first
+        for entry in reversed(installed_entries()):  # pluggy calls the newest first
             if not plugins.manager.is_blocked(entry.name):
                 plugins._load(entry)
         return plugins
 
     def register(self, module: ModuleType | object, *, name: str | None = None) -> str | None:
         """
-        Take part with a module or object that has ``@hookimpl`` functions, at any time; gives its name, or None where
-        that is blocked. Without a name, a module has its own.
+        Register a module or object with ``@hookimpl`` functions, at any time; return its name, or None if that is
+        blocked. Without a name, a module has its own.
 
-        Raises PluginError when it or its name is registered already, implements an unknown hook, offers a strategy name
-        that is taken, or fails in doing so; nothing of it is registered then.
+        Raises PluginError when it or its name is already registered, or when it implements an unknown hook, offers a
+        strategy name that is taken, or fails in doing so; nothing of it is registered then.
         """
         key = name or self.manager.get_canonical_name(module)
         if self.manager.is_registered(module) or self.manager.has_plugin(key):
-            raise PluginError(f"plugin {key!r} is registered already")
+            raise PluginError(f"plugin {key!r} is already registered")
         registered = None
         with isolated() as attempt:
             registered = self.manager.register(module, key)
@@ -123,13 +124,14 @@ class Plugins:
 
     def unregister(self, name: str) -> None:
         """
-        Take a plugin out, with what it has offered; what sessions have of it already, a strategy say, they keep.
+        Unregister a plugin, with what it has offered; sessions keep objects of it that they already use, such as a
+        strategy.
 
-        Raises PluginError for a name that is not registered, naming those that are.
+        Raises PluginError for a name that is not registered, naming the registered ones.
         """
         if self.manager.unregister(name=name) is None:
             known = sorted(name for name, plugin in self.manager.list_name_plugin() if plugin is not None)
-            raise PluginError(f"no plugin {name!r} is registered; there are {known}")
+            raise PluginError(f"no plugin {name!r} is registered; registered: {known}")
 
     # -- strategies ----------------------------------------------------------------------------------------------
 
@@ -137,8 +139,8 @@ class Plugins:
         """
         Return a strategy by name (``"gc_truncate"`` or ``"truncate"``) with its own options.
 
-        Raises UnknownStrategyError, naming what is installed and what failed to load, and ConfigError for an unknown or
-        bad option.
+        Raises UnknownStrategyError, naming the installed strategies and failures to load, and ConfigError for an
+        unknown or invalid option.
         """
         cls = self._strategies.find(name)
         if cls is None:
@@ -150,21 +152,21 @@ class Plugins:
         return built
 
     def check_options(self, options: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise ConfigError, with the nearest name, for options of a strategy that nothing offers."""
+        """Raise ConfigError, with the nearest name, for options of an unknown strategy."""
         for name in options:
             if self._strategies.find(name) is None:
                 known = f"installed: {self._strategies.names}{self._strategies.meant(name)}"
                 raise ConfigError(f"strategies.{name}: no such strategy; {known}")
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
-        """Return what is installed, by name."""
+        """Return the installed strategies, by name."""
         return self._strategies.infos()
 
     def summarizer(self, name: str, options: Mapping[str, Any] | None = None) -> Summarizer | AsyncSummarizer:
         """
         Return a summarizer by name with its own options.
 
-        Raises ConfigError for a name that nothing offers, naming what is installed, and for an unknown or bad option.
+        Raises ConfigError for an unknown name, naming the installed ones, and for an unknown or invalid option.
         """
         cls = self._summarizers.find(name)
         if cls is None:
@@ -174,7 +176,7 @@ class Plugins:
         return built
 
     def scorer(self, name: str) -> ImportanceScorer:
-        """Return a scorer by name. Raises ConfigError for a name that nothing offers, naming what is installed."""
+        """Return a scorer by name. Raises ConfigError for an unknown name, naming the installed ones."""
         cls = self._scorers.find(name)
         if cls is None:
             raise ConfigError(
@@ -184,10 +186,7 @@ class Plugins:
         return built
 
     def extractor(self, name: str) -> StateExtractor:
-        """
-        Return an extractor of states by name. Raises ConfigError for a name that nothing offers,
-        naming what is there.
-        """
+        """Return a state extractor by name. Raises ConfigError for an unknown name, naming the installed ones."""
         cls = self._extractors.find(name)
         if cls is None:
             known = self._extractors.names
@@ -196,10 +195,7 @@ class Plugins:
         return built
 
     def profile(self, name: str) -> CompressionProfile:
-        """
-        Return a compression profile by name. Raises ConfigError for a name that nothing offers,
-        naming what is known.
-        """
+        """Return a compression profile by name. Raises ConfigError for an unknown name, naming the known ones."""
         found = self._profiles.find(name)
         if found is None:
             known = [*self._profiles.names, AUTO]
@@ -210,7 +206,7 @@ class Plugins:
         """
         Return a memory backend by name, for the session in this directory.
 
-        Raises ConfigError for a name that nothing offers, naming what is installed, and where it cannot be made.
+        Raises ConfigError for an unknown name, naming the installed ones, and if it cannot be created.
         """
         cls = self._backends.find(name)
         if cls is None:
@@ -221,31 +217,31 @@ class Plugins:
             built = cls(directory)
         if not isinstance(built, MemoryBackend):
             why = attempt.failure or f"{built!r:.200} lacks write, read, delete or keys"
-            raise ConfigError(f"memory backend {name!r} cannot be made: {why}") from attempt.error
+            raise ConfigError(f"memory backend {name!r} cannot be created: {why}") from attempt.error
         return built
 
-    # -- the border ----------------------------------------------------------------------------------------------
+    # -- isolation ----------------------------------------------------------------------------------------------
 
     def is_quarantined(self, name: str, doing: str = COLLECT) -> bool:
         """
-        Return whether a strategy, a summarizer, a scorer or a plugin in a hook failed so often that it is not asked
-        now.
+        Return whether a strategy, a summarizer, a scorer or a plugin's hook is quarantined after
+        repeated failures.
         """
         return self._faults.is_quarantined(name, doing)
 
     def forgive(self, name: str, doing: str) -> None:
-        """It went well: failures before that are no repeated ones any more. Ends a quarantine too."""
+        """Reset the count of failures after a success. Ends a quarantine too."""
         self._faults.forgive(name, doing)
 
     def guarded(self, plugin: str, doing: str) -> AbstractContextManager[Attempt]:
-        """Run a plugin's code: what it raises is kept in ``failures`` and goes no further."""
+        """Run a plugin's code: its errors are recorded in ``failures`` and go no further."""
         return self._faults.guarded(plugin, doing)
 
     # -- hooks ---------------------------------------------------------------------------------------------------
 
     @property
     def classifies(self) -> bool:
-        """Whether any plugin classifies items."""
+        """True if any plugin classifies items."""
         return bool(self.manager.hook.gc_classify.get_hookimpls())
 
     def classify(self, item: Item, age: int = 0, reuse: int = 0) -> GCPolicy | None:
@@ -254,7 +250,7 @@ class Plugins:
         return max(answers, key=lambda policy: policy.strength, default=None)
 
     def sources(self) -> tuple[InstructionSource, ...]:
-        """Sources that plugins bring; where two differ under one name, neither is taken: no order decides."""
+        """Return the plugins' sources; if two differ under one name, neither is used: no order decides."""
         offered = dict.fromkeys(chain.from_iterable(self.manager.hook.gc_register_sources()))
         taken = []
         for source in sorted(offered, key=lambda source: (source.layer, source.name)):
@@ -266,36 +262,36 @@ class Plugins:
         return tuple(taken)
 
     def promote(self, context: ContextView, goal: Goal) -> list[ColdItem]:
-        """Items that plugins want back in the window."""
+        """Return items that plugins want back in the window."""
         return list(chain.from_iterable(self.manager.hook.gc_promote(context=context, goal=goal)))
 
     def review(self, plan: Plan) -> tuple[Refusal, ...]:
-        """Removals that plugins refuse."""
+        """Return removals that plugins refuse."""
         return tuple(chain.from_iterable(self.manager.hook.gc_review_plan(plan=plan)))
 
     def preserve(self, request: SummaryRequest, text: str) -> frozenset[str]:
-        """Items that plugins want to keep in the window though a summary tells of them."""
+        """Return items that plugins want to keep in the window although a summary covers them."""
         return frozenset(chain.from_iterable(self.manager.hook.gc_summary_written(request=request, text=text)))
 
     def validate(
         self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str] | None = None
     ) -> tuple[Inconsistency, ...]:
         """
-        Return what plugins find wrong with a reply; ``recall`` gives them originals, and raises
-        SourceError where None.
+        Return what plugins find wrong with a reply; ``recall`` gives them originals, and raises SourceError if it is
+        None.
         """
         recall = recall or _nothing_to_recall
         return tuple(self.manager.hook.gc_validate_reply(reply=reply, context=context, recall=recall))
 
     @property
     def processes(self) -> bool:
-        """Whether any plugin looks at messages before they are logged."""
+        """True if any plugin processes messages before they are logged."""
         return bool(self.manager.hook.gc_process_message.get_hookimpls())
 
     def process(self, message: Payload, accepted: Callable[[str, Payload, object], Payload]) -> Payload:
         """
-        Return the message as all plugins leave it, each with a copy of what the one before left. ``accepted`` reads
-        what one of them answered, and raises what is kept of it where that cannot be taken.
+        Return the message after all plugins, each called with a copy of the previous result. ``accepted`` reads each
+        answer, and raises for a refused one.
         """
         middleware = Chain("gc_process_message", message, accepted)
         answers: list[Payload] = middleware.called(self.manager.hook.gc_process_message, message=message)
@@ -303,13 +299,13 @@ class Plugins:
 
     @property
     def redacts(self) -> bool:
-        """Whether any plugin masks secrets."""
+        """True if any plugin masks secrets."""
         return bool(self.manager.hook.gc_redact.get_hookimpls())
 
     def redact(self, text: str) -> str:
         """
-        Return the text as all plugins leave it, each with what the one before left. Where one of them fails, the whole
-        text is masked, whatever others make of it: what might be a secret is not written.
+        Return the text after all plugins, each called with the previous result. If one of them fails, the whole text is
+        masked, whatever the others return: a possible secret is not written.
         """
         redaction = Chain("gc_redact", text, read_text)
         answers: list[str] = redaction.called(self.manager.hook.gc_redact, text=text)
@@ -318,23 +314,23 @@ class Plugins:
         return answers[-1] if answers else text
 
     def collection_started(self, goal: Goal) -> None:
-        """Tell observers that a collection begins."""
+        """Notify observers that a collection begins."""
         self.manager.hook.gc_collection_started(goal=goal)
 
     def collection_finished(self, result: GCResult) -> None:
-        """Tell observers what a collection did."""
+        """Notify observers of a collection's result."""
         self.manager.hook.gc_collection_finished(result=result)
 
     def collection_failed(self, goal: Goal, error: BaseException) -> None:
-        """Tell observers that a collection failed."""
+        """Notify observers that a collection failed."""
         self.manager.hook.gc_collection_failed(goal=goal, error=error)
 
     def budget_updated(self, budget: InstructionBudget) -> None:
-        """Tell observers that the budget changed."""
+        """Notify observers that the budget changed."""
         self.manager.hook.gc_budget_updated(budget=budget)
 
     def request_rendered(self, request: Request) -> None:
-        """Tell observers what is about to be sent."""
+        """Notify observers of a request that is about to be sent."""
         self.manager.hook.gc_request_rendered(request=request)
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -343,12 +339,12 @@ class Plugins:
         distribution = distribution_of(entry)
         with self._faults.guarded(entry.name, LOADING, distribution):
             if self.manager.has_plugin(entry.name):
-                raise PluginError(f"plugin {entry.name!r} is registered already, of {self._came_with.get(entry.name)}")
+                raise PluginError(f"plugin {entry.name!r} is already registered, by {self._came_with.get(entry.name)}")
             self._came_with[entry.name] = distribution
             self.register(_loaded(entry), name=entry.name)
 
     def _offer(self, registry: Registry | ProfileOffers, *offer: Any, **named: Any) -> None:
-        """What plugins are given as ``register``."""
+        """Return the ``register`` argument of a registering hook."""
         plugin = self._hooks.registering
         if plugin is None:
             raise PluginError(f"{offer or named} offered when no plugin is being registered")
@@ -358,7 +354,7 @@ class Plugins:
         registry.offer(plugin, *offer, **named)
 
     def _check_name(self, registry: Registry, plugin: str, name: str) -> None:
-        """Raise PluginError for a name of gc-core's own; who has one that this distribution carries has to leave."""
+        """Raise PluginError for one of gc-core's own names; remove a holder if this distribution has the name."""
         distribution = self._came_with[plugin]
         if not bears(distribution, name):
             if registry is self._strategies and short(name) in OWN:
@@ -368,11 +364,11 @@ class Plugins:
         theirs = self._came_with.get(holder)
         if theirs is not None and not bears(theirs, name):
             with self._faults.guarded(holder, LOADING, theirs):
-                raise PluginError(f"{registry.what} {name!r} belongs to {distribution}, which bears the name")
+                raise PluginError(f"{registry.what} {name!r} belongs to {distribution}, which has that name")
             self.manager.unregister(name=holder)
 
     def _left(self, plugin: str) -> None:
-        """A plugin was unregistered."""
+        """Remove what an unregistered plugin offered."""
         for registry in self._offered.values():
             registry.withdraw(plugin)
         self._came_with.pop(plugin, None)
@@ -409,13 +405,13 @@ def _nothing_to_recall(item: str) -> str:
 
 
 Named = tuple[str, GCStrategy]
-"""A strategy with the name under which reports speak of it."""
+"""A strategy with the name that reports use."""
 
 
 def named(
     strategies: Sequence[GCStrategy | str], plugins: Plugins, options: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Named, ...]:
-    """Strategies by name or as objects, in order, each with its name and its own options."""
+    """Return strategies given by name or as objects, in order, each with its name and its own options."""
     found = []
     for strategy in strategies:
         if isinstance(strategy, str):

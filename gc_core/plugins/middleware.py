@@ -1,4 +1,4 @@
-"""What plugins make of a message before it is logged, and which of their changes are taken."""
+"""Applies plugins to a message before it is logged, and checks their changes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BOUND = {
     ItemKind.TOOL_RESULT: "which calls have results",
     ItemKind.THINKING: "the thinking",
 }
-"""What a message has to keep: calls and results belong together, and thinking is signed."""
+"""What a message must keep: calls and results belong together, and thinking is signed."""
 
 
 def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  # noqa: A002 - the session's own word
     """
-    Return the message as the plugins leave it; a change that cannot be taken is kept in ``plugins.failures``.
+    Return the message after the plugins; a refused change is recorded in ``plugins.failures``.
 
-    A message that is malformed as it came is left to the session, which says so.
+    A message that is malformed to begin with is left to the session, which reports it.
     """
     try:
         format.read(message)
@@ -38,8 +38,8 @@ def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  #
 
 def accepted(plugin: str, before: Payload, answer: object, format: Format) -> Payload:  # noqa: A002 - see above
     """
-    Return what a plugin made of a message, in plain JSON values. Raises MessageError, naming it,
-    for what is refused.
+    Return a plugin's version of a message, in plain JSON values. Raises MessageError, naming it, if
+    it is refused.
     """
     try:
         after = _plain(answer)
@@ -74,7 +74,7 @@ def _check_bound(before: Payload, after: Payload, format: Format) -> None:  # no
 
 
 def _bound(parts: Iterable[Part], kind: ItemKind) -> list[tuple[str, ...]]:
-    """Return what ties the parts of a kind to other messages, and of thinking its text too."""
+    """Return what ties the parts of a kind to other messages; for thinking also its text."""
     found = [part for part in parts if part.kind is kind]
     if kind is ItemKind.THINKING:
         return [(part.text,) for part in found]
@@ -88,15 +88,15 @@ def _fixed(parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
 
 
 def _sealed(value: Any, seals: Container[str]) -> Iterator[tuple[str, str]]:
-    """Yield what the provider signed or encrypted, wherever it stands."""
+    """Yield what the provider signed or encrypted, at any depth."""
     for each in objects(value):
         yield from ((key, json.dumps(each[key], sort_keys=True)) for key in each if key in seals)
 
 
 def _breaches(message: Payload, format: Format) -> list[tuple[str, str]]:  # noqa: A002 - see above
     """
-    Return what a request of this message alone breaks; that it is by itself breaks something too,
-    before and after.
+    Return the violations of a request with only this message; that it is by itself violates rules too, before and
+    after.
     """
     request = format.request(system=(), tools=(), messages=(format.normalise(message),), tokens=0)
     return [(breach.rule, breach.text) for breach in check_request(request, pending=True)]

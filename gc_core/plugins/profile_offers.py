@@ -10,23 +10,23 @@ from gc_core.relevance.profiles.profile import CompressionProfile
 
 
 class ProfileOffers:
-    """What is on offer, by the profiles' own names."""
+    """Offered profiles, by their own names."""
 
     def __init__(self) -> None:
         self._offers: dict[str, tuple[str, Any]] = {}
 
     def offer(self, plugin: str, profile: object) -> None:
-        """Take an offer. Raises PluginError for a name that is taken, and for what is no profile."""
+        """Add an offer. Raises PluginError for a name that is taken, and for anything but a profile."""
         if not isinstance(profile, CompressionProfile):
             raise PluginError(f"offered {profile!r:.200}; expected a CompressionProfile")
         if profile.name == AUTO:
-            raise PluginError(f"profile {AUTO!r} is the word for detection; expected another name")
+            raise PluginError(f"profile {AUTO!r} is reserved for detection; expected another name")
         if profile.name in self._offers:
-            raise PluginError(f"profile {profile.name!r} is offered already by {self._offers[profile.name][0]!r}")
+            raise PluginError(f"profile {profile.name!r} is already offered by {self._offers[profile.name][0]!r}")
         self._offers[profile.name] = (plugin, profile)
 
     def withdraw(self, plugin: str) -> None:
-        """Take back whatever a plugin has offered."""
+        """Remove everything that a plugin has offered."""
         self._offers = {name: offer for name, offer in self._offers.items() if offer[0] != plugin}
 
     @property
@@ -35,6 +35,6 @@ class ProfileOffers:
         return sorted(self._offers)
 
     def find(self, name: str) -> CompressionProfile | None:
-        """Return the profile of a name, or None."""
+        """Return the profile with a name, or None."""
         found: CompressionProfile | None = self._offers.get(name, ("", None))[1]
         return found

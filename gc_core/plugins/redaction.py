@@ -1,4 +1,4 @@
-"""Secrets are masked before anything is written."""
+"""Masks secrets before anything is written."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gc_core.values.messages import Payload
 from gc_core.values.references import check_of
 
 Mask = Callable[[str], str]
-"""Gives a text back without secrets; the text itself where there are none."""
+"""Returns a text without secrets; the text itself if there are none."""
 
 _NAMES = frozenset({"name", "server_label"})
-"""Keys whose values are names, of functions for instance."""
+"""Keys whose values are names, for example of functions."""
 
 
 def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
     """
-    Return a message or tool schema in which every text went through ``mask``: names too, and in what a call is given
-    the keys. Ids and sealed bytes are left alone, as the provider's ``keys`` say.
+    Return a message or tool schema with every text passed through ``mask``: names too, and the keys of a call's
+    arguments. Ids and sealed bytes are left alone, by the provider's ``keys``.
     """
     given = {id(each) for owner in objects(payload) for key in keys.free & owner.keys() for each in objects(owner[key])}
 
@@ -34,17 +34,17 @@ def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
 
 
 def without_secret_names(texts: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
-    """Named texts without secrets, in the names too; what is not a text stays, for somebody else refuses it."""
+    """Return named texts without secrets, also in their names; anything but text stays, to be refused elsewhere."""
     return _keyed(((name, mask(text) if isinstance(text, str) else text) for name, text in texts.items()), mask)
 
 
 def masked_name(name: str, mask: Mask) -> str:
-    """Return a name without a secret: another one, which every provider takes, and the same for the same name."""
+    """Return a name without a secret: a replacement that every provider accepts, the same for the same name."""
     return name if mask(name) == name else f"redacted_{check_of(name)}"
 
 
 def _masked(payload: Payload, path: Path, text: str, mask: Mask, keys: PayloadKeys) -> str:
-    """Return a text of the payload without secrets; what is structure stays, and a name becomes another name."""
+    """Return a text of the payload without secrets; structural values stay, and a name is replaced by another name."""
     value: Any = payload
     for key in path:
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Classes that plugins offer by name: strategies and summarizers, with their options as the fields of the class."""
+"""Classes that plugins offer by name: strategies and summarizers, with the fields of the class as options."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gc_core.errors import ConfigError, PluginError
 
 _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
-"""Names of gc-core's own strategies, each in a distribution that carries it; whether that is installed or not."""
+"""Names of gc-core's own strategies, each in a distribution of that name, installed or not."""
 
 _SIMILAR = 0.8
-"""How alike two names must be for one to be meant by the other."""
+"""The least similarity of a suggested name."""
 
 _PLAIN = (dict, list, tuple, set, frozenset)
 
 
 @attrs.frozen
 class _Offer:
-    """A class on offer: its name as it was offered, and the plugin that offers it."""
+    """An offered class: its name as it was offered, and the plugin that offers it."""
 
     name: str
     plugin: str
@@ -62,11 +62,11 @@ class ImportedLater:
 
 class Registry:
     """
-    What is on offer, by name; ``gc_x`` and ``x`` are one name.
+    Offered classes, by name; ``gc_x`` and ``x`` are one name.
 
     Args:
-        what: What the classes are, for messages: ``"strategy"``.
-        method: The method without which an object is none.
+        what: What the classes are, in messages: ``"strategy"``.
+        method: The method that objects must have.
 
     """
 
@@ -76,15 +76,15 @@ class Registry:
         self._offers: dict[str, _Offer] = {}
 
     def offer(self, plugin: str, name: object, cls: Any) -> None:
-        """Take an offer. Raises PluginError for a name that is taken, and for what is no class with a name."""
+        """Add an offer. Raises PluginError for a name that is taken, and for anything but a class with a name."""
         if not isinstance(name, str) or not name or not callable(cls):
             raise PluginError(f"offered {name!r}, {cls!r}; expected a name and a {self.what} class")
         if short(name) in self._offers:
-            raise PluginError(f"{self.what} {name!r} is offered already by {self._offers[short(name)].plugin!r}")
+            raise PluginError(f"{self.what} {name!r} is already offered by {self._offers[short(name)].plugin!r}")
         self._offers[short(name)] = _Offer(name, plugin, cls)
 
     def withdraw(self, plugin: str) -> None:
-        """Take back whatever a plugin has offered."""
+        """Remove everything that a plugin has offered."""
         self._offers = {name: offer for name, offer in self._offers.items() if offer.plugin != plugin}
 
     @property
@@ -103,30 +103,27 @@ class Registry:
         return None if offer is None else _class(offer.cls)
 
     def meant(self, name: str) -> str:
-        """
-        Return what an error adds of a name that nothing has: the one that was probably meant, spelled alike, or
-        nothing.
-        """
+        """Return a suggestion for an unknown name, as an addition to an error: a similar name, or nothing."""
         import difflib
 
         near = difflib.get_close_matches(short(name), self._offers, n=1, cutoff=_SIMILAR)
         return f"; did you mean {name.removesuffix(short(name))}{near[0]}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
-        """Return what is on offer, by name."""
+        """Return the offered classes, by name."""
         return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
-        """Raises ConfigError, naming the options that there are, for an unknown one."""
+        """Raise ConfigError, naming the known options, for an unknown one."""
         allowed = [option.name for option in _options(cls)]
         unknown = sorted(set(options) - set(allowed))
         if unknown:
             raise ConfigError(f"{self.what} {name!r} has no option {unknown[0]!r}; it has {allowed}")
 
     def checked(self, built: Any) -> Any:
-        """Return what was built. Raises PluginError when it is not of its kind."""
+        """Return the created object. Raises PluginError if it lacks the method."""
         if not callable(getattr(built, self._method, None)):
-            raise PluginError(f"{built!r:.200} is no {self.what}: it has no method {self._method}")
+            raise PluginError(f"{built!r:.200} is not a {self.what}: it has no {self._method}() method")
         return built
 
 
@@ -135,12 +132,12 @@ def _class(offer: type[Any] | ImportedLater) -> type[Any]:
 
 
 def short(name: str) -> str:
-    """Return the name without the prefix that distributions carries."""
+    """Return the name without the prefix that distributions have."""
     return name.removeprefix(_PREFIX)
 
 
 def bears(distribution: str, name: str) -> bool:
-    """Return whether a distribution is called like a name: ``gc-x``, ``gc_x`` or ``x`` for ``x``."""
+    """Return whether a distribution is named like this: ``gc-x``, ``gc_x`` or ``x`` for ``x``."""
     return short(distribution.lower().replace("-", "_")) == short(name)
 
 
@@ -167,7 +164,7 @@ def _option(field: attrs.Attribute[Any]) -> StrategyOption:
 
 
 def _default(default: Any) -> str:
-    """Return a default as a user would write it; no plugin's own code runs for it."""
+    """Return a default as a user would write it; no plugin code runs for it."""
     if default is attrs.NOTHING:
         return ""
     factory = getattr(default, "factory", None)  # attrs.Factory is a function to type checkers

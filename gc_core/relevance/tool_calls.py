@@ -1,8 +1,9 @@
 """
-One reading of a tool call: what it did, and to which files, by its name and its arguments.
+The one reader of tool calls: what a call did, and to which files, by its name and its arguments.
 
-Whoever has to know what a call did asks here: summaries, the task's state, liveness, suggestions and the working set.
-Tools are known by the shape of their arguments and by the words of their names, shell commands by what their parts do.
+Everything that has to know what a call did uses it: summaries, the task state, liveness, suggestions and the working
+set. Tools are recognised by the shape of their arguments and by the words of their names, shell commands by what their
+parts do.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _PATH_CHARS = 300
 
 
 class CallKind(enum.Enum):
-    """What kind of thing a call does; the value says of a file what was done to it."""
+    """The kind of action of a call; the value describes what was done to a file."""
 
     READ = "read"
     SEARCH = "searched"
@@ -106,18 +107,18 @@ _PARTIAL: Final = frozenset(
 @attrs.frozen(kw_only=True)
 class ToolCall:
     """
-    A tool call, read once.
+    A tool call, parsed once.
 
     Attributes:
-        name: The tool.
-        kind: What kind of thing it did.
+        name: The tool's name.
+        kind: The kind of its action.
         asked: Its first short argument, in one line.
         keys: Names of its arguments.
         words: Words of the values of its arguments.
         paths: Files that its arguments name.
-        files: Those that it showed, wrote or changed, of a shell command too; of a search none.
-        lines: First and last line that it asked for of its file, where it tells both; None: the whole file, or unknown.
-        is_whole: It asked for no part of its file.
+        files: The files that it showed, wrote or changed, also as a shell command; none for a search.
+        lines: First and last line that it requested from its file, if it names both; None: the whole file, or unknown.
+        is_whole: It requested the whole file.
         new_texts: Long texts among its arguments that it wrote.
 
     """
@@ -135,7 +136,7 @@ class ToolCall:
 
     @classmethod
     def of(cls, item: Item) -> ToolCall:
-        """Return the call that an item is."""
+        """Return the call of an item."""
         return _KNOWN.of(item.name, item.text)
 
     @classmethod
@@ -145,11 +146,11 @@ class ToolCall:
 
     @property
     def changes(self) -> bool:
-        """Whether it changed files."""
+        """True if it changed files."""
         return self.kind in CHANGES
 
     def overlaps(self, other: ToolCall) -> bool:
-        """Return whether the arguments have a name in common and, where they have words, a word."""
+        """Return whether the arguments share a name and, if they have words, a word."""
         if self.keys and other.keys and self.keys.isdisjoint(other.keys):
             return False
         return not self.words or not other.words or not self.words.isdisjoint(other.words)
@@ -175,10 +176,7 @@ def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def first_line(text: str, most: int) -> str:
-    """
-    Return the first line with a letter or digit, no heading, rule or fence if there is another; cut
-    at a blank, or "".
-    """
+    """Return the first line with a letter or digit, preferably not a heading, rule or fence, cut at a blank; or ""."""
     head = text[: 4 * most]
     for line in head.split("\n"):
         stripped = line.strip()
@@ -188,7 +186,7 @@ def first_line(text: str, most: int) -> str:
 
 
 def cut_line(line: str, most: int) -> str:
-    """Return the line itself, or its beginning up to a blank."""
+    """Return the line itself, or its beginning, cut at a blank."""
     if len(line) <= most:
         return line
     blank = line.rfind(" ", most // 2, most)
@@ -205,7 +203,7 @@ def one_line(text: str) -> str:
 
 @attrs.frozen
 class _Did:
-    """What a call did, to which files, and which lines it asked for."""
+    """The action of a call, its files, and the lines it requested."""
 
     kind: CallKind
     files: tuple[str, ...] = ()
@@ -262,7 +260,7 @@ def _read(name: str, text: str) -> ToolCall:
 
 
 def _free(name: str, text: str) -> ToolCall:
-    """Return a call whose arguments are not a JSON object: a patch, a command, or what was cut off."""
+    """Return a call whose arguments are not a JSON object: a patch, a command, or truncated JSON."""
     did = _patch(text) or _free_did(name, text)
     return ToolCall(
         name=name,
@@ -284,10 +282,7 @@ def _is_path(key: str, value: str) -> bool:
 
 
 def _named_files(strings: list[tuple[str, str]]) -> tuple[str, ...]:
-    """
-    Return the files that arguments name under the usual keys: one has a dot or a slash in it, or is
-    called like one.
-    """
+    """Return the files under the usual argument keys: values with a dot or a slash, or keys that mean a file."""
     named = (value.strip() for key, value in strings if key in _PATHS and len(value) <= _PATH_CHARS)
     return tuple(dict.fromkeys(value for value in named if "\n" not in value))
 
@@ -338,7 +333,7 @@ def _of_shell(command: str) -> _Did:
 
 
 def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
-    """Return an editor does several things, and its command says which."""
+    """Return what an editor did; its command says which of several actions."""
     words = _words_of(command[:_ASKED_CHARS])
     if not words.isdisjoint(_VIEWS):
         return _Did(CallKind.READ, files, _lines(arguments))
@@ -346,7 +341,7 @@ def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...
 
 
 def _of_tool(words: frozenset[str], arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
-    """Return what a tool did that is no shell: first by what its arguments hold, then by its name."""
+    """Return what a tool other than a shell did: by its arguments first, then by its name."""
     if files and _replaces(arguments):
         return _Did(CallKind.EDIT, files)
     if files and not words.isdisjoint(_WRITE_WORDS | {"file"}) and not _CONTENT.isdisjoint(arguments):
@@ -358,7 +353,7 @@ def _of_tool(words: frozenset[str], arguments: Mapping[str, Any], files: tuple[s
 
 
 def _kind_by_name(words: frozenset[str], *, has_files: bool) -> CallKind:
-    """Return the first kind that the words of a name speak for."""
+    """Return the first kind that the words of a name indicate."""
     speaks = (
         (CallKind.NOTE, not has_files and not words.isdisjoint(_NOTE_WORDS)),
         (CallKind.SEARCH, not words.isdisjoint(_SEARCH_WORDS) and words.isdisjoint(_READ_WORDS - {"get"})),
@@ -377,7 +372,7 @@ def _replaces(arguments: Mapping[str, Any]) -> bool:
 
 
 def _free_did(name: str, text: str) -> _Did:
-    """Return what free text did: a shell's command, or an edit of no one knows what."""
+    """Return what free text did: a shell's command, or an edit of unknown files."""
     words = _words_of(name)
     if not words.isdisjoint(_SHELL_WORDS):
         return _of_shell(text)
@@ -385,7 +380,7 @@ def _free_did(name: str, text: str) -> _Did:
 
 
 def _patch(text: str) -> _Did | None:
-    """Return what a patch did, as Codex and diff write them; None for other texts."""
+    """Return what a patch did, in Codex's format or diff's; None for other texts."""
     found = _PATCHED.findall(text) if "*** " in text or "+++ " in text else []
     if not found:
         return None
@@ -397,7 +392,7 @@ def _patch(text: str) -> _Did | None:
 
 
 def _lines(arguments: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the lines that a call asks for, where it tells both ends."""
+    """Return the lines that a call requests, if it names both ends."""
     view = arguments.get("view_range")
     if isinstance(view, list) and len(view) == 2 and all(type(end) is int for end in view):  # noqa: PLR2004 - both ends
         return (view[0], view[1]) if view[1] >= view[0] else None

@@ -1,9 +1,9 @@
 """
-The working set: which files the agent works on, in which of their views, and what was superseded.
+The working set: the files that the agent works on, their views, and what was superseded.
 
 Code is judged by whether the agent works on it, never by the names in it: an edit by exact replacement has to quote its
-lines, so they must stand in the prompt, whole. Names misled this project: a line of code is no garbage because every
-identifier in it also stands in a later search (docs/benchmarks.md has the figures).
+lines, so they must be in the prompt, whole. Names misled this project: a line of code is not garbage because every
+identifier in it also occurs in a later search (docs/benchmarks.md has the figures).
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from gc_core.values.patterns import regex
 from gc_core.values.working_files import WorkingFile
 
 LEAST_LINE: Final = 8
-"""Characters below which a line is a bracket or a blank: it says nothing of where it stands."""
+"""Characters below which a line is a bracket or a blank: it does not identify a place."""
 
 LEAST_REPLACED: Final = 300
-"""Characters from which the old text of an edit is worth leaving out."""
+"""Characters from which leaving out the old text of an edit is worthwhile."""
 
 LEAST_REPEATED: Final = 0.3
-"""Share of a view's lines that a later view must repeat, before leaving them out is worth its marks."""
+"""The share of a view's lines that a later view must repeat before leaving them out is worth its marks."""
 
 LEAST_VIEW: Final = 60
-"""Tokens below which a view is no more than a note that something was done."""
+"""Tokens below which a view is only a note that something was done."""
 
 MOST_OPEN: Final = 4
-"""Failed runs and plans that are held at most."""
+"""The most failed runs and plans that are held."""
 
 STANDS: Final = 0.3
-"""Share of its tokens from which a view that was trimmed still shows its file."""
+"""The share of its tokens from which a trimmed view still shows its file."""
 
 
 _NUMBER = regex(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
@@ -48,8 +48,8 @@ _NUMBER = regex(r"\s*(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
 
 def shows_file(item: Item, call: Item | None) -> bool:
     """
-    Return whether an item shows a file's own text: what reading or changing it gave back, or a call
-    that wrote into it.
+    Return whether an item shows a file's own text: the result of reading or changing it, or a call that wrote text into
+    it.
     """
     if item.kind is ItemKind.TOOL_CALL:
         did = ToolCall.of(item)
@@ -61,7 +61,7 @@ def shows_file(item: Item, call: Item | None) -> bool:
 
 
 def code_lines(text: str) -> Iterator[str]:
-    """Yield the lines that say something, without a line number in front and white space at their ends."""
+    """Yield the significant lines, without line numbers and surrounding white space."""
     for line in text.split("\n"):
         plain = bare_line(line)
         if len(plain) >= LEAST_LINE:
@@ -69,16 +69,16 @@ def code_lines(text: str) -> Iterator[str]:
 
 
 def bare_line(line: str) -> str:
-    """Return the line without a line number in front and white space at its ends."""
+    """Return the line without its line number and surrounding white space."""
     number = _NUMBER.match(line)
     return line[number.end() :].strip() if number else line.strip()
 
 
 class WorkingSet:
     """
-    What the resident units say of the files in work; made for one collection, O(window).
+    The files in work, as the resident units show them; created for one collection, O(window).
 
-    Of each file the newest whole view counts, put together over partial reads and the agent's own edits: lines of older
+    The newest whole view of each file counts, assembled from partial reads and the agent's own edits: lines of older
     views that a later one repeats are superseded.
     """
 
@@ -91,7 +91,7 @@ class WorkingSet:
 
     @cached_property
     def files(self) -> tuple[WorkingFile, ...]:
-        """The files that are shown, the least in use first: longest untouched, and large ones sooner."""
+        """The files shown, the least used first: longest untouched, and large ones sooner."""
         views: dict[str, list[Item]] = defaultdict(list)
         for item in self._items:
             name = self._file_of.get(item.id)
@@ -110,8 +110,8 @@ class WorkingSet:
 
     def beyond(self, tokens: int) -> tuple[WorkingFile, ...]:
         """
-        Return the files to shorten, each as a whole, the least in use first, so that the views of the others take at
-        most this many tokens.
+        Return the files to shorten, each as a whole, the least used first, so that the views of the others take at most
+        this many tokens.
         """
         files = [file for file in self.files if file.items]
         left = sum(file.open_tokens for file in files)
@@ -124,35 +124,35 @@ class WorkingSet:
         return tuple(found)
 
     def keeps(self, unit: Unit, tokens: int) -> bool:
-        """Return whether the unit shows a file that is in use, whole: one that is not ``beyond`` this many tokens."""
+        """Return whether the unit shows, whole, a file in use: one that is not ``beyond`` this many tokens."""
         gone = self._gone_beyond(tokens)
         return any(self.holds(item) and stands(item) and item.id not in gone for item in unit.items)
 
     def disuse(self, unit: Unit) -> float:
-        """``WorkingFile.disuse`` of the file most in use that the unit shows; 0 where it shows none."""
+        """Return ``WorkingFile.disuse`` of the most used file in the unit; 0 if it shows none."""
         names = {self._file_of[item.id] for item in unit.items if item.id in self._file_of}
         return min((self._disuse[name] for name in names), default=0.0)
 
     def holds(self, item: Item) -> bool:
         """
-        Return whether the item shows a file in work, how a run failed that has not passed since, or
-        the newest plan.
+        Return whether the item shows a file in use, a failure of a run that has not passed since,
+        or the newest plan.
         """
         return item.id in self._file_of or item.id in self._open
 
     @cached_property
     def superseded(self) -> tuple[Item, ...]:
-        """Items of which a good part stands again, oldest first: ``GCRemovalItem.trim`` leaves that out."""
+        """Items largely repeated later, oldest first: ``GCRemovalItem.trim`` removes the repetition."""
         return tuple(item for item in self._items if item.id in self._repeated and item.id in self._open_items)
 
     def repeated(self, item: Item) -> AbstractSet[str]:
-        """Return the lines of a view that a later view of the same file repeats; of a call that edits none."""
+        """Return the lines of a view that a later view of the same file repeats; none for an editing call."""
         return self._repeated.get(item.id, frozenset())
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _gone_beyond(self, tokens: int) -> AbstractSet[str]:
-        """Asked for every unit in turn."""
+        """Cached: it is called for every unit in turn."""
         if self._gone_at != tokens:
             self._gone_at = tokens
             self._gone = {item.id for file in self.beyond(tokens) for item in file.items}
@@ -176,7 +176,7 @@ class WorkingSet:
 
     @cached_property
     def _file_of(self) -> Mapping[str, str]:
-        """The file of every item that shows one, by item id: of several in one call the first."""
+        """The file of every item that shows one, by item id: the first of several in one call."""
         found: dict[str, str] = {}
         for item in self._items:
             call = item if item.kind is ItemKind.TOOL_CALL else self._calls.get(item.call)
@@ -187,8 +187,8 @@ class WorkingSet:
     @cached_property
     def _open(self) -> AbstractSet[str]:
         """
-        Ids of the newest result of each command that failed and has not passed since, and of the newest plan; of many
-        the newest ones, for a command that is never run again stays failed.
+        The ids of the newest result of each command that failed and has not passed since, and of the newest plan; only
+        the newest, because a command that is never run again stays failed.
         """
         newest: dict[str, Item] = {}
         for item in self._items:
@@ -206,7 +206,7 @@ class WorkingSet:
 
     @cached_property
     def _idle(self) -> Mapping[str, int]:
-        """Steps since each file was last named."""
+        """The steps since each file was last named."""
         idle: dict[str, int] = {}
         for call in self._calls.values():
             for file in ToolCall.of(call).files:
@@ -216,7 +216,7 @@ class WorkingSet:
 
     @cached_property
     def _repeated(self) -> Mapping[str, AbstractSet[str]]:
-        """From the newest to the oldest: what has been shown again is superseded."""
+        """Computed from the newest to the oldest: what has been shown again is superseded."""
         later: dict[str, set[str]] = defaultdict(set)
         found: dict[str, AbstractSet[str]] = {}
         for item in reversed(self._items):
@@ -235,13 +235,16 @@ class WorkingSet:
 
 
 def stands(item: Item) -> bool:
-    """Return whether the item is whole, or all of it that was not superseded; of a view that shrank little is left."""
+    """
+    Return whether the item is whole, or everything of it that was not superseded; a trimmed view still has most of its
+    text.
+    """
     return item.form is Form.WHOLE or item.tokens >= STANDS * item.original_tokens
 
 
 @attrs.define
 class _Names:
-    """One name for each file: calls name it by its whole path, and by the end of it."""
+    """One name per file: calls name it by its whole path, or by its end."""
 
     _by_last: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
 
@@ -272,12 +275,12 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _command(call: Item) -> str:
-    """Return what was run, as far as it tells one run from another."""
+    """Return what was run, as far as it distinguishes one run from another."""
     return f"{call.name} {ToolCall.of(call).asked}"
 
 
 def _shown_lines(item: Item) -> Iterator[str]:
-    """Yield the lines that an item shows of a file: of a call those that it wrote, not those that it replaced."""
+    """Yield the lines of a file that an item shows: for a call those that it wrote, not those that it replaced."""
     if item.kind is not ItemKind.TOOL_CALL:
         yield from code_lines(item.text)
         return
@@ -287,13 +290,13 @@ def _shown_lines(item: Item) -> Iterator[str]:
 
 
 def replaced_texts(call: Item) -> Iterator[str]:
-    """Yield the long texts that an edit replaced: what stands in their place is told beside them."""
+    """Yield the long texts that an edit replaced: the replacement is beside them."""
     given = strings(value_or_none(call.text))
     yield from (text for key, text in given if key in REPLACED and len(text) >= LEAST_REPLACED)
 
 
 def without_replaced(value: Any, gap: str) -> Any:
-    """Return the arguments of an edit with a gap in the place of each long text that it replaced."""
+    """Return the arguments of an edit with a gap for each long text that it replaced."""
 
     def shown(path: Path, text: Any) -> Any:
         is_replaced = isinstance(text, str) and len(text) >= LEAST_REPLACED and key_of(path) in REPLACED
@@ -304,9 +307,9 @@ def without_replaced(value: Any, gap: str) -> Any:
 
 def kept_stretches(text: str, repeated: AbstractSet[str]) -> Iterable[tuple[int, int]]:
     """
-    Return where the lines stand that are not repeated elsewhere, as character ranges of whole lines.
+    Return the ranges of whole lines that are not repeated elsewhere, in characters.
 
-    What says nothing, as a bracket alone, stays with the line before it.
+    Insignificant lines, such as a bracket, stay with the line before them.
     """
     start = place = 0
     kept = True

@@ -1,1 +1,1 @@
-"""The state of the task: what was demanded, decided, touched, asked and failed, each with its reference."""
+"""The task state: what was demanded, decided, touched, asked and failed, each with its reference."""

@@ -1,4 +1,4 @@
-"""What can be plugged in for the state of the task, and how it is asked."""
+"""The contract of extractors of the task state, and how they are called."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from gc_core.values.items import Item
 @runtime_checkable
 class StateExtractor(Protocol):
     """
-    Keeps the state of the task up to date.
+    Keeps the task state up to date.
 
-    ``extract`` is pure: the state before, and the originals that arrived since, give the state after. What it returns
-    is checked: each entry names an item that exists, and nothing contradicts itself. It may raise whatever it likes;
-    the core's own extractor stands in for it then.
+    ``extract`` is pure: the previous state and the originals since then yield the next state. Its result is validated:
+    each entry names an existing item, and nothing contradicts itself. It may raise anything; the core's own extractor
+    replaces it then.
     """
 
     def extract(self, state: TaskState, items: Sequence[Item], objective: str) -> TaskState:
         """
-        Return the state with what these items say.
+        Return the state updated from these items.
 
         Args:
-            state: What was known before.
-            items: The originals that arrived since, in their order: texts of users and assistants, thinking, calls and
-                results, as they are in the log. Tokens are counted of texts of users alone.
-            objective: What the agent is to reach, "" where no one says so.
+            state: The previous state.
+            items: The originals since then, in order: texts of users and assistants, thinking, calls and results, as
+                they are in the log. Only users' texts have token counts.
+            objective: The agent's objective, "" if unknown.
 
         """
 
 
 class RegisterExtractor(Protocol):
-    """What ``gc_register_extractors`` receives: call it once for each extractor class on offer."""
+    """The argument of ``gc_register_extractors``: call it once for each extractor class that you offer."""
 
     def __call__(self, name: str, extractor: type[StateExtractor]) -> None:
         """Offer an extractor class under a name that a configuration can use."""
@@ -50,9 +50,9 @@ def extracted(
     guard: Callable[[], AbstractContextManager[Attempt]],
 ) -> TaskState:
     """
-    Return the state by an extractor, checked; by the core's own where that raises, or returns what cannot be.
+    Return the validated state from an extractor; from the core's own if it raises, or returns an invalid state.
 
-    ``guard`` catches what a plugin raises, and keeps it.
+    ``guard`` catches and records the plugin's errors.
     """
     from gc_core.task.extractor import DeterministicExtractor
     from gc_core.task.schema import checked
@@ -63,6 +63,6 @@ def extracted(
     with guard():
         answer = extractor.extract(state, items, objective)
         if not isinstance(answer, TaskState):
-            raise StateError(f"$: {answer!r:.200} is no TaskState")
+            raise StateError(f"$: {answer!r:.200} is not a TaskState")
         found = checked(answer, items, state)
     return DeterministicExtractor().extract(state, items, objective) if found is None else found

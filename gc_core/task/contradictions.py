@@ -1,4 +1,4 @@
-"""What a demand or a decision is about, and whether a later one contradicts it."""
+"""The subject of a demand or a decision, and whether a later one contradicts it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
 _MOULD = 4
-"""Words that carry meaning, from which two places in a sentence are not all of it."""
+"""The least significant words of a sentence of which two positions are not all of it."""
 
 _CLOSE, _NEAR, _HALF, _THIRD = 0.75, 0.6, 0.5, 0.3
 _CLEARLY = 1.5
@@ -125,20 +125,20 @@ _CLEARLY = 1.5
 @attrs.frozen(kw_only=True)
 class Subject:
     """
-    What a sentence is about.
+    The subject of a sentence.
 
     Attributes:
-        words: Its words that carry meaning, but for what it drops.
-        order: All its words that carry meaning, in their order.
-        negative: It forbids.
+        words: Its significant words, without those that it drops.
+        order: All its significant words, in order.
+        negative: It forbids something.
         chosen: Words of what it says to use.
-        slots: What it sets, by the words of what that is set for.
-        dropped: What it says not to use any more: words, one set for each.
-        topic: Words of what it takes back; empty when it takes nothing back by name.
-        no_longer: It says that something holds no longer.
+        slots: The values it sets, by the words of what they are set for.
+        dropped: What it says not to use any more: one set of words for each.
+        topic: Words of what it retracts; empty if it retracts nothing by name.
+        no_longer: It says that something no longer applies.
         permits: It allows something.
-        corrects: It says of itself that it changes something.
-        skeleton: Its words with every number left open, and ``numbers`` those.
+        corrects: It says itself that it changes something.
+        skeleton: Its words with every number as a placeholder, with ``numbers``.
         numbers: See ``skeleton``; each with the word after it.
 
     """
@@ -159,7 +159,7 @@ class Subject:
 
 @functools.lru_cache(maxsize=4_096)
 def subject_of(text: str) -> Subject:
-    """Return what a sentence is about; linear in it, and remembered for the newest few thousand."""
+    """Return the subject of a sentence; linear, and cached for the newest few thousand."""
     plain = text.replace("’", "'").replace("`", "")
     dropped = tuple(dict.fromkeys(filter(None, (meaning(old) for old in _dropped_in(plain)))))
     gone = frozenset(word for words in dropped for word in words)
@@ -184,7 +184,7 @@ def subject_of(text: str) -> Subject:
 
 @functools.lru_cache(maxsize=4_096)
 def meaning(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, in small letters, without a plural's ending."""
+    """Return the significant words of a text, in lower case, without plural endings."""
     return frozenset(_meaningful(text)).union(*map(_pairs, _DENSE.findall(text)))
 
 
@@ -194,18 +194,15 @@ def _meaningful(text: str) -> Iterator[str]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    """
-    Return what stands without blanks, in pairs of letters that overlap: those of two sentences
-    about one thing agree.
-    """
+    """Return text without blanks as overlapping pairs of letters: those of two sentences about one thing agree."""
     return map("".join, itertools.pairwise(run))
 
 
 def supersedes(new: Subject, old: Subject) -> float:
     """
-    Return how surely a later sentence takes an earlier one back, from 0 (it does not) to 1.
+    Return the certainty that a later sentence retracts an earlier one, from 0 (it does not) to 1.
 
-    At 1 it certainly does, and may do so to several; below, only the likeliest one is meant.
+    At 1 it certainly does, and may retract several; below, only the likeliest one is meant.
     """
     if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old):
         return 1.0
@@ -214,10 +211,9 @@ def supersedes(new: Subject, old: Subject) -> float:
 
 def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int | None:
     """
-    Return which of several sentences is about the same thing as these words, by their words; None where none clearly
-    is.
+    Return which of several sentences has the same subject as these words; None if none clearly has.
 
-    A word counts the less the more of the sentences have it, so that one of a kind is worth several common ones.
+    A word counts less the more of the sentences contain it, so that a unique one is worth several common ones.
     """
     common = Counter(word for other in others for word in other & words)
     worth = [sum(1 / common[word] ** 2 for word in other & words) for other in others]
@@ -230,8 +226,8 @@ def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int 
 
 def are_of_one_mould(new: Subject, old: Subject) -> bool:
     """
-    Return whether a sentence puts other words in two or more places of another one, and none more or less: it says the
-    same of another thing, and corrects nothing.
+    Return whether two sentences differ by exactly two or more words: then one says the same of another thing, and
+    corrects nothing.
     """
     import difflib
 
@@ -260,7 +256,10 @@ def _dropped_in(text: str) -> Iterator[str]:
 
 
 def _is_about_words(text: str, found: re.Match[str]) -> bool:
-    """To ignore the lint warnings is a demand; to ignore the rule about lint takes one back."""
+    """
+    Return whether it is about words: to ignore the lint warnings is a demand; to ignore the rule about lint retracts
+    one.
+    """
     verb = found[0].split(maxsplit=1)[0].lower()
     told = text[found.start() : found.start("topic")].lower()
     named = re.search(
@@ -296,7 +295,7 @@ def _numbers_in(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
 
 
 def _replaces(new: Subject, old: Subject) -> bool:
-    """It names what the earlier one chose as what is not to be used any more."""
+    """Return whether it names what the earlier one chose as not to be used any more."""
     for gone in new.dropped:
         if not gone <= old.words or old.negative:
             continue
@@ -307,7 +306,7 @@ def _replaces(new: Subject, old: Subject) -> bool:
 
 
 def _sets_otherwise(new: Subject, old: Subject) -> bool:
-    """It sets the same to another value."""
+    """Return whether it sets the same thing to another value."""
     for subject, value in new.slots:
         for known, was in old.slots:
             loose = "" in subject or "" in known
@@ -320,13 +319,13 @@ def _sets_otherwise(new: Subject, old: Subject) -> bool:
 
 
 def _of_other_things(new: Subject, old: Subject) -> bool:
-    """Return both set something, in like words, and each of something that the other has a word less for."""
+    """Return whether both set something in similar words, but each for something that the other lacks a word for."""
     pairs = [(subject - {""}, known - {""}) for subject, _ in new.slots for known, _ in old.slots]
     return bool(pairs) and all(subject - known and known - subject for subject, known in pairs)
 
 
 def _alike(value: frozenset[str], was: frozenset[str]) -> bool:
-    """Return both are numbers, or neither is: "30 seconds" and "src/" say different things of one subject."""
+    """Return whether both are numbers, or neither is: "30 seconds" and "src/" say different things of one subject."""
     return _has_digit(value) == _has_digit(was)
 
 
@@ -335,7 +334,7 @@ def _has_digit(words: Iterable[str]) -> bool:
 
 
 def _counts_otherwise(new: Subject, old: Subject) -> bool:
-    """Return the same words with other numbers of the same things."""
+    """Return whether they are the same words with other numbers of the same things."""
     if not new.numbers or not new.skeleton or new.numbers == old.numbers or new.negative != old.negative:
         return False
     units = [unit for _, unit in new.numbers]
@@ -352,7 +351,7 @@ def _takes_back(new: Subject, old: Subject) -> float:
 
 
 def _turns_round(new: Subject, old: Subject) -> float:
-    """Return what was forbidden is demanded or allowed now, or the other way round."""
+    """Return whether something forbidden is now demanded or allowed, or the reverse."""
     if new.negative == old.negative or not new.words or not old.words or new.no_longer:
         return 0.0
     shared = len(new.words & old.words)

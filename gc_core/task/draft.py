@@ -1,4 +1,4 @@
-"""A state that is being extracted: its entries by what they are looked up by; frozen again at the end."""
+"""A state during extraction: its entries indexed for lookup; frozen at the end."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ E = TypeVar("E")
 @attrs.define
 class Draft:
     """
-    What an extraction works on: loaded once, changed item by item in O(1) but for contradictions, and frozen once.
+    The working state of an extraction: loaded once, changed item by item in O(1) except for contradictions, frozen
+    once.
 
-    Lists hold the oldest entry first. What a contradiction looks through is what is in effect, and that is bounded.
+    Lists have the oldest entry first. Contradictions are searched among what is in effect, which is bounded.
     """
 
     constraints: list[Constraint]
@@ -63,7 +64,7 @@ class Draft:
 
     @classmethod
     def of(cls, state: TaskState) -> Draft:
-        """Return a draft that begins with a state."""
+        """Return a draft that starts from a state."""
         return cls(
             constraints=list(state.constraints),
             decisions=list(state.decisions_made),
@@ -79,7 +80,7 @@ class Draft:
         )
 
     def frozen(self, objective: str) -> TaskState:
-        """Return the state that came of it, within its bounds."""
+        """Return the resulting state, within its bounds."""
         waiting = tuple(self.waiting.values())[-values.MOST_WAITING :]
         constraints = self._within("constraint", self.constraints, values.MOST_CONSTRAINTS)
         decisions = self._within("decision", self.decisions, values.MOST_DECISIONS)
@@ -100,7 +101,7 @@ class Draft:
     # -- demands and decisions -----------------------------------------------------------------------------------
 
     def demand(self, new: Constraint) -> None:
-        """A demand of the user: it takes back what it contradicts, also what was decided."""
+        """Add a user's demand: it retracts what it contradicts, including decisions."""
         subject = subject_of(new.text)
         known = _said_before(self.constraints, new)
         if known is not None:
@@ -111,13 +112,13 @@ class Draft:
             self.constraints.append(attrs.evolve(new, also=also))
 
     def correct(self, new: Constraint) -> None:
-        """What may take something back: a demand only where it does, and says what holds instead."""
+        """Apply a possible retraction: it is a demand only if it retracts something and says what applies instead."""
         also = self.take_back(new.text, new.item)
         if also and not _only_takes_back(subject_of(new.text), new.text):
             self.constraints.append(attrs.evolve(new, also=also))
 
     def decide(self, new: Decision) -> None:
-        """A decision: the user's takes back what it contradicts; the assistant's, no demand of the user."""
+        """Add a decision: a user's retracts what it contradicts; an assistant's retracts no demand of the user."""
         known = _said_before(self.decisions, new)
         if known is not None:
             self.decisions[known] = _again(self.decisions[known], new)
@@ -127,9 +128,9 @@ class Draft:
 
     def take_back(self, text: str, item: str, *, demands: bool = True, of: str = "user") -> tuple[str, ...]:
         """
-        Mark what a sentence contradicts as superseded by its item; returns the items of that.
+        Mark what a sentence contradicts as superseded by its item; return the items of the retracted entries.
 
-        Where it is not certain, the likeliest one alone is meant, and of equal ones the newest.
+        If it is not certain, only the likeliest one is meant, of equal ones the newest.
         """
         subject = subject_of(text)
         found = [*(_contradicted(subject, self.constraints, item) if demands else ())]
@@ -148,8 +149,8 @@ class Draft:
     # -- entities ------------------------------------------------------------------------------------------------
 
     def touch(self, name: str, kind: str, state: str, item: str, turn: int) -> None:
-        """Something was done to an entity."""
-        known = self.entities.pop(name, None)  # the newest stands last
+        """Note that something was done to an entity."""
+        known = self.entities.pop(name, None)  # the newest is last
         if known is None:
             known = EntityState(name=name, kind=kind, state=state, item=item, turn=turn, first=item, times=0)
         self.entities[name] = attrs.evolve(
@@ -162,13 +163,13 @@ class Draft:
         )
 
     def mark(self, name: str, state: str, item: str, turn: int) -> None:
-        """What was being done to an entity came out so."""
+        """Note the outcome of what was being done to an entity."""
         known = self.entities.get(name)
         if known is not None:
             self.entities[name] = attrs.evolve(known, state=state, item=item, turn=turn)
 
     def relate(self, name: str, kind: str, target: str, item: str) -> None:
-        """An entity that is known has to do with another one; what is known already keeps its first item."""
+        """Relate a known entity to another one; a known relation keeps its first item."""
         known = self.entities.get(name)
         if known is None or any(each.kind == kind and each.target == target for each in known.relations):
             return
@@ -178,16 +179,19 @@ class Draft:
     # -- errors ----------------------------------------------------------------------------------------------------
 
     def fail(self, new: ErrorPattern) -> None:
-        """A call failed; the same failure again is one entry, which is unresolved again."""
+        """Note that a call failed; the same failure again is one entry, which is unresolved again."""
         key = error_key(new)
-        known = self.errors.pop(key, None)  # the newest stands last
+        known = self.errors.pop(key, None)  # the newest is last
         if known is not None:
             before = known.lessons[-values.MOST_LESSONS :]
             new = attrs.evolve(new, times=known.times + 1, before=before)
         self.errors[key] = new
 
     def resolve(self, key: tuple[str, str], text: str, item: str, itself: Reason | None) -> None:
-        """A failure was overcome: by what was done since, else by the call ``itself``, where that was another one."""
+        """
+        Note that a failure was overcome: by what was done since, otherwise by the call ``itself``, if that was another
+        one.
+        """
         known, done = self.errors[key], self.cursor.done
         if done is None or number_of(done.item) <= number_of(known.item):
             done = itself
@@ -204,7 +208,7 @@ class Draft:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _within(self, kind: str, entries: list[E], most: int) -> tuple[E, ...]:
-        """As many as there is room for: superseded ones leave first, then the oldest and least referenced."""
+        """Return as many as fit: superseded ones leave first, then the oldest and least referenced."""
         over = len(entries) - most
         if over <= 0:
             return tuple(entries)
@@ -232,19 +236,22 @@ class Draft:
 
 
 def error_key(error: ErrorPattern) -> tuple[str, str]:
-    """By what an error is known again: its tool and its words, where these are few what was asked; not by numbers."""
+    """
+    Return the identity of an error: its tool and its words, and if these are few its arguments;
+    numbers do not count.
+    """
     text = error.text if len(error.text) > _FEW_LETTERS else f"{error.text} {error.asked}"
     return error.tool, "".join("0" if letter.isdigit() else letter for letter in text)
 
 
 def with_reasons(decision: Decision, reasons: Iterable[Reason]) -> Decision:
-    """Return the decision with its chain of reasons, each once, and none that is the decision itself."""
+    """Return the decision with its chain of reasons, each once, without the decision itself."""
     chain = dict.fromkeys(reason for reason in reasons if reason.text != decision.text)
     return attrs.evolve(decision, reasons=tuple(chain)[: values.MOST_REASONS])
 
 
 def _said_before(entries: list[D], new: D) -> int | None:
-    """Return the place of the entry in effect that says the same."""
+    """Return the place of an entry in effect that says the same."""
     plain = new.text.casefold().rstrip(".! ")
     for place in range(len(entries) - 1, -1, -1):
         if entries[place].in_force and entries[place].text.casefold().rstrip(".! ") == plain:
@@ -253,7 +260,7 @@ def _said_before(entries: list[D], new: D) -> int | None:
 
 
 def _only_takes_back(subject: Subject, text: str) -> bool:
-    """Return whether a sentence demands nothing itself."""
+    """Return whether a sentence itself demands nothing."""
     if subject.topic:
         return not subject.chosen
     return subject.permits and not subject.negative and not is_strong(text)
@@ -264,7 +271,7 @@ def _again(known: D, new: D) -> D:
 
 
 def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
-    """Entries in effect that are contradicted, each with how surely; none of the same item, which says both."""
+    """Yield contradicted entries in effect, each with the certainty; not those of the same item, which says both."""
     others = [(entry, subject_of(entry.text)) for entry in entries if entry.in_force and entry.item != item]
     words = subject.words.union(subject.topic, *subject.dropped)
     scored = ((supersedes(subject, other), entry) for entry, other in others if not words.isdisjoint(other.words))
@@ -272,7 +279,7 @@ def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> lis
 
 
 def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
-    """Return the one demand that a correction speaks of: it shares words with it that hardly another demand has."""
+    """Return the demand that a correction refers to: it shares words with it that hardly any other demand has."""
     subjects = [subject_of(demand.text) for demand in demands]
     found = topic_among(subject.words, [each.words for each in subjects])
     return [] if found is None or are_of_one_mould(subject, subjects[found]) else [demands[found]]
@@ -285,7 +292,7 @@ def _mark(entries: list[D], gone: Demand, item: str) -> None:
 
 
 def _worth(entry: object, place: int) -> tuple[float, ...]:
-    """Return the least worthy first."""
+    """Return the sort key; the least valuable comes first."""
     if isinstance(entry, ErrorPattern):
         return bool(entry.lessons), entry.in_force, min(entry.times, 3), place
     times = entry.times if isinstance(entry, Constraint | Decision | EntityState) else 1

@@ -1,4 +1,4 @@
-"""The state of the task without a model: what the items that came say, taken in one by one."""
+"""Extracts the task state without a model, item by item."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _FEW_WORDS = 2
 @attrs.frozen
 class DeterministicExtractor:
     """
-    Finds demands, decisions, questions, plans, files, errors and what overcame them, by fixed words and by what calls
+    Extracts demands, decisions, questions, plans, files, errors and their resolutions, by fixed words and by what calls
     did; asks no model.
 
-    It does not matter in how many pieces items come, as long as no bound of the state is reached in between.
+    The number of batches in which items arrive does not matter, as long as no bound of the state is reached in between.
     """
 
     def extract(self, state: TaskState, items: Sequence[Item], objective: str) -> TaskState:
-        """Return the state with what these items say: O(items), and O(state) once."""
+        """Return the state updated from these items: O(items), and O(state) once."""
         objective = objective or state.objective
         if not items:
             return state if objective == state.objective else attrs.evolve(state, objective=objective)
@@ -64,7 +64,7 @@ class DeterministicExtractor:
 
 @attrs.frozen(kw_only=True)
 class _Walk:
-    """Takes items into a draft, in their order."""
+    """Reads items into a draft, in order."""
 
     draft: Draft
     names: Names
@@ -90,7 +90,7 @@ class _Walk:
             case ItemKind.TOOL_RESULT:
                 self._result(item)
 
-    # -- who speaks ------------------------------------------------------------------------------------------------
+    # -- speakers ------------------------------------------------------------------------------------------------
 
     def _user(self, item: Item) -> None:
         if item.turn != self.draft.cursor.turn or not self.draft.cursor.request:
@@ -128,12 +128,12 @@ class _Walk:
             self._asked("assistant", item.text, item)
 
     def _enter(self, item: Item) -> None:
-        """The unit of an assistant's item begins, or goes on."""
+        """Begin or continue the unit of an assistant's item."""
         if item.unit != self.draft.cursor.unit:
             self._note(unit=item.unit, thoughts=(), spoken=(), called=False)
 
     def _settled(self, heard: said.Said, item: Item, by: str) -> None:
-        """What somebody settled, with its reasons; a user's have nothing to do with what the assistant thought."""
+        """Note what someone settled, with its reasons; a user's are unrelated to what the assistant thought."""
         thoughts = self.draft.cursor.thoughts if by == "assistant" else ()
         for text in heard.decisions:
             decision = Decision(text=text, item=item.id, turn=item.turn, by=by)
@@ -141,12 +141,12 @@ class _Walk:
             self.draft.decide(with_reasons(decision, chain))
 
     def _told(self, failures: Sequence[str], item: Item) -> None:
-        """Somebody says that something is wrong."""
+        """Note that someone says something is wrong."""
         for failure in failures:
             self.draft.fail(ErrorPattern(text=failure, item=item.id, turn=item.turn))
 
     def _named(self, paths: Sequence[str], item: Item) -> None:
-        """Files that somebody speaks of, and that are not known yet: what was done to those is told by calls."""
+        """Note unknown files that someone mentions; calls say what was done to known ones."""
         for path in paths:
             name = self.names.known_as(touched.path_name(path))
             if name and name not in self.draft.entities and not self.names.of_path(name):
@@ -160,13 +160,13 @@ class _Walk:
             self.draft.questions.append(OpenQuestion(text=question, item=item.id, turn=item.turn, by=by))
 
     def _answered(self, by: str, item: Item) -> None:
-        """What was asked has an answer: of the user by a reply that calls nothing, of the assistant by the user."""
+        """Mark questions as answered: the user's by a reply without calls, the assistant's by the user."""
         for place, question in enumerate(self.draft.questions):
             if question.by == by and question.in_force:
                 self.draft.questions[place] = attrs.evolve(question, answered_by=item.id)
 
     def _goes_on(self) -> None:
-        """The unit calls a tool: what it said was no answer, and no question to the user."""
+        """Note that the unit calls a tool: its text was neither an answer nor a question to the user."""
         spoken = frozenset(self.draft.cursor.spoken)
         self._note(spoken=(), called=True)
         if not spoken:
@@ -213,7 +213,7 @@ class _Walk:
             del draft.waiting[next(iter(draft.waiting))]
 
     def _done_to(self, touch: touched.Touch) -> str:
-        """Return a file that is known already is written again, and so edited."""
+        """Note what was done to a file; writing to a known file is editing it."""
         if touch.state == touched.CREATED and touch.name in self.draft.entities:
             return "edited"
         return touch.state
@@ -281,7 +281,7 @@ class _Walk:
                 self.draft.relate(test, "tests", subject, item.id)
 
     def _edited(self, item: Item, waiting: WaitingCall) -> None:
-        """An edit: what it changed, what it imports, and what it was made for."""
+        """Note an edit: what it changed, what it imports, and its purpose."""
         draft, by = self.draft, waiting.item
         for name in waiting.touched:
             for symbol in waiting.symbols:
@@ -300,7 +300,7 @@ class _Walk:
     # -- errors ----------------------------------------------------------------------------------------------------
 
     def _resolve(self, item: Item, waiting: WaitingCall) -> None:
-        """Errors of the same command, or of the same tool on the same files, are overcome by this success."""
+        """Mark errors of the same command, or of the same tool on the same files, as overcome by this success."""
         failed = [
             (key, error) for key, error in self.draft.errors.items() if error.tool == waiting.tool and error.in_force
         ]
@@ -317,13 +317,13 @@ class _Walk:
                 self.draft.resolve(key, told[0] or "it succeeded", item.id, itself)
 
     def _goes_well(self, sentence: str, item: Item) -> None:
-        """What was told to be wrong in this turn goes well now."""
+        """Note that what was reported as wrong in this turn works now."""
         for key, error in self.draft.errors.items():
             if not error.tool and error.in_force and error.turn == item.turn and error.item != item.id:
                 self.draft.resolve(key, sentence, item.id, None)
 
     def _fixed(self, fixes: Sequence[str], item: Item) -> None:
-        """What the assistant says of how an error was overcome stands with it, or is told alone."""
+        """Keep what the assistant says about how an error was overcome, with the error or by itself."""
         for sentence in fixes:
             key = self._meant(sentence, item.turn)
             if key is None:
@@ -340,7 +340,10 @@ class _Walk:
             self.draft.errors[key] = attrs.evolve(error, before=before, resolution=told)
 
     def _meant(self, sentence: str, turn: int) -> tuple[str, str] | None:
-        """Return the error that a sentence speaks of: that with which it shares most words, else the turn's newest."""
+        """
+        Return the error that a sentence refers to: the one sharing most words with it, otherwise
+        the turn's newest.
+        """
         words = meaning(sentence)
         best, most = None, _FEW_WORDS
         for key, error in self.draft.errors.items():

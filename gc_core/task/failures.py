@@ -1,4 +1,4 @@
-"""Whether a result says that its call failed: as summaries see it, and in more words where it shows no file."""
+"""Whether a result reports that its call failed: as in summaries, with more words if it shows no file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE = 280
 _HEAD, _TAIL = 600, 1_500
 _NO_ERROR = regex(r"\s*\{\s*\"error\"\s*:\s*(?:\"\"|null|false|\[\]|\{\}|0\b)")
 _SHORT = 240
-"""Characters up to which a result is a message, not the content of something."""
+"""Characters up to which a result is a message, rather than content."""
 
 _REFUSED = regex(
     r"\b(?:does not|doesn't) exist\b|\bno such (?:file|table|column|directory)\b|\bnot found\b"
@@ -38,7 +38,7 @@ _TOLD = regex(
 
 
 def failure_of(item: Item, kind: CallKind) -> str:
-    """Return the line by which a result says that its call failed, or ""; a file that tells of errors is none."""
+    """Return the line in which a result reports a failure, or ""; a file about errors does not count."""
     if not item.is_error and _NO_ERROR.match(item.text[:_HEAD]):
         return ""
     known = failure_in(item, kind)

@@ -1,4 +1,4 @@
-"""What is named by an id, a table's name or a path in a text: orders, users, tables, files that were only spoken of."""
+"""Finds what a text names by an id, a table's name or a path: orders, users, tables, files that were only mentioned."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gc_core.values.items import Item
 from gc_core.values.patterns import regex
 
 RECORD, TABLE = "record", "table"
-"""Kinds of entities: what an id names, and a table of a database."""
+"""Kinds of entities: a record with an id, and a table of a database."""
 
 NAMED: Final = "named"
-"""The state of a file that was spoken of, and that no call has touched."""
+"""The state of a file that was mentioned, and that no call has touched."""
 
 _MOST_NAMED = 4
 _ID_CHARS = 64
@@ -44,7 +44,7 @@ _WITH_SUFFIX = regex(
 
 
 def records_in(item: Item, arguments: Mapping[str, Any] | None, call_kind: CallKind) -> Iterator[tuple[str, str, str]]:
-    """Name, kind and state of what the arguments of a call name by an id; its tool's name says what was done to it."""
+    """Yield name, kind and state of the records in a call's arguments; its tool's name says what was done to them."""
     if arguments is None or call_kind is CallKind.NOTE:
         return
     done = " ".join(_VERB.findall(item.name)).lower()[:40] or "called"
@@ -60,7 +60,7 @@ def records_in(item: Item, arguments: Mapping[str, Any] | None, call_kind: CallK
 
 
 def tables_in(text: str) -> Iterator[tuple[str, str, str]]:
-    """Name, kind and state of the tables that a statement of SQL names."""
+    """Yield name, kind and state of the tables in an SQL statement."""
     began = _SQL.match(text)
     if began is None:
         return
@@ -70,7 +70,7 @@ def tables_in(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def paths_in(text: str, *, quoted: bool) -> list[str]:
-    """Paths that a text names; with ``quoted`` only those between back-ticks, as assistants write what they mean."""
+    """Return the paths in a text; with ``quoted`` only those in backticks, as assistants write them."""
     if "." not in text:
         return []
     if quoted:

@@ -1,7 +1,7 @@
 """
-Words by which demands, decisions, errors and their ends are known in sentences: read off recorded sessions.
+Phrases by which demands, decisions, errors and their resolutions are recognised, derived from recorded sessions.
 
-Every pattern is made of fixed words and bounded repeats, and is only asked about a sentence, so all of it is linear.
+Every pattern consists of fixed words and bounded repeats, and is applied to single sentences, so all of it is linear.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from gc_core.task import rule_phrases as phrases
 from gc_core.values.patterns import regex
 
 SENTENCE_CHARS: Final = 560
-"""Characters of a sentence at most: a longer one is cut at a blank."""
+"""The most characters of a sentence: a longer one is cut at a blank."""
 
 MOST_SENTENCES: Final = 120
-"""Sentences of a text that are looked at, half of them from either end: what is between was pasted."""
+"""The sentences of a text that are read, half of them from either end: the middle was pasted."""
 
 _ONLY_A_HEAD = 50
 _ONLY_WORDS = 15
 _DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
-"""What stands after the number of a day or of a row, and not at the beginning of a sentence."""
+"""Words after the number of a day or of a row, which do not begin a sentence."""
 
 _SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, each once, in their order; verbatim but for white space and bullets."""
+    """Return the sentences of a text, each once, in order; verbatim except for white space and bullets."""
     found: dict[str, None] = {}
     long = len(text) > SENTENCE_CHARS * MOST_SENTENCES
     half = SENTENCE_CHARS * MOST_SENTENCES // 2
@@ -44,7 +44,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 
 def straight(sentence: str) -> str:
-    """Return a sentence as the patterns read it: with straight apostrophes."""
+    """Return a sentence as the patterns read it, with straight apostrophes."""
     return sentence.replace("’", "'") if "’" in sentence else sentence
 
 
@@ -54,7 +54,7 @@ def asks(sentence: str) -> bool:
 
 
 def user_chooses(sentence: str) -> bool:
-    """Return whether a user's sentence settles on one of several."""
+    """Return whether a user's sentence chooses one of several options."""
     if asks(sentence):
         return False
     if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
@@ -63,12 +63,12 @@ def user_chooses(sentence: str) -> bool:
 
 
 def corrects(sentence: str) -> bool:
-    """Return whether a sentence may take something back."""
+    """Return whether a sentence may retract something."""
     return not asks(sentence) and _CORRECTING.search(sentence) is not None
 
 
 def assistant_decides(sentence: str) -> bool:
-    """Return whether a sentence of an assistant settles how something is done; what it looks at next does not."""
+    """Return whether an assistant's sentence settles how something is done; announcing the next look does not."""
     if asks(sentence):
         return False
     decides = _settles(sentence) or any(
@@ -81,7 +81,7 @@ def assistant_decides(sentence: str) -> bool:
 
 
 def _settles(sentence: str) -> bool:
-    """Somebody says what he chose, or what he does and why."""
+    """Return whether someone states a choice, or an action with its reason."""
     if phrases.DECIDES.search(sentence):
         return True
     return phrases.BECAUSE.search(sentence) is not None and phrases.RESOLVES.search(sentence) is not None
@@ -94,17 +94,17 @@ def says_why(sentence: str) -> bool:
 
 
 def goes_on(sentence: str) -> bool:
-    """Return whether a sentence speaks of what the one before it says: after a choice it mostly says why."""
+    """Return whether a sentence continues the one before it: after a choice it usually gives the reason."""
     return _GOES_ON.match(sentence) is not None
 
 
 def user_tells_failure(sentence: str) -> bool:
-    """Return whether a user's sentence says that something is wrong; what is asked after that does not matter."""
+    """Return whether a user's sentence says that something is wrong; a following question does not matter."""
     return tells_failure(_ASKED_BEHIND.split(sentence, maxsplit=1)[0])
 
 
 def tells_failure(sentence: str) -> bool:
-    """Return whether a sentence says that something is wrong: not that it might be, nor that it is looked for."""
+    """Return whether a sentence says that something is wrong: not that it might be, nor that it is being looked for."""
     if asks(sentence) or (sentence.endswith(":") and len(sentence) <= _ONLY_A_HEAD):
         return False
     fails = _has(sentence, _FAILURE_STEMS) and _FAILS.search(sentence)
@@ -119,12 +119,12 @@ def tells_fix(sentence: str) -> bool:
 
 
 def names_error(sentence: str) -> bool:
-    """Return whether a sentence that tells of a fix names what was wrong too."""
+    """Return whether a sentence about a fix also names what was wrong."""
     return _ERROR_LIKE.search(sentence) is not None
 
 
 def tells_success(sentence: str) -> bool:
-    """Return whether a sentence says that what failed goes well now."""
+    """Return whether a sentence says that what failed works now."""
     if asks(sentence) or not _has(sentence, _SUCCESS_STEMS):
         return False
     return _WORKS.search(sentence) is not None and _NO_FIX.search(sentence) is None
@@ -134,7 +134,7 @@ def tells_success(sentence: str) -> bool:
 
 
 def _has(sentence: str, stems: Sequence[str]) -> bool:
-    """Return whether a sentence has one of these letters in a row: to ask costs a hundredth of what a pattern does."""
+    """Return whether a sentence contains one of these strings: a hundred times cheaper than a pattern."""
     lower = sentence.lower()
     for stem in stems:  # noqa: SIM110 - asked some hundred times a text
         if stem in lower:
@@ -156,7 +156,7 @@ def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> 
     return regex(f"{start}(?:{'|'.join(words)}){end}", re.IGNORECASE)
 
 
-# Letters without which the pattern of the name cannot match.
+# Letters without which the pattern of that name cannot match.
 _SETTLED_STEMS = ("decided", "decision", "choice", "chose", "settled", "agreed", "opt", "ruled", "rejected")
 _CHOICE_STEMS = (
     *("let's", "lets", " with", "option", "we ", "we'll", "i'll", "i will", "i'd", "i would", " is ", "choose", "pick"),

@@ -1,4 +1,4 @@
-"""Sub-goals: from the calls of tools for plans, and from lists in what the assistant says."""
+"""Sub-goals: from the calls of planning tools, and from lists in the assistant's texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACTIVE = frozenset({"in_progress", "in-progress", "inprogress", "active", "doin
 _GONE = frozenset({"cancelled", "canceled", "skipped", "deleted", "dropped", "abandoned", "wontfix"})
 
 LIST, TASK, TEXT = "list", "task", "text"
-"""Where a sub-goal comes from: a tool's whole list, one numbered task of a tool, or a list in a text."""
+"""The source of a sub-goal: a tool's whole list, one numbered task of a tool, or a list in a text."""
 
 _MOST_STEPS = 64
 _PLANS = regex(r"todo|plan|task|checklist", re.IGNORECASE)
@@ -35,7 +35,7 @@ _STEP_DONE = regex(r"\bstep (\d{1,2}) (?:is |was )?(?:now )?(?:done|complete|com
 
 @attrs.frozen
 class Step:
-    """A step of a plan as it is given: its words, how far it is, and its number."""
+    """A step of a plan as it is given: its text, its status, and its number."""
 
     text: str
     status: str
@@ -43,7 +43,7 @@ class Step:
 
 
 def plan_of(item: Item) -> tuple[Step, ...] | None:
-    """Return the whole plan that a call gives; None when it gives none."""
+    """Return the whole plan in a call; None if there is none."""
     arguments = read_object(item.text)
     if arguments is None:
         return None
@@ -74,8 +74,8 @@ def told_plan(text: str) -> tuple[Step, ...] | None:
 
 def take_plan(draft: Draft, steps: Sequence[Step], item: Item, by: str = LIST) -> None:
     """
-    The plan is this now: what it has no more is superseded, what is done stays. Tasks that a tool numbers are no part
-    of it, and what a text lists takes the place of no tool's plan.
+    Replace the plan: missing steps are superseded, completed ones stay. Tasks that a tool numbers are not part of it,
+    and a list in a text does not replace a tool's plan.
     """
     if by == TEXT and any(goal.by != TEXT and goal.in_force for goal in draft.sub_goals):
         return
@@ -95,7 +95,7 @@ def take_plan(draft: Draft, steps: Sequence[Step], item: Item, by: str = LIST) -
 
 
 def take_call(draft: Draft, item: Item) -> None:
-    """What a call of a tool for plans says of them; other calls say nothing."""
+    """Note what a call of a planning tool says about tasks; other calls are ignored."""
     if not _PLANS.search(item.name) or _take_task(draft, item):
         return
     steps = plan_of(item)
@@ -104,7 +104,10 @@ def take_call(draft: Draft, item: Item) -> None:
 
 
 def _take_task(draft: Draft, item: Item) -> bool:
-    """Return a call that makes or changes one numbered task (``TaskCreate``, ``TaskUpdate``); whether it is one."""
+    """
+    Note a call that creates or changes one numbered task (``TaskCreate``, ``TaskUpdate``); return
+    whether it is one.
+    """
     name = re.sub(r"[^a-z]", "", item.name.lower())
     if name not in {"taskcreate", "taskupdate", "createtask", "updatetask"}:
         return False
@@ -126,7 +129,7 @@ def _take_task(draft: Draft, item: Item) -> bool:
 
 
 def take_done(draft: Draft, text: str, item: Item) -> None:
-    """Steps that a text says are done, by their numbers."""
+    """Note the steps that a text reports as completed, by number."""
     done = set(_STEP_DONE.findall(text))
     for place, goal in enumerate(draft.sub_goals if done else ()):
         if goal.number in done and goal.in_force and goal.status != COMPLETED:

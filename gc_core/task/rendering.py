@@ -1,4 +1,4 @@
-"""The state of the task as a text for the window: bounded, the most important first, each entry with its reference."""
+"""Renders the task state as text for the window: bounded, the most important first, each entry with its reference."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ CONSTRAINTS, DECISIONS, QUESTIONS, LESSONS, ERRORS, RESOLVED, SUB_GOALS, ENTITIE
     *("constraints", "decisions", "questions", "lessons", "unresolved errors", "resolved errors", "sub-goals"),
     *("entities", "changed files"),
 )
-"""What a text may leave out, the most important first."""
+"""The kinds that a text may leave out, the most important first."""
 
 BINDING: Final = (CONSTRAINTS, DECISIONS)
-"""Kinds of which everything that is in effect should stand in the window."""
+"""The kinds of which everything in effect should be in the window."""
 
 OTHERS_SHARE: Final = 0.4
-"""Share of the room that demands and decisions leave to the rest, as far as that can fill it."""
+"""The share of the room that demands and decisions leave to the rest, as far as it can fill it."""
 
 PLAIN_SHARE: Final = 0.36
 """
-Share of the room that what users said in plainer words leaves to the rest: it stands nowhere else any more. With this
-and ``LASTING`` 44 of 58 planted paths and 35 of 58 error resolutions stand in the state after 10,000 calls, and all
-demands that the recorded sessions and 20 rules beside them make.
+The share of the room that users' less binding statements leave to the rest: they are nowhere else. With this and
+``LASTING`` 44 of 58 planted paths and 35 of 58 error resolutions are in the state after 10,000 calls, and all demands
+of the recorded sessions with 20 additional rules.
 """
 
 LASTING: Final = {LESSONS: 0.36, CHANGED: 0.56}
-"""Shares of what rules leave: what overcame an error, and where something was changed, serve for long."""
+"""The shares of what rules leave: resolutions of errors, and the places of changes, stay useful for long."""
 
 PASSING: Final = {QUESTIONS: 0.15, ERRORS: 0.15, RESOLVED: 0.25, SUB_GOALS: 0.15, ENTITIES: 0.3}
-"""How the other kinds that there are share what they may have, in proportion: they are stale soon."""
+"""The relative shares of the other kinds, which are stale soon."""
 
 PASSING_SHARE: Final = 0.1
-"""Share of the room that they, and demands and decisions that are no rules, may always have."""
+"""The share of the room that they, and demands and decisions that are not rules, may always have."""
 
 SMALL_SHARE: Final = 0.25
-"""Share of the room up to which they fill what no one else needs: a short session needs no long state."""
+"""The share of the room up to which they fill what is left: a short session needs no long state."""
 
 _HEADS: Final = {
     CONSTRAINTS: "Demanded by the user, and in force:",
@@ -73,29 +73,29 @@ _HEADS: Final = {
 _TEXT_CHARS = 600
 _REASON_CHARS = 160
 _SHORT_CHARS = 120
-"""What a user says at such a length is put so as to be remembered; longer sentences tell of the matter at hand."""
+"""Statements of users up to this length are meant to be remembered; longer sentences are about the matter at hand."""
 
 _MOST_SHOWN_REASONS = 2
 _MOST_SHOWN_RELATIONS = 3
 _MOST_MISSES = 12
 _FILES = frozenset({"file", "test"})
 _BARE = regex(r"[\w.-]{1,120}")
-"""A file's name that needs no marks around it."""
+"""A file name that needs no marks around it."""
 
 _FILES_ON_A_LINE = 16
 _NEWEST_FILES = 30
-"""Changed files of which it is told what was done to them; of older ones only where they are."""
+"""The number of changed files with a description of the change; of older ones only the path is shown."""
 
 
 @attrs.frozen(kw_only=True)
 class StateText:
     """
-    What of a state stands in the window.
+    A rendered task state.
 
     Attributes:
-        text: The lines; "" when there is nothing to tell, or no room.
-        tokens: What it costs.
-        left_out: Entries that would have belonged there, by kind: see ``KINDS``.
+        text: The lines; "" if there is nothing to say, or no room.
+        tokens: Its tokens.
+        left_out: Entries that did not fit, by kind: see ``KINDS``.
 
     """
 
@@ -105,13 +105,13 @@ class StateText:
 
     @property
     def cut(self) -> Mapping[str, int]:
-        """What of it is in effect and binds: demands and decisions."""
+        """The omitted binding entries in effect: demands and decisions."""
         return {kind: self.left_out[kind] for kind in BINDING if self.left_out.get(kind)}
 
 
 @attrs.frozen(slots=False, eq=False)
 class _Line:
-    """An entry that belongs into the text; its words are made when somebody wants them; ``lead`` stands before them."""
+    """An entry for the text; its words are rendered on demand; ``lead`` precedes them."""
 
     kind: str
     place: int
@@ -126,11 +126,11 @@ class _Line:
 
 def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -> StateText:
     """
-    Return the state in at most ``max_tokens`` tokens by ``count``; the same state gives the same text.
+    Return the state in at most ``max_tokens`` tokens by ``count``; the same state yields the same text.
 
-    Rules and settled decisions in effect come first, then a share of every other kind, then what is left of demands and
-    decisions, the newest first where not all fit; inside a kind they stand in the order of time. What is superseded is
-    not shown. The last line says how many entries were left out. Nothing in it can pose as an instruction or a frame.
+    Rules and settled decisions in effect come first, then a share of every other kind, then the remaining demands and
+    decisions, the newest first if not all fit; within a kind they are in order of time. Superseded entries are not
+    shown. The last line states how many entries were left out. Nothing in it can pose as an instruction or a frame.
     """
     lines = list(_lines(state))
     top = _top(state)
@@ -147,13 +147,14 @@ def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -
         chosen = chosen[: -max(1, (tokens - max_tokens) // 40)]
 
 
-# -- which -----------------------------------------------------------------------------------------------------------
+# -- selection
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> list[_Line]:
     """
-    Return the lines that fit, the most welcome first: what binds leaves a share to the rest, and
-    takes what is left.
+    Return the lines that fit, in order of preference: binding entries leave a share to the rest,
+    and take what remains.
     """
     filling = _Filling(count=count, left=room)
     by_kind = {kind: [line for line in lines if line.kind == kind] for kind in KINDS}
@@ -176,7 +177,7 @@ def _chosen(lines: Sequence[_Line], room: int, count: Callable[[str], int]) -> l
 
 
 def _take_passing(filling: _Filling, by_kind: Mapping[str, list[_Line]], room: int) -> None:
-    """What is stale soon, no kind all of it before each had a look; then what no one meant as a rule."""
+    """Take what is stale soon, one kind after the other in rounds; then statements that were not meant as rules."""
     keep = filling.left - int(max(room * PASSING_SHARE, room * SMALL_SHARE - (room - filling.left)))
     rest, there = filling.left - keep, sum(share for kind, share in PASSING.items() if by_kind[kind])
     for kind, share in PASSING.items():
@@ -188,7 +189,7 @@ def _take_passing(filling: _Filling, by_kind: Mapping[str, list[_Line]], room: i
 
 @attrs.define
 class _Filling:
-    """Takes lines for as long as they fit; each is counted once."""
+    """Takes lines while they fit; each is counted once."""
 
     count: Callable[[str], int]
     left: int
@@ -197,7 +198,7 @@ class _Filling:
     _costs: dict[tuple[_Line, bool], int] = attrs.field(factory=dict)
 
     def take(self, lines: Sequence[_Line], room: int) -> None:
-        """Those of one kind, in this order, in this many tokens; the first costs the head of its kind too."""
+        """Take lines of one kind, in order, within this many tokens; the first also costs the heading of its kind."""
         misses = 0
         head = 0 if any(line in self.taken for line in lines) or not lines else self._cost_of(_HEADS[lines[0].kind])
         for line in lines:
@@ -214,7 +215,7 @@ class _Filling:
             room, self.left, head = room - cost, self.left - cost, 0
 
     def _cost_of_line(self, line: _Line) -> int:
-        """Return what follows on a line that stands already costs no lead of its own."""
+        """Return the cost of a line; one that continues a line costs no lead of its own."""
         follows = bool(line.lead) and line.lead in self._leads
         key = line, follows
         if key not in self._costs:
@@ -235,7 +236,8 @@ def _left_out(lines: Sequence[_Line], chosen: Iterable[_Line]) -> dict[str, int]
     return {kind: left[kind] for kind in KINDS if left[kind]}
 
 
-# -- how -------------------------------------------------------------------------------------------------------------
+# -- wording
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
@@ -253,7 +255,7 @@ def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
 
 
 def _joined(lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield what has the same lead stands on one line after it: of demands this takes a tenth less room."""
+    """Yield lines, with entries of the same lead joined to one: this saves a tenth of the room of demands."""
     rows: dict[str | _Line, list[str]] = {}
     for line in lines:
         rows.setdefault(line.lead or line, []).append(line.text)
@@ -309,10 +311,7 @@ def _what_happened(state: TaskState) -> Iterator[_Line]:
 
 
 def _touched(state: TaskState) -> tuple[list[EntityState], list[EntityState]]:
-    """
-    Return what was touched, oldest first, but for the files that were changed before the newest ones, which come
-    second.
-    """
+    """Return the touched files, oldest first, except that those changed before the newest ones come second."""
     entities = [entity for entity in state.entities.values() if entity.kind != REQUEST]
     entities.sort(key=lambda entity: (number_of(entity.item), entity.name))
     old = [entity for entity in entities if entity.changed and entity.kind in _FILES][:-_NEWEST_FILES]
@@ -321,7 +320,7 @@ def _touched(state: TaskState) -> tuple[list[EntityState], list[EntityState]]:
 
 
 def _folders(files: Sequence[EntityState]) -> Iterator[_Line]:
-    """Some files of a folder on a line: what is told so takes a third of the room."""
+    """Join files of a folder to one line: this takes a third of the room."""
     folders: dict[str, list[EntityState]] = {}
     for file in files:
         folders.setdefault(file.name.rpartition("/")[0], []).append(file)
@@ -359,7 +358,7 @@ def _question(entry: OpenQuestion) -> str:
 
 
 def _who(by: str) -> str:
-    """Return an extractor that was plugged in may say anything."""
+    """Return who said it; an extractor plugin may give any text."""
     return "user" if by == "user" else "assistant"
 
 
@@ -410,5 +409,5 @@ def _relation(relation: Relation) -> str:
 
 
 def _plain(state: str) -> str:
-    """Return a state is one of few words, but where an extractor was plugged in."""
+    """Return the text of a state; it is one of a few words, unless an extractor plugin made it."""
     return state if state.replace(" ", "").isalpha() and len(state) <= 40 else quoted(state)  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Whether a command that went well did again what had failed: the same one, or one that runs all of it and more."""
+"""Whether a successful command repeated what had failed: the same one, or one that runs all of it and more."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOUDNESS: Final = regex(
     r"-(?:v+|q+|s|x|l|r\w|n\d*|vv|sv|vs)|--(?:verbose|quiet|tb(?:=\w+)?|no-header|color(?:=\w+)?|durations(?:=\d+)?"
     r"|maxfail(?:=\d+)?|lf|ff|exitfirst|no-cov|nocapture|stacktrace|info|watch(?:All)?=false|ci|runInBand|silent)"
 )
-"""Options that change what is shown, or in which order; not what is run."""
+"""Options that change what is shown, or in which order, but not what is run."""
 
 _WHOLE: Final = frozenset(
     {
@@ -43,12 +43,12 @@ _WHOLE: Final = frozenset(
     }
     | {"test", "tests", "check", "lint", "tsc", "eslint", "clippy", "vet", "phpunit", "ctest"}
 )
-"""What runs over everything where nothing is named."""
+"""Programs that run everything unless something is named."""
 
 
 @attrs.frozen
 class _Run:
-    """A command's program with its subcommands, what it runs them on, and the options that choose of that."""
+    """A command's program with its subcommands, its targets, and the options that select among them."""
 
     program: str
     operands: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Run:
 
 
 def does_again(command: str, failed: str) -> bool:
-    """Return whether a command does what another one did; what it does beside that does not matter. Linear in both."""
+    """Return whether a command repeats what another one did; additional actions do not matter. Linear in both."""
     wanted = _runs(failed)
     if not wanted:
         return _plain(command) == _plain(failed)
@@ -89,12 +89,12 @@ def _run(part: str) -> _Run | None:
 def _words(part: str) -> list[str]:
     try:
         return shlex.split(part)
-    except ValueError:  # a quotation that does not end
+    except ValueError:  # an unterminated quotation
         return part.split()
 
 
 def _options(words: Sequence[str]) -> list[str]:
-    """Options with their values; a value that stands apart is taken along where it can be none of the operands."""
+    """Return options with their values; a separate value is included if it cannot be an operand."""
     found = []
     for place, word in enumerate(words):
         if not word.startswith("-") or word == "--" or _LOUDNESS.fullmatch(word):
@@ -126,18 +126,18 @@ def _covers(run: _Run, want: _Run) -> bool:
 
 
 def _runs_all(run: _Run) -> bool:
-    """It runs more than one that chooses by an option."""
+    """Return whether it runs more than a command that selects by an option."""
     return run.program in _WHOLE or bool(_WHOLE.intersection(run.operands))
 
 
 def _names_none(run: _Run, operand: str) -> bool:
-    """Return the command names no place at all, and so means every one."""
+    """Return whether the command names no target, and so means everything."""
     named = [one for one in run.operands if one not in _WHOLE]
     return operand not in _WHOLE and not named and _runs_all(run)
 
 
 def _holds(there: str, one: str, *, whole: bool) -> bool:
-    """Return whether a place holds another one: a folder its files, a file its tests, a module what is in it."""
+    """Return whether a target contains another one: a folder its files, a file its tests, a module its contents."""
     if there == one or (whole and there in {".", "./..."}):
         return True
     if not whole:

@@ -1,7 +1,7 @@
 """
-Words by which a sentence shows what it is, in twelve languages: closed lists, made of grammars, not of sessions.
+Words that show what kind a sentence is, in twelve languages: closed lists, from grammars rather than sessions.
 
-Every pattern is made of fixed words and bounded repeats and is asked about one sentence, so all of it is linear.
+Every pattern consists of fixed words and bounded repeats, and is applied to one sentence, so all of it is linear.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from gc_core.values.patterns import regex
 
 
 def _words(*languages: str, dense: str = "", start: bool = False) -> re.Pattern[str]:
-    """Whole words of alphabetic languages, anywhere or at the start; letters in a row of those without blanks."""
+    """
+    Return a pattern for whole words of alphabetic languages, anywhere or at the start; plain letters for languages
+    without blanks.
+    """
     spaced = "|".join(language.strip("|") for language in languages)
     every = rf"(?<![\w'-])(?:{spaced})(?![\w'-])" + (f"|{dense}" if dense else "")
     return regex(rf"^\W*(?:{every})" if start else every, re.IGNORECASE)
@@ -33,7 +36,7 @@ ADDRESS: Final = regex(
     r"|пожалуйста|теперь|потом|и|но|а|lütfen|şimdi|sonra|ve|ama)\b\W*)+",
     re.IGNORECASE,
 )
-"""Words before what somebody is told: greetings, requests, conjunctions."""
+"""Words that precede an instruction: greetings, requests, conjunctions."""
 
 ASKS: Final = regex(
     r"^\W*(?:how (?:long|much|many|far|often|old)|where|why|who)(?: \w+){0,3}? (?:is|are|was|were|do|does|did|can"
@@ -57,7 +60,7 @@ YES: Final = _words(
     dense="是的|对的?[，,。]|没错|嗯|好的|はい|ええ|うん|そうです|네[,. ]|예[,. ]|맞아요|응[,. ]",
     start=True,
 )
-"""It begins as an answer that agrees."""
+"""It begins like an agreeing answer."""
 
 UNKNOWING: Final = _words(
     "not sure|no idea|(?:i )?don't know|don't remember|maybe|perhaps|neither of (?:them|the)|none of (?:them|those)",
@@ -113,14 +116,14 @@ MYSELF: Final = regex(
     r"|^我(?:刚|已经|在|正|觉得|看到|想|把|先)|了[。.]?$|ました[。.]?$|(?:았|었|했|였|갔|왔|났)(?:어요?|습니다|죠)[.。]?$",
     re.IGNORECASE,
 )
-"""It tells what somebody did, does or thinks."""
+"""It reports what someone did, does or thinks."""
 
 ONESELF: Final = regex(
     r"^\W*i(?:'m|'ve|'ll)?\W+(?!\w+i\b)(?!(?:\w+ )?(?:want|expect|insist|prefer|need you|don'?t (?:want|like)|meant"
     r"|said|mean|was))",
     re.IGNORECASE,
 )
-"""It says what somebody must, can or does, and asks nothing of the agent."""
+"""It says what someone must, can or does, and asks nothing of the agent."""
 
 FEELS: Final = regex(
     r"\b(?:i|i'm|i've|i'll)\b(?! (?:prefer|want|\w+i\b))|^\W*(?:lately|recently|sometimes|maybe|no (?:problem"
@@ -128,7 +131,7 @@ FEELS: Final = regex(
     r"|\b(?:feel|feels|feeling|hope|sorry|unfortunately)\b",
     re.IGNORECASE,
 )
-"""It speaks of the speaker."""
+"""It is about the speaker."""
 
 THUS: Final = regex(
     r",\s+(?:(?P<so>so(?! (?:that|far|much|many)\b)|also|deshalb|donc|du coup|así que|por eso|quindi|então|por isso|dus"
@@ -136,7 +139,7 @@ THUS: Final = regex(
     r"|keine?|ne|jamais|nunca|mai|nooit|nigdy|не|никогда|asla)\b))",
     re.IGNORECASE,
 )
-"""Behind it stands what follows from what was told before it."""
+"""What follows is a conclusion from what precedes it."""
 
 PAST: Final = regex(
     r"^\W*+(?:(?!is\b|are\b|be\b|has\b|have\b|gets?\b|stays?\b|must\b|that\b|who\b|which\b|when\b|if\b)[\w'’.-]+,?"
@@ -151,7 +154,7 @@ PAST: Final = regex(
     r"|^\W*(?:still|same|accidentally|typing|looks like|seems like|finally)\b",
     re.IGNORECASE,
 )
-"""It tells what happened, or what is the case for the time being."""
+"""It reports what happened, or what is temporarily the case."""
 
 DOCUMENT: Final = regex(
     r"^\W*(?:§|article \d|artikel \d|art[íi]c[ou]lo \d|artigo \d|madde \d|제\d+[조장]"
@@ -169,7 +172,7 @@ DOCUMENT: Final = regex(
     r"|^\W*\d+(?:\.\d+)+\.? [A-Z]|(?-i:^[A-Z][A-Z \d.]{8,}$)|^\S+(?: \S+)? (?:->|=>|→) \S+$",
     re.IGNORECASE,
 )
-"""It stands as documents, contracts, letters and programs put it, and not as people talk."""
+"""It is worded like documents, contracts, letters and programs, not like speech."""
 
 LEANS: Final = regex(
     r"^\W*(?:and |but |so )?(?:that|this|it|they|those|these|he|she)(?:'s|'re|'ll)?\W+(?:is|are|was|were|would|will"
@@ -182,7 +185,7 @@ LEANS: Final = regex(
     r"|^(?:所以|因此|这样|那样|だから|なので|それ|そのため|그래서|그러니까|그건)",
     re.IGNORECASE,
 )
-"""It leans on the sentence before it, and says nothing alone."""
+"""It depends on the sentence before it, and says nothing by itself."""
 
 REQUESTS: Final = regex(
     r"^\W*(?:next up|one more time|time to|your turn|up next|on to|how about|what about|what i (?:want|need) next"
@@ -200,7 +203,7 @@ REQUESTS: Final = regex(
     r"|^이제(?!부터)|^다음은",
     re.IGNORECASE,
 )
-"""It asks for what comes next."""
+"""It asks for the next step."""
 
 WANTS: Final = regex(
     r"^\W*(?:i|we)(?:'d|'m| am)?(?: (?:would|will|do|don't|not|wouldn't|really|only|just|also|still|definitely"
@@ -208,7 +211,7 @@ WANTS: Final = regex(
     r" (?:want|like|need|prefer|rather|willing|love|insist|expect)\b",
     re.IGNORECASE,
 )
-"""It says what somebody wants."""
+"""It states what someone wants."""
 
 REFUSES: Final = regex(
     r"\b(?:i|we)(?:'d| would| do)? (?:really )?(?:not|don't|do not|wouldn't|only|never)(?: really)? (?:want|like"
@@ -216,7 +219,7 @@ REFUSES: Final = regex(
     r"|rather)\b|\bwilling to\b|\bwant\b.{1,60}\b(?:first|only|instead|before|after|not)\b",
     re.IGNORECASE,
 )
-"""It says what somebody does not want, or within which bounds."""
+"""It states what someone does not want, or within which limits."""
 
 DEICTIC: Final = _words(
     "this|that|these|those|diese[rnms]?|ce|cet|cette|ces|est[aeo]s?|ques(?:to|ta|ti|te)|ess[ae]s?|deze|dit|die"
@@ -224,7 +227,7 @@ DEICTIC: Final = _words(
     "|tym|эт[уо]|этот|эти|bu|şu|şunu|bunu",
     dense="这[个段张篇]?|那[个段张篇]|この|その|あの|이 |그 |저 ",
 )
-"""It points at something that is at hand."""
+"""It refers to something at hand."""
 
 RECENT: Final = _words(
     r"just (?:\w+ed|called|now|got|sent|found|saw|went|put|ran)|a (?:moment|minute|second|while|bit) ago|\d+ \w+ ago"
@@ -242,7 +245,7 @@ RECENT: Final = _words(
     "bugün|dün|az önce|demin|şimdi|biraz önce|bu sabah",
     dense="今天|昨天|刚才|刚刚|刚|今早|已经|今日|昨日|さきほど|先ほど|さっき|たった今|今朝|방금|지금|오늘|어제|아까|이미",
 )
-"""It speaks of this very moment, or of what has just been."""
+"""It is about this very moment, or what has just happened."""
 
 LASTING: Final = _words(
     "from (?:now|today) on|starting (?:now|today)|henceforth|any ?more|no longer|ab (?:sofort|jetzt|heute)|künftig",
@@ -251,7 +254,7 @@ LASTING: Final = _words(
     "|с (?:сегодняшнего дня|этого момента)|bundan (?:sonra|böyle)|bugünden itibaren",
     dense="从现在起|从今天起|今后|以后|今後|これから|これからは|앞으로|이제부터|오늘부터",
 )
-"""It holds from this moment on."""
+"""It applies from this moment on."""
 
 NORM: Final = _words(
     r"must(?:n't)?|always|never|only|every(?:thing|where|body|one)?|each|all|any(?:thing)? (?:over|above|below|that)"
@@ -289,7 +292,7 @@ GENERAL: Final = _words(
     "|gdy|za każdym razem|всегда|никогда|перед|прежде|когда|каждый раз|önce|asla|daima|her zaman|her seferinde",
     dense="每次|之前|以前|一律|毎回|前に|ときは|場合は|必ず|항상|전에|때마다|때는",
 )
-"""What it orders is done more than once."""
+"""Its order is carried out more than once."""
 
 THIS_ONE: Final = _words(
     "now|yet|once more|again|right away|immediately|this (?:file|function|one|time|page|paragraph|test|bug|part"
@@ -301,7 +304,7 @@ THIS_ONE: Final = _words(
     "|ещё раз|еще раз|сразу|şimdi|tekrar|hemen|bir daha",
     dense="现在|再|马上|立刻|一下|一遍|今すぐ|もう一度|다시|지금|한번|바로",
 )
-"""What it orders is done once, and now."""
+"""Its order is carried out once, and now."""
 
 STEP_DENSE: Final = regex(
     r"给我看|看看|看一下|帮我|打开|运行|跑一|画|列出|检查一下|修复|见せて|教えて|直して|作って|調べて|試して|実行して|確認して|開いて"
@@ -339,7 +342,7 @@ PREFERS: Final = _words(
     dense="更?喜欢|偏好|更愿意|倾向|最好|希望|习惯用|好みです|好きです|ほうが|方が|助かります|嬉しい|うれしい|いいと思|좋아|좋겠|선호"
     "|편해|편합니다|싫어|으면 합니다|면 해요|가능하면",
 )
-"""It says what somebody likes better."""
+"""It states a preference."""
 
 CORRECTS: Final = regex(
     r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
@@ -371,7 +374,7 @@ CORRECTS: Final = regex(
     r"|という意味|^아니(?:요|오)|틀렸|헷갈|말한 (?:건|것은)|말고|아니라",
     re.IGNORECASE,
 )
-"""It puts something right."""
+"""It corrects something."""
 
 SOURCE: Final = _words(
     r"read ?me|guide(?:line)?s?|manual|handbook|excerpt|extract|section|licen[cs]e|terms(?: of \w+)?|rfc(?: \d+)?"
@@ -394,7 +397,7 @@ SOURCE: Final = _words(
     dense="说明书|手册|摘录|原文|协议|条款|日志|报错|输出|邮件|引用|文档里?写|説明書|マニュアル|抜粋|原文|規約|ログ|出力|メール|引用|안내문"
     "|설명서|매뉴얼|발췌|원문|약관|로그|출력|메일|인용",
 )
-"""A label that names where the words after it come from."""
+"""A label that names the source of the words after it."""
 
 LAYS_DOWN: Final = _words(
     "rules?|reminder|remember|important|correction|note to self|our (?:guide|policy|rule|convention)s?|we|my",
@@ -420,13 +423,13 @@ LASTING_VERBS: Final = _verbs(
     "используй используйте избегай не никогда всегда без держи оставь пиши пишите отвечай соблюдай",
     "kullan kullanın asla hep hiçbir uzak",
 )
-"""First words of an order that is about how to work."""
+"""First words of an order about how to work."""
 
 EITHER_VERBS: Final = _verbs(
     "write make give set put name call store add check stop do include exclude ask tell test answer label order sort"
     " group round translate list number comment back return"
 )
-"""English verbs that order a way to work or one step: what follows tells, a kind of thing or a certain one."""
+"""English verbs that order a way to work or one step, depending on what follows: a kind of thing or a certain one."""
 
 STEP_VERBS: Final = _verbs(
     "run show roll count plot print draft refactor propose try fix look find create build implement open close delete"
@@ -485,7 +488,7 @@ BECAUSE: Final = _words(
     "çünkü|zira|için|diye|dolayı|yüzünden|nedeniyle|böylece",
     dense="因为|由于|这样|以便|所以|因此|免得|ため|ので|から|なぜなら|때문|거든|니까|므로|위해|아서|어서",
 )
-"""It says why."""
+"""It gives a reason."""
 
 RESOLVES: Final = regex(
     r"\bi(?:'ll|'m| will| am| have|'ve)?(?: (?:not|now|also|just|simply|therefore|instead|deliberately|only))*"
@@ -514,7 +517,7 @@ RESOLVES: Final = regex(
     r"|쓰겠|하겠|두겠|남기겠|하기로|선택했|선택합|사용하겠",
     re.IGNORECASE,
 )
-"""Somebody says what he settles on, and does."""
+"""Someone states a choice and carries it out."""
 
 DECIDES: Final = regex(
     r"\b(?:i(?:'ll|'m| will| am|'ve| have)? (?:\w+ )?(?:go(?:ing)? with|went (?:with|for)|settl\w+ (?:on|for)"
@@ -529,7 +532,7 @@ DECIDES: Final = regex(
     r"|\b(?:решил\w?|выбираю|выбрал\w?)\b|karar verdim|seçiyorum|我决定|我选|ことにし|하기로|쓰겠습니다",
     re.IGNORECASE,
 )
-"""Somebody settles on one of several, with or without a reason."""
+"""Someone chooses one of several options, with or without a reason."""
 
 HEARSAY: Final = regex(
     r"\b(?:\w+ (?:writes|wrote|says|said|told)|according to|you (?:told|asked|said|wanted)|your (?:choice|decision"
@@ -542,4 +545,4 @@ HEARSAY: Final = regex(
     r"|wil je|liever|wolisz|хотите|ister misin|您想|どちら|어느",
     re.IGNORECASE,
 )
-"""Somebody else settled it, or is to."""
+"""Someone else settled it, or should."""

@@ -1,4 +1,4 @@
-"""What an extractor returns is checked against the schema of a state: fields, types, references, contradictions."""
+"""Validates what an extractor returns against the schema of a state: fields, types, references, contradictions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _HUNDRED = 100
 _MOST_NAMED = 5
 _OWN = frozenset({"cursor", "left_out"})
-"""Fields of a state that are the core's business: no one else gives them."""
+"""Fields of a state that only the core sets."""
 
 _BOUNDS: Final = (
     ("constraints", values.MOST_CONSTRAINTS),
@@ -47,14 +47,14 @@ def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: Tas
     """
     Return the state that an extractor returned as JSON.
 
-    Fields that it leaves out are empty; what the core needs for itself is taken from the state before. Raises
-    StateError, naming the path and what would be right, for what is not a JSON object, an unknown field, a wrong type,
-    a reference to an item that does not exist, and what contradicts itself.
+    Missing fields are empty; the core's own fields are taken from the previous state. Raises StateError, naming the
+    path and what was expected, for anything but a JSON object, an unknown field, a wrong type, a reference to an item
+    that does not exist, and contradictions.
 
     Args:
-        answer: A JSON object, as text or read already.
-        items: The originals that it was made of.
-        state: The state before them.
+        answer: A JSON object, as text or parsed.
+        items: The originals that it was made from.
+        state: The previous state.
 
     """
     import cattrs
@@ -97,7 +97,7 @@ def checked(made: TaskState, items: Sequence[Item], state: TaskState) -> TaskSta
 
 def _read(answer: str) -> Any:
     text = answer.strip()
-    if text.startswith("```") and text.endswith("```"):  # models like to fence what they were asked for
+    if text.startswith("```") and text.endswith("```"):  # models often fence their answers
         text = text.partition("\n")[2].rpartition("```")[0]
     try:
         return read_json(text)
@@ -110,7 +110,7 @@ def _fields() -> list[str]:
 
 
 def _named(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entity need not say its name twice."""
+    """Return the value with the entity's name, which need not be repeated."""
     entities = given.get("entities")
     if not isinstance(entities, Mapping):
         return given
@@ -152,7 +152,7 @@ def _later(entry: Entry) -> tuple[str, str]:
 
 
 def _check_force(field: str, entries: Sequence[Constraint | Decision]) -> None:
-    """The same words are in effect once; in effect and superseded by something that came later is a contradiction."""
+    """Check that equal words are in effect only once, and not superseded by something that came later."""
     force: dict[str, tuple[int, Constraint | Decision]] = {}
     for place, entry in enumerate(entries):
         if entry.in_force:
@@ -162,7 +162,7 @@ def _check_force(field: str, entries: Sequence[Constraint | Decision]) -> None:
             force[plain] = place, entry
     for place, entry in enumerate(entries):
         found = force.get(" ".join(entry.text.casefold().split()))
-        # Said again after it was taken back, it is in effect again.
+        # Repeated after it was retracted, it is in effect again.
         if not entry.in_force and found is not None and number_of(found[1].item) <= number_of(entry.superseded_by):
             raise StateError(
                 f"$.{field}[{place}]: is superseded by {entry.superseded_by}, and in force as [{found[0]}]; expected"
@@ -183,7 +183,10 @@ def _exactly(kind: type) -> Any:
 
 @functools.cache
 def _converter() -> cattrs.Converter:
-    """No text for a number, no number for a text: a model that mixes them up has mixed up more."""
+    """
+    Return a converter that accepts no text for a number, and no number for a text: a model that confuses them has
+    confused more.
+    """
     import cattrs
 
     converter = cattrs.Converter(forbid_extra_keys=True)

@@ -1,9 +1,9 @@
 """
-What a user states that holds beyond the next step, and in which form.
+What a user states that applies beyond the next step, and in which form.
 
-People lay rules down in words of every kind, so no words are looked for: a user's own short sentence counts unless its
-form shows that it is something else, which is a question, a greeting, an answer, news of what just happened, somebody
-else's words, or an order for the one step that comes next. What a list of words misses is kept, and ranks last.
+People state rules in any words, so no words are searched: a user's own short sentence counts unless its form shows that
+it is something else: a question, a greeting, an answer, news of what just happened, someone else's words, or an order
+for the next step. What a list of words misses is kept, and ranks last.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gc_core.task import rule_phrases as phrases
 from gc_core.values.patterns import regex
 
 MOST_SENTENCES = 24
-"""Sentences of a message up to which one that is a mere statement counts: a longer message is a document."""
+"""The most sentences of a message in which a mere statement counts: a longer message is a document."""
 
 MOST_ANSWER = 12
-"""Words of a message up to which it answers what the agent asked."""
+"""The most words of a message that answers what the agent asked."""
 
 STATEMENT_CHARS = 240
-"""Characters of a mere statement at most."""
+"""The most characters of a mere statement."""
 
 _FEWEST_WORDS, _FEWEST_LETTERS = 2, 5
 _QUOTED_WORDS, _QUOTED_LETTERS = 4, 8
 _LABEL_CHARS = 80
 _GONE = "\ufffc"
-"""Stands where a passage of somebody else's words was."""
+"""Replaces a passage of someone else's words."""
 
 _PASSAGE = regex(r'"[^"\n]{12,2000}"|“[^”]{12,2000}”|„[^“”]{12,2000}[“”]|«[^»]{12,2000}»|[「『][^」』]{6,2000}[」』]')
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -62,7 +62,7 @@ _HAS_VERB = regex(
     r"(?:is|are|has|have|must|can|may|should|will|needs?|goes|runs|gets?|stays?)\b",
     re.IGNORECASE,
 )
-"""What stands before the verb is what the sentence is about: "port 8443 is taken"."""
+"""What precedes the verb is the subject of the sentence: "port 8443 is taken"."""
 
 _DEFINITE = regex(
     r"^(?:me |us |back |up |out |down |of |at |for |with )*(?:the|this|that|these|those|it|them|a|an|one|two|three"
@@ -72,7 +72,7 @@ _DEFINITE = regex(
 
 
 class Form(enum.IntEnum):
-    """How somebody lays something down, the most binding first."""
+    """The form of a statement, the most binding first."""
 
     NORM = 0
     """It says what must, may not, always or never is."""
@@ -81,18 +81,18 @@ class Form(enum.IntEnum):
     """It tells the agent how to work, beyond the next step."""
 
     PREFERENCE = 2
-    """It says what somebody likes better."""
+    """It states a preference."""
 
     CORRECTION = 3
-    """It puts something right."""
+    """It corrects something."""
 
     STATEMENT = 4
-    """It says how something is."""
+    """It describes something."""
 
 
 @attrs.frozen
 class Sentence:
-    """A sentence of a user, verbatim but for white space; its form, or None where it lays nothing down."""
+    """A user's sentence, verbatim except for white space; its form, or None if it states nothing."""
 
     text: str
     form: Form | None
@@ -100,9 +100,9 @@ class Sentence:
 
 def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     """
-    Return what a user's own words say, sentence by sentence, without what they quote; linear in them.
+    Return the sentences of a user's own words, without quotations; linear.
 
-    Mere statements lay nothing down in a document, nor in a short answer to what the agent had ``asked``.
+    Mere statements do not count in a document, nor in a short answer to what the agent had ``asked``.
     """
     sentences = wording.sentences_of(_own(text))
     states = not (asked and len(text.split()) <= MOST_ANSWER) and len(sentences) <= MOST_SENTENCES
@@ -112,7 +112,7 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 
 @functools.lru_cache(maxsize=4_096)
 def form_of(sentence: str) -> Form | None:
-    """Return the form in which a user's sentence lays something down; None where it does not. Remembered; linear."""
+    """Return the form in which a user's sentence states something; None if it does not. Cached; linear."""
     plain = wording.straight(sentence).strip()
     if not _is_said(plain) or phrases.UNKNOWING.search(plain):
         return None
@@ -127,17 +127,17 @@ def form_of(sentence: str) -> Form | None:
 
 
 def _in_kind(plain: str, form: Form | None) -> Form | None:
-    """People exclaim in small talk, and what somebody wants done is no way to work."""
+    """Return the form, adjusted: exclamations may be small talk, and what someone wants done is not a way to work."""
     if form is Form.STATEMENT and plain.endswith(("!", "！")):
         return None
     return Form.PREFERENCE if form is Form.ORDER and _WISH.match(plain) else form
 
 
-# -- whose words -----------------------------------------------------------------------------------------------------
+# -- quotations -----------------------------------------------------------------------------------------------------
 
 
 def _own(text: str) -> str:
-    """Return a text with a mark for each passage of somebody else's words: quotations, excerpts, logs, chats."""
+    """Return a text with a mark for each passage of someone else's words: quotations, excerpts, logs, chats."""
     marked = _PASSAGE.sub(lambda found: _GONE if _is_passage(found[0]) else found[0], text)
     return "\n".join(_own_lines(marked.split("\n")))
 
@@ -162,11 +162,11 @@ def _own_lines(lines: list[str]) -> Iterator[str]:
         yield line
 
 
-# -- in which form ---------------------------------------------------------------------------------------------------
+# -- forms ---------------------------------------------------------------------------------------------------
 
 
 def _sentence(text: str) -> Sentence:
-    """Return a sentence with its form, or what it lays down after a colon or a dash."""
+    """Return a sentence with its form, or what it states after a colon or a dash."""
     form = form_of(text)
     other = wording.asks(text) or phrases.DOCUMENT.search(text)
     cut = _CLAUSE.search(text) if form is None and not other else None
@@ -182,14 +182,17 @@ def _sentence(text: str) -> Sentence:
 
 
 def _concluded(text: str) -> Form | None:
-    """Return what news lead to: what is told after them with a "so", or forbidden."""
+    """Return the conclusion of news: what follows with a "so", or what is forbidden."""
     end = phrases.THUS.search(text)
     form = form_of(text[end.end() :].strip()) if end else None
     return form if form in {Form.NORM, Form.ORDER} or (end and end["so"]) else None
 
 
 def _is_said(plain: str) -> bool:
-    """It is a whole sentence of somebody who speaks of a task: no question, heading, document or small talk."""
+    """
+    Return whether it is a whole sentence of someone talking about a task: no question, heading,
+    document or small talk.
+    """
     said = _PATH.sub("", phrases.ADDRESS.sub("", plain))
     if len(_FIRST.findall(said)) < _FEWEST_WORDS and len(_DENSE.findall(said)) < _FEWEST_LETTERS:
         return False
@@ -204,7 +207,7 @@ def _is_said(plain: str) -> bool:
 
 
 def _marked(plain: str) -> Form | None:
-    """Return the form that its words name; None where they name none."""
+    """Return the form that its words indicate, or None."""
     if phrases.CORRECTS.search(plain):
         return Form.CORRECTION
     if phrases.REFUSES.search(plain) or phrases.PREFERS.search(plain):
@@ -213,7 +216,7 @@ def _marked(plain: str) -> Form | None:
 
 
 def _is_news(plain: str, form: Form | None) -> bool:
-    """It tells what somebody did or what just happened, or that something is wrong, and lays nothing down."""
+    """Return whether it only reports what someone did, what just happened, or that something is wrong."""
     if phrases.RECENT.search(plain):
         return phrases.LASTING.search(plain) is None
     if phrases.WANTS.match(phrases.ADDRESS.sub("", plain)):

@@ -1,4 +1,4 @@
-"""What users and assistants say: demands, decisions with their reasons, questions, errors and their ends."""
+"""What users and assistants say: demands, decisions with their reasons, questions, errors and their resolutions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gc_core.values.items import Item
 from gc_core.values.patterns import regex
 
 MOST_THOUGHTS: Final = 12
-"""Reasons of the thinking of a unit that are remembered until it decides."""
+"""The most reasons in the thinking of a unit that are kept until it decides."""
 
 MOST_OF_A_KIND: Final = 12
-"""Demands, decisions or failures that one text yields at most."""
+"""The most demands, decisions or failures from one text."""
 
 _NEAR = 400
-"""Characters around a decision in which its reasons are looked for."""
+"""The characters around a decision that may contain its reasons."""
 
 _MOST_QUESTIONS = 5
 _QUESTION_CHARS = 280
@@ -43,16 +43,16 @@ _SPLIT = regex(r"(?<=[.!?])\s+|\n")
 @attrs.frozen(kw_only=True)
 class Said:
     """
-    The sentences of a text that say something of the task, each verbatim but for white space.
+    The sentences of a text about the task, each verbatim except for white space.
 
     Attributes:
-        demands: What a user demands.
-        decisions: What is settled.
-        corrections: What may take something back besides.
-        reasons: What says why.
-        failures: What says that something is wrong.
-        fixes: What says how something was overcome, or what had caused it.
-        successes: What says that it goes well now.
+        demands: User demands.
+        decisions: What was settled.
+        corrections: Other sentences that may retract something.
+        reasons: Sentences that give a reason.
+        failures: Sentences that say something is wrong.
+        fixes: Sentences that say how something was overcome, or what had caused it.
+        successes: Sentences that say something works now.
 
     """
 
@@ -77,14 +77,14 @@ def own_words(item: Item) -> str:
 
 
 def without_code(text: str) -> str:
-    """Return a text without what stands between fences."""
+    """Return a text without fenced blocks."""
     return _FENCED.sub("\n", text) if "```" in text else text
 
 
 def by_user(text: str, *, asked: bool = False) -> Said:
     """
-    Return what a user says, ``asked`` by the agent or not: a choice is a decision, unless it lays down a norm, or
-    orders how to work.
+    Return what a user says, ``asked`` by the agent or not: a choice is a decision, unless it states a norm, or orders
+    how to work.
     """
     demands: list[Sentence] = []
     decisions, corrections, failures = [], [], []
@@ -110,13 +110,13 @@ def by_user(text: str, *, asked: bool = False) -> Said:
 
 
 def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
-    """As many as one text may yield, in their order."""
+    """Return as many as one text may have, in order."""
     kept = sorted(range(len(demands)), key=lambda place: (demands[place].form, place))[:MOST_OF_A_KIND]
     return tuple(demands[place].text for place in sorted(kept))
 
 
 def by_assistant(text: str) -> Said:
-    """Return what an assistant says, outside of code."""
+    """Return what an assistant says, outside code."""
     sentences = wording.sentences_of(without_code(text))
     plain = [(each, wording.straight(each)) for each in sentences]
     decisions = [each for each, words in plain if wording.assistant_decides(words)]
@@ -132,7 +132,7 @@ def by_assistant(text: str) -> Said:
 
 
 def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:
-    """Yield what says why, and what goes on after a decision."""
+    """Yield reasons, and continuations of a decision."""
     before = ""
     for sentence in sentences if decisions else ():
         plain = wording.straight(sentence)
@@ -142,13 +142,13 @@ def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str
 
 
 def reasons_in(item: Item) -> list[Reason]:
-    """Sentences that say why."""
+    """Return the sentences that give a reason."""
     found = (each for each in wording.sentences_of(item.text) if wording.says_why(wording.straight(each)))
     return [Reason(text=text, item=item.id) for text in found]
 
 
 def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Sequence[Reason]) -> Iterator[Reason]:
-    """Yield the reasons of a decision: those of the thinking that speak of it, then those that stand around it."""
+    """Yield the reasons of a decision: those of the thinking about it, then those around it."""
     words = meaning(decision.text)
     yield from [thought for thought in thoughts if words & meaning(thought.text)][-3:]
     plain = " ".join(item.text.split())
@@ -160,7 +160,7 @@ def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Seque
 
 
 def questions_in(text: str) -> list[str]:
-    """Questions at the end of a text, without code."""
+    """Return the questions at the end of a text, without code."""
     if "?" not in text[-_END_CHARS:]:
         return []
     plain = without_code(text[-2 * _END_CHARS :])

@@ -1,4 +1,4 @@
-"""How long a demand or a decision holds, by its words: a rule outlives the step that it was said for."""
+"""How long a demand or a decision applies, by its words: a rule outlives the step that it was stated for."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _CONFIRMS: Final = regex(
 
 
 class Strength(enum.IntEnum):
-    """How strongly an entry holds, the strongest first."""
+    """The strength of an entry, the strongest first."""
 
     RULE = 0
-    """It says that it holds for good, or why it was settled so, or what the user likes better than something else."""
+    """It says that it applies permanently, or why it was settled so, or what the user prefers."""
 
     STRONG = 1
     """It says so in strong words, or the user decided it."""
 
     SAID = 2
-    """It was said."""
+    """It was stated."""
 
     PASSING = 3
-    """A yes to one step, or what somebody says of himself."""
+    """A yes to one step, or what someone says about themselves."""
 
 
 def is_strong(text: str) -> bool:
@@ -56,7 +56,7 @@ def is_strong(text: str) -> bool:
 
 
 def strength_of(entry: Constraint | Decision) -> Strength:
-    """By its words alone, linear in them."""
+    """Return its strength by its words only; linear."""
     if isinstance(entry, Constraint):
         return _of_demand(entry.text)
     return _of_decision(entry.text, entry.by, bool(entry.reasons))

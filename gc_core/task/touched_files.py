@@ -1,4 +1,4 @@
-"""What calls touch: files, tests, symbols and services, and how these have to do with each other."""
+"""What calls touch: files, tests, symbols and services, and their relations."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _MAKES = regex(r"create|write", re.IGNORECASE)
 
 @attrs.frozen(kw_only=True)
 class Touch:
-    """An entity that a call touches, and what it does to it."""
+    """An entity that a call touches, and the action."""
 
     name: str
     kind: str
@@ -73,7 +73,7 @@ def path_name(path: str) -> str:
 
 
 def touches_of(item: Item, call: ToolCall) -> tuple[Touch, ...]:
-    """Return what a call touches, in the order in which it names it; searches touch nothing."""
+    """Return what a call touches, in order; searches touch nothing."""
     if call.kind in {CallKind.SEARCH, CallKind.NOTE}:
         return ()
     command = _command(item) if call.kind in {CallKind.RUN, CallKind.OTHER} else ""
@@ -88,24 +88,27 @@ def touches_of(item: Item, call: ToolCall) -> tuple[Touch, ...]:
 
 
 def kind_of(path: str) -> str:
-    """Return whether a path is that of a test, by its name."""
+    """Return the kind of a path, file or test, by its name."""
     return TEST if _TEST_NAME.match(path.rpartition("/")[2]) else FILE
 
 
 def symbols_in(call: ToolCall) -> tuple[str, ...]:
-    """Return names that the texts of an edit define."""
+    """Return the names that the texts of an edit define."""
     found = (name for text in call.new_texts for name in _DEFINED.findall(text[:_LOOKED_CHARS]))
     return tuple(dict.fromkeys(found))[:_MOST_SYMBOLS]
 
 
 def failed_tests(text: str) -> tuple[str, ...]:
-    """Test files that the end of a result names as failed."""
+    """Return the test files that the end of a result names as failed."""
     found = (path_name(path) for path in _FAILED_TEST.findall(text[-_TAIL:]))
     return tuple(dict.fromkeys(found))[:_MOST_OF_A_CALL]
 
 
 def subject_of_test(test: str, entities: Mapping[str, object], names: Names) -> str:
-    """Return the file that a test is of, by its name: one that is known, else the bare name; "" for what is no test."""
+    """
+    Return the file that a test covers, by its name: a known one, otherwise the bare name; "" for
+    anything but a test.
+    """
     found = _TEST_NAME.match(test.rpartition("/")[2])
     if found is None:
         return ""
@@ -115,7 +118,7 @@ def subject_of_test(test: str, entities: Mapping[str, object], names: Names) -> 
 
 
 def imported_by(text: str, names: Names, own: str) -> tuple[str, ...]:
-    """Known files that a text imports."""
+    """Return the known files that a text imports."""
     if "import" not in text and "require(" not in text and "#include" not in text:
         return ()
     found: dict[str, None] = {}
@@ -132,13 +135,13 @@ def imported_by(text: str, names: Names, own: str) -> tuple[str, ...]:
 
 @attrs.define
 class Names:
-    """The files that are known, by the last part of their path without its ending: made once an extraction."""
+    """The known files, by the last part of their path without its extension: built once per extraction."""
 
     _by_stem: dict[str, list[str]] = attrs.field(factory=dict)
 
     @classmethod
     def in_(cls, draft: Draft) -> Names:
-        """Return those of a draft."""
+        """Return the names of a draft."""
         names = cls()
         for entity in draft.entities.values():
             if entity.kind in {FILE, TEST}:
@@ -146,28 +149,28 @@ class Names:
         return names
 
     def add(self, name: str) -> None:
-        """One more is known."""
+        """Add a known file."""
         known = self._by_stem.setdefault(_stem(name), [])
         if name not in known:
             known.append(name)
 
     def of(self, stem: str) -> list[str]:
-        """Return the paths whose last part is this, but for its ending."""
+        """Return the paths whose last part is this, ignoring the extension."""
         return self._by_stem.get(stem, [])
 
     def of_path(self, name: str) -> bool:
-        """Return whether a file is known whose path ends so."""
+        """Return whether a known file's path ends like this."""
         return any(path == name or path.endswith(f"/{name}") for path in self.of(_stem(name)))
 
     def known_as(self, name: str) -> str:
-        """Return a path as it is known: a relative one may be the end of one that is known already, if of one alone."""
+        """Return a path under its known name: a relative one may be the end of a known path, if of only one."""
         if name.startswith(("/", "~")):
             return name
         known = [path for path in self.of(_stem(name)) if path == name or path.endswith(f"/{name}")]
         return known[0] if len(known) == 1 else name
 
     def file_of(self, module: str) -> str:
-        """Return the known file that a module's path means, or ""."""
+        """Return the known file for a module's path, or ""."""
         path = module.rpartition("!")[2].strip("/")
         while path.startswith(("./", "../", "@/", "~/")):
             path = path.partition("/")[2]
@@ -202,7 +205,7 @@ def _command(item: Item) -> str:
 
 
 def _in_command(command: str) -> Iterator[tuple[str, str]]:
-    """Paths that a shell command names, and what it seems to do to each."""
+    """Yield the paths in a shell command, and what it seems to do to each."""
     reads, changes = _LOOKED_AT.match(command) is not None, _CHANGED.search(command) is not None
     for found in _PATH.finditer(command):
         before = command[max(0, found.start() - 60) : found.start()]
@@ -223,6 +226,6 @@ def _stem(name: str) -> str:
 
 
 def _shared(name: str, test: str) -> int:
-    """Return how many directories two paths begin with in common."""
+    """Return how many leading directories two paths share."""
     pairs = zip(name.split("/"), test.split("/"), strict=False)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), 0)

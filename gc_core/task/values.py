@@ -1,4 +1,4 @@
-"""What is known of the task at a moment, as values: each entry names the item that tells it."""
+"""The values of a task state: each entry names the item that states it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import cattrs
 
 MOST_ENTITIES: Final = 4_096
-"""Files, tests, symbols and services that a state holds; the bounds of a state stand here, all of them."""
+"""The most files, tests, symbols and services in a state; all bounds of a state are here."""
 
 MOST_CONSTRAINTS: Final = 2_048
-"""Some 25 tokens each, these are more than stand in the window: so the room decides which of them do, and not this."""
+"""At some 25 tokens each, these exceed what the window shows, so the room there decides, not this bound."""
 
 MOST_DECISIONS: Final = 512
 MOST_ERRORS: Final = 512
@@ -31,28 +31,28 @@ MOST_QUESTIONS: Final = 256
 MOST_SUB_GOALS: Final = 256
 MOST_TOOLS: Final = 256
 MOST_RELATIONS: Final = 16
-"""Relations that an entity has; the newest stay."""
+"""The most relations of an entity; the newest stay."""
 
 MOST_REASONS: Final = 6
-"""Sentences in a decision's chain of reasons."""
+"""The most sentences in a decision's chain of reasons."""
 
 MOST_LESSONS: Final = 64
-"""Ways to overcome a failure that are remembered; the newest stay."""
+"""The most resolutions of a failure that are kept; the newest stay."""
 
 MOST_WAITING: Final = 64
-"""Calls without a result that are remembered."""
+"""The most calls without a result that are kept."""
 
 MOST_WORDS: Final = 32
-"""Words of a call's arguments that are remembered, to know its repetition by."""
+"""The most words of a call's arguments that are kept to recognise its repetition."""
 
 REQUEST: Final = "request"
 """The kind of an entity that is a user's message: the cause of what was done next."""
 
 PENDING, ACTIVE, COMPLETED, CANCELLED = STATUSES = ("pending", "active", "completed", "cancelled")
-"""How far a sub-goal is."""
+"""The status of a sub-goal."""
 
 RELATIONS: Final = ("edits", "tests", "imports", "causes")
-"""How an entity has to do with another one."""
+"""The kinds of relations between entities."""
 
 
 _CHOOSES = regex(
@@ -60,7 +60,7 @@ _CHOOSES = regex(
     r"|want)\b",
     re.IGNORECASE,
 )
-"""Words of a demand that settles on one of several."""
+"""Words of a demand that chooses one of several options."""
 
 
 def _frozen_map(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -69,7 +69,7 @@ def _frozen_map(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @attrs.frozen(kw_only=True)
 class Reason:
-    """A sentence that says why, and the item that holds it."""
+    """A sentence that gives a reason, and its item."""
 
     text: str
     item: str
@@ -78,16 +78,16 @@ class Reason:
 @attrs.frozen(kw_only=True)
 class Constraint:
     """
-    A demand of the user.
+    A user's demand.
 
     Attributes:
-        text: The sentence, verbatim but for white space.
-        item: Id of the item that says so.
+        text: The sentence, verbatim except for white space.
+        item: Id of the item that states it.
         turn: Its turn.
-        superseded_by: Id of the item that took it back or demands something else, or "": in effect.
+        superseded_by: Id of the item that retracted or changed it, or "": in effect.
         also: Ids of the items whose entries it replaced.
-        times: How often it was said.
-        last: Id of the item that said it last.
+        times: How often it was stated.
+        last: Id of the item that stated it last.
 
     """
 
@@ -103,25 +103,25 @@ class Constraint:
 
     @property
     def in_force(self) -> bool:
-        """Nothing later contradicts it."""
+        """True if nothing later contradicts it."""
         return not self.superseded_by
 
 
 @attrs.frozen(kw_only=True)
 class Decision:
     """
-    What user or assistant settled.
+    A decision of the user or the assistant.
 
     Attributes:
-        text: The sentence, verbatim but for white space.
-        item: Id of the item that says so.
+        text: The sentence, verbatim except for white space.
+        item: Id of the item that states it.
         turn: Its turn.
         by: ``user`` or ``assistant``.
         reasons: The chain of reasons: sentences around it, and those of the thinking that led to it, oldest first.
-        superseded_by: Id of the item that settled it otherwise, or "": in effect.
+        superseded_by: Id of the item that decided otherwise, or "": in effect.
         also: Ids of the items whose entries it replaced.
-        times: How often it was said.
-        last: Id of the item that said it last.
+        times: How often it was stated.
+        last: Id of the item that stated it last.
 
     """
 
@@ -139,7 +139,7 @@ class Decision:
 
     @property
     def in_force(self) -> bool:
-        """Nothing later contradicts it."""
+        """True if nothing later contradicts it."""
         return not self.superseded_by
 
 
@@ -149,14 +149,14 @@ class SubGoal:
     A step of a plan.
 
     Attributes:
-        text: What is to be done, as the plan says it.
-        item: Id of the item that said so first.
+        text: What should be done, as the plan says it.
+        item: Id of the item that stated it first.
         turn: Its turn.
         status: ``pending``, ``active``, ``completed`` or ``cancelled``.
-        since: Id of the item that said the status.
-        superseded_by: Id of the item with the plan that has it no more, or "".
-        number: Its number in its plan, as the plan counts, or "".
-        by: Where it comes from: a tool's whole ``list``, one numbered ``task`` of a tool, or a list in a ``text``.
+        since: Id of the item that set the status.
+        superseded_by: Id of the item with the plan that lacks it, or "".
+        number: Its number in its plan, or "".
+        by: Its source: a tool's whole ``list``, one numbered ``task`` of a tool, or a list in a ``text``.
 
     """
 
@@ -173,17 +173,17 @@ class SubGoal:
 
     @property
     def in_force(self) -> bool:
-        """The newest plan has it, and no one gave it up."""
+        """True if the newest plan has it, and it was not cancelled."""
         return not self.superseded_by and self.status != CANCELLED
 
 
 @attrs.frozen(kw_only=True)
 class OpenQuestion:
     """
-    A question to the user, or of the user.
+    A question to the user, or by the user.
 
     Attributes:
-        text: The question, verbatim but for white space.
+        text: The question, verbatim except for white space.
         item: Id of the item that asks.
         turn: Its turn.
         by: Who asks: ``user`` or ``assistant``.
@@ -201,13 +201,13 @@ class OpenQuestion:
 
     @property
     def in_force(self) -> bool:
-        """No one has answered."""
+        """True if it is unanswered."""
         return not self.answered_by
 
 
 @attrs.frozen(kw_only=True)
 class Relation:
-    """How an entity has to do with another one (``edits``, ``tests``, ``imports``, ``causes``), as an item shows."""
+    """A relation to another entity (``edits``, ``tests``, ``imports``, ``causes``), and the item that shows it."""
 
     kind: str = attrs.field(validator=attrs.validators.in_(RELATIONS))
     target: str
@@ -217,20 +217,20 @@ class Relation:
 @attrs.frozen(kw_only=True)
 class EntityState:
     """
-    Something that the task touched.
+    An entity that the task touched.
 
     Attributes:
         name: Its path, name or address.
-        kind: ``file``, ``test``, ``symbol``, ``service``, ``request`` (a turn's request that led to edits),
-            ``record`` (what an id names) or ``table``.
+        kind: ``file``, ``test``, ``symbol``, ``service``, ``request`` (a turn's request that led to edits), ``record``
+            (an entity with an id) or ``table``.
         state: What was done to it last: ``read``, ``edited``, ``created``, ``deleted``, ``run``, ``passed``,
             ``failed``, ``called``, ``named``, the words of a tool's name, ...
         item: Id of the item that did so.
         turn: Its turn.
         first: Id of the item that touched it first.
         times: How often it was touched.
-        relations: What it has to do with others, oldest first.
-        changed: Id of the call that changed it last, or "": it was only looked at.
+        relations: Its relations, oldest first.
+        changed: Id of the call that changed it last, or "": it was only read.
 
     """
 
@@ -251,11 +251,11 @@ class Resolution:
     How an error was overcome.
 
     Attributes:
-        text: The line that shows it, or the sentence by which the assistant told it.
-        item: Id of the item that holds that.
+        text: The line that shows it, or the assistant's sentence about it.
+        item: Id of the item that contains it.
         after: What was done between failure and success, or "".
         after_item: Id of the item that did so, or "".
-        said: Somebody told how, in words: it is known again when the same failure comes back.
+        said: Someone explained it, in words: it is used again when the same failure recurs.
 
     """
 
@@ -269,18 +269,18 @@ class Resolution:
 @attrs.frozen(kw_only=True)
 class ErrorPattern:
     """
-    A failure, once however often it came.
+    A failure, one entry however often it occurred.
 
     Attributes:
-        text: The line that says it.
+        text: The line that reports it.
         item: Id of the result that failed last.
         turn: Its turn.
-        tool: The tool that failed, or "" when somebody only told of it.
-        asked: What its call asked for, shortened.
-        times: How often it came.
-        resolution: What overcame it; None while nothing did.
-        before: What was said to have overcome it when it came before, oldest first.
-        keys: Names of the call's arguments, and ``words`` of their values: a later success is known by them.
+        tool: The tool that failed, or "" if someone only reported it.
+        asked: The arguments of its call, shortened.
+        times: How often it occurred.
+        resolution: How it was overcome; None while it is not.
+        before: Explanations of how it was overcome on earlier occurrences, oldest first.
+        keys: Names of the call's arguments, with ``words`` of their values: they identify a later success.
         words: See ``keys``.
 
     """
@@ -300,19 +300,19 @@ class ErrorPattern:
 
     @property
     def in_force(self) -> bool:
-        """Nothing has overcome it."""
+        """True if it has not been overcome."""
         return self.resolution is None
 
     @property
     def lessons(self) -> tuple[Resolution, ...]:
-        """What somebody said of how it was overcome, oldest first."""
+        """Explanations of how it was overcome, oldest first."""
         known = self.before if self.resolution is None else (*self.before, self.resolution)
         return tuple(each for each in known if each.said)
 
 
 @attrs.frozen(kw_only=True)
 class ToolStats:
-    """How often a tool was called, and how often that failed."""
+    """How often a tool was called, and how often it failed."""
 
     calls: int = 0
     failures: int = 0
@@ -320,7 +320,7 @@ class ToolStats:
 
 @attrs.frozen(kw_only=True)
 class WaitingCall:
-    """A call whose result has not come: what is needed of it then."""
+    """A call whose result has not arrived, as far as the result needs it."""
 
     item: str
     turn: int
@@ -337,20 +337,20 @@ class WaitingCall:
 @attrs.frozen(kw_only=True)
 class StateCursor:
     """
-    What the next items need to know of those before them, so that it does not matter in how many pieces they come.
+    What reading the next items needs from those before them, so that the batches do not matter.
 
     Attributes:
-        newest: Id of the newest item that was looked at, or "".
+        newest: Id of the newest item that was read, or "".
         turn: Its turn.
         unit: Its unit.
         waiting: Calls without a result.
         thoughts: Reasons in the thinking of the unit.
-        spoken: Ids of the unit's assistant texts while it has called nothing.
+        spoken: Ids of the unit's assistant texts before its first call.
         called: The unit has called a tool.
         request: Id of the user text that began the turn, or "".
         failing: Name of the test that failed last and has not passed since, or "".
-        done: What was done last that may overcome an error, and the item that did it.
-        tasks: Sub-goals that were made one by one, by tools that number them.
+        done: The last action that may overcome an error, with its item.
+        tasks: Sub-goals that were created one by one, by tools that number them.
 
     """
 
@@ -368,28 +368,28 @@ class StateCursor:
 
 
 Entry = Constraint | Decision | SubGoal | OpenQuestion | EntityState | ErrorPattern
-"""What ``TaskState.query`` answers with."""
+"""The result of ``TaskState.query``."""
 
 
 @attrs.frozen(kw_only=True)
 class TaskState:
     """
-    What is known of the task: immutable and bounded; each entry names the item that tells it.
+    What is known of the task: immutable and bounded; each entry names the item that states it.
 
-    What a later item contradicts stays, marked with that item, and what replaced it names it. Entries beyond the
-    bounds leave, superseded ones first, then the oldest and least referenced; ``left_out`` counts them by kind.
+    A contradicted entry stays, marked with the later item, and its replacement names it. Entries beyond the bounds
+    leave, superseded ones first, then the oldest and least referenced; ``left_out`` counts them by kind.
 
     Attributes:
-        objective: What the agent is to reach.
+        objective: The agent's objective.
         sub_goals: Steps of its plans.
         decisions_made: What was settled, with the chain of reasons.
         entities: What was touched, by name.
-        constraints: What the user demands.
-        open_questions: Questions, those answered among them as long as there is room.
-        error_patterns: Failures, and what overcame them.
+        constraints: The user's demands.
+        open_questions: Questions, including answered ones as long as there is room.
+        error_patterns: Failures, and their resolutions.
         tool_usage_stats: Calls and failures by tool.
-        left_out: Entries that the bounds took, by kind.
-        cursor: What the next extraction needs to know.
+        left_out: Entries removed by the bounds, by kind.
+        cursor: What the next extraction needs.
 
     """
 
@@ -415,11 +415,11 @@ class TaskState:
 
     def query(self, entity: str | None = None, kind: str | None = None, turn: int | None = None) -> tuple[Entry, ...]:
         """
-        Return the entries that fit everything that is requested, superseded ones included, by the number of their item.
+        Return the entries that match all criteria, including superseded ones, by the number of their item.
 
         Args:
-            entity: A name: the entity itself, those with a relation to it, and entries whose words name it (a path
-                also by its last part).
+            entity: A name: the entity itself, entities related to it, and entries whose words name it (for a path also
+                its last part).
             kind: ``constraint``, ``decision``, ``question``, ``error``, ``sub_goal``, ``entity``, or the kind of an
                 entity: ``file``, ``test``, ``symbol``, ``service``, ``request``, ``record``, ``table``. A decision of
                 the user is a constraint too, and a constraint that chooses is a decision.
@@ -437,27 +437,27 @@ class TaskState:
         return tuple(sorted(found, key=lambda entry: number_of(entry.item)))
 
     def references(self) -> frozenset[str]:
-        """Return ids of all items that the entries name."""
+        """Return the ids of all items that the entries name."""
         return frozenset(key for entry in self.entries() for key in references_of(entry))
 
     def to_json(self) -> str:
-        """Return the state as one line of JSON; the same state gives the same text."""
+        """Return the state as one line of JSON; the same state yields the same text."""
         return json.dumps(_converter().unstructure(self), ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> TaskState:
-        """Return the state that ``to_json`` wrote. Raises StateError when it is none."""
+        """Return the state that ``to_json`` wrote. Raises StateError for anything else."""
         import cattrs
 
         try:
             state: TaskState = _converter().structure(read_json(text), cls)
         except (ValueError, TypeError, KeyError, AttributeError, cattrs.BaseValidationError) as error:
-            raise StateError(f"no state of a task: {text[:200]!r}; {type(error).__name__}: {error}") from error
+            raise StateError(f"not a task state: {text[:200]!r}; {type(error).__name__}: {error}") from error
         return state
 
 
 def references_of(entry: Entry) -> Iterator[str]:
-    """Yield ids of the items that an entry names."""
+    """Yield the ids of the items that an entry names."""
     yield entry.item
     match entry:
         case Constraint() | Decision():
@@ -480,7 +480,7 @@ def references_of(entry: Entry) -> Iterator[str]:
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:
-    """Return what a user settled binds as a demand does, and a demand that chooses is a decision too."""
+    """Return the kinds of an entry: a user's decision is a demand too, and a demand that chooses is a decision."""
     match entry:
         case EntityState():
             return "entity", entry.kind

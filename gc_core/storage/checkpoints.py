@@ -1,4 +1,4 @@
-"""Checkpoints: the whole state at one moment, so that opening a session takes as long as its window is large."""
+"""Checkpoints: the whole state at one moment, so that opening a session takes time in proportion to its window."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import cattrs
 
 KEPT_NEWEST = 20
-"""Checkpoints that are kept, whatever is older."""
+"""The least number of checkpoints that are kept, however old."""
 
 _SUM = b',"sum":"%s"}'
 _SUM_BYTES, _DIGEST_BYTES = len(_SUM) - 2 + 32, 16
@@ -55,34 +55,34 @@ T = TypeVar("T")
 @attrs.frozen(kw_only=True)
 class Checkpoint:
     """
-    The state of a session at one moment. What the log holds verbatim is not held twice, and blocks that wait for
-    the end of a request are not held: no log knows of them yet.
+    The state of a session at one moment. What the log has verbatim is not stored twice, and blocks that wait for the
+    end of a request are not stored: no log knows of them yet.
 
     Attributes:
-        at: How far log and ledger reached.
-        session: The session's id: whose checkpoint it is.
-        opened: How it was opened last.
+        at: The sizes of log and ledger.
+        session: The session's id.
+        opened: How it was last opened.
         counter: Name of the counter of its tokens.
-        digest: Of the messages, in hex.
+        digest: The digest of the messages, in hex.
         settings: Model and window.
-        sources: Those beside the built-in ones.
-        head: What stands before the conversation.
+        sources: Sources other than the built-in ones.
+        head: The content before the conversation.
         messages: The messages of the window.
-        cursor: Where numbering stands.
-        results: Id of the message that holds the results of the current batch, or "".
-        changes: What waits for a break at the head.
+        cursor: The state of the numbering.
+        results: Id of the message with the results of the current batch, or "".
+        changes: Changes of the head that wait for a break.
         newest: Source, name and item of every newest version.
-        calibration: What was learned from usage reports.
-        pinned_turns: Turns that no action touches.
+        calibration: The calibration from usage reports.
+        pinned_turns: Turns that no action changes.
         sent: A request was rendered.
-        sent_digest: Of the last one, in hex; "" where that is not known.
+        sent_digest: The digest of the last request, in hex; "" if unknown.
         undone: Items that undoing brought back.
-        done: Where the ledger holds the collections that are in effect.
-        undoable_from: Number of those that cannot be undone any more.
-        taken_back: Where it holds those that were undone, the next one to redo last.
+        done: The places in the ledger of the collections in effect.
+        undoable_from: The index of the first that can still be undone.
+        taken_back: The places of those that were undone, the next one to redo last.
         turns: Where each turn began.
-        thinking: Items with thinking of the current turn, where a model drops that of earlier ones.
-        carried: Blocks that go on after a compaction and still wait.
+        thinking: Items with thinking of the current turn, if the model drops that of earlier ones.
+        carried: Blocks that are kept after a compaction and still wait.
         cleared: Items that the provider leaves out.
         objective: What the agent is after.
         given: What is known of the caller's list.
@@ -121,7 +121,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, state: SessionState, at: Position, opened: Opened) -> Checkpoint:
-        """Return the state as it is."""
+        """Return a checkpoint of the current state."""
         context = state.context
         results = context.cursor.results
         return cls(
@@ -157,10 +157,10 @@ class Checkpoint:
 
     def restore(self, state: SessionState) -> None:
         """
-        Bring a fresh state to this one. Raises LogError when the log does not hold what it was made of; the state is of
-        no use then.
+        Restore this state into a fresh one. Raises LogError when the log does not contain what it was made from; the
+        state is unusable then.
 
-        Tokens are taken as they were counted, unless another counter counts now.
+        Tokens are kept as they were counted, unless another counter is in use now.
         """
         try:
             self._restore(state)
@@ -196,12 +196,12 @@ class Checkpoint:
 
 
 Guard = Callable[[str, str], AbstractContextManager[Attempt]]
-"""The border around a backend's code: it is told the backend's name, and what is asked of it."""
+"""Isolates a backend's code, given the backend's name and the operation."""
 
 
 @contextlib.contextmanager
 def log_backend_failure(backend: str, doing: str) -> Iterator[Attempt]:
-    """The border where no one keeps what a backend did wrong: it is only logged."""
+    """Isolate without recording: a backend's error is only logged."""
     with isolated() as attempt:
         yield attempt
     if attempt.error is not None:
@@ -211,16 +211,15 @@ def log_backend_failure(backend: str, doing: str) -> Iterator[Attempt]:
 
 class Checkpoints:
     """
-    The checkpoints of a session. One that cannot be used, torn for instance or with a bit flipped, is passed over, and
-    a warning in the log says so.
+    The checkpoints of a session. An unusable one, torn or with a flipped bit, is skipped with a warning in the log.
 
-    A backend that fails is passed over too: log and ledger alone tell the same, an older checkpoint and what came since
-    as well.
+    A failing backend is skipped too: log and ledger contain the same, and so do an older checkpoint and what came
+    since.
 
     Args:
-        backend: What keeps them.
-        name: What a configuration calls it.
-        guard: The border around its code.
+        backend: Stores them.
+        name: Its name in a configuration.
+        guard: Isolates its code.
 
     """
 
@@ -231,14 +230,14 @@ class Checkpoints:
         self._passed_over: set[str] = set()
 
     def write(self, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint, and let go of those that are not needed. Raises LogError when it cannot be written."""
+        """Write a checkpoint, and delete those that are not needed. Raises LogError when it cannot be written."""
         key = key_of(checkpoint.at)
         text = json.dumps(_converter().unstructure(checkpoint), ensure_ascii=False, separators=(",", ":"))
         self.put(key, sealed(text.encode("utf-8", "surrogatepass")))
         self._thin_out()
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep a checkpoint as another backend kept it. Raises LogError when that cannot be done."""
+        """Store a checkpoint as another backend stored it. Raises LogError on failure."""
         with self._guard(self.name, "write") as attempt:
             self._backend.write(key, data)
         if attempt.error is not None:
@@ -246,16 +245,16 @@ class Checkpoints:
 
     def forget(self, behind: Position) -> None:
         """
-        Remove the checkpoints of bytes that were lost. When log and ledger have grown again, others stand there.
+        Delete the checkpoints of lost bytes, which other content will replace when log and ledger grow again.
 
-        Raises LogError when that cannot be done.
+        Raises LogError on failure.
         """
         for key, at in self.moments().items():
             if at.log > behind.log or at.ledger > behind.ledger:
                 self._delete(key)
 
     def forget_all(self) -> None:
-        """Remove everything that the backend holds. Raises LogError when that cannot be done."""
+        """Delete everything that the backend stores. Raises LogError on failure."""
         with self._guard(self.name, "keys") as attempt:
             keys = list(self._backend.keys())
         if attempt.error is not None:
@@ -264,7 +263,7 @@ class Checkpoints:
             self._delete(key)
 
     def newest(self, before: Position) -> Iterator[Checkpoint]:
-        """Yield the checkpoints up to a moment that can be read, newest first."""
+        """Yield the readable checkpoints up to a moment, newest first."""
         for key in reversed(self.moments(before)):
             if key not in self._passed_over:
                 try:
@@ -275,7 +274,7 @@ class Checkpoints:
                     yield checkpoint
 
     def pass_over(self, checkpoint: Checkpoint, why: LogError) -> None:
-        """It turned out to be of no use: it is not offered again."""
+        """Mark a checkpoint as unusable: it is not offered again."""
         self._pass_over(key_of(checkpoint.at), why)
 
     def moments(self, before: Position | None = None) -> dict[str, Position]:
@@ -291,8 +290,8 @@ class Checkpoints:
 
     def read(self, key: str) -> Checkpoint:
         """
-        Return a checkpoint. Raises LogError for one that cannot be read: an older one, or log and ledger, tell the
-        same.
+        Return a checkpoint. Raises LogError if it cannot be read; an older one, or log and ledger,
+        contain the same.
         """
         text = _unsealed(self.data(key) or b"")
         try:
@@ -304,7 +303,7 @@ class Checkpoints:
         return checkpoint
 
     def data(self, key: str) -> bytes | None:
-        """Return a checkpoint as the backend holds it; None where it does not, or cannot tell."""
+        """Return a checkpoint as the backend stores it; None if it does not, or cannot say."""
         found: bytes | None = None
         with self._guard(self.name, "read"):
             answer = self._backend.read(key)
@@ -329,14 +328,17 @@ class Checkpoints:
 
 
 def shown(directory: Path, *, writable: bool) -> Checkpoints:
-    """Return the checkpoints in a session's directory; where they lie in several ways, those with the newest of all."""
+    """
+    Return the checkpoints in a session's directory; if they are stored in several ways, those with
+    the newest of all.
+    """
     return max(checkpoint_stores_in(directory, writable=writable), key=lambda each: max(each.moments(), default=""))
 
 
 def checkpoint_stores_in(
     directory: Path, guard: Guard = log_backend_failure, *, writable: bool = False
 ) -> tuple[Checkpoints, ...]:
-    """Return all checkpoints that may lie in a session's directory, whatever its configuration says now."""
+    """Return all checkpoints that may be in a session's directory, whatever its current configuration."""
     files = Checkpoints(FileBackend(directory / FOLDER), FILES, guard)
     if not (directory / DATABASE).is_file():
         return (files,)
@@ -345,14 +347,14 @@ def checkpoint_stores_in(
 
 def sealed(text: bytes) -> bytes:
     """
-    Return a JSON object with a digest of itself as its last member: with a bit flipped, it may be JSON of another
-    sense.
+    Return a JSON object with its own digest as its last member: with a flipped bit it may still be JSON with another
+    meaning.
     """
     return text[:-1] + _SUM % _digest(text[:-1])
 
 
 def _unsealed(data: bytes) -> bytes:
-    """Return the object without its digest. Raises LogError where that does not fit."""
+    """Return the object without its digest. Raises LogError if that does not match."""
     text = data[:-_SUM_BYTES]
     if data[-_SUM_BYTES:] != _SUM % _digest(text):
         raise LogError(f"its {len(data):,} bytes are not as they were written")
@@ -365,8 +367,8 @@ def _digest(text: bytes) -> bytes:
 
 def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
     """
-    Return which checkpoints of these, oldest first, may go: the newest 20 stay, and of those before them this many that
-    from any moment the one before it is nearer than a quarter of the way to the newest.
+    Return which of these checkpoints, oldest first, may be deleted: the newest 20 stay, and of the older ones enough
+    that from any moment the previous one is nearer than a quarter of the distance to the newest.
 
     So their number grows with the logarithm of the session's length, and going back a hundred steps reads little more
     than going back one.
@@ -384,12 +386,12 @@ def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
 
 
 def key_of(at: Position) -> str:
-    """Return the key of the checkpoint of a moment: sorted, they are in the order of time."""
+    """Return the key of the checkpoint of a moment: sorted keys are in order of time."""
     return f"{at.log:015d}-{at.ledger:015d}.json"
 
 
 def _moment(key: str) -> Position | None:
-    """Return the moment that a key says, or None for one of something else."""
+    """Return the moment in a key, or None for any other key."""
     found = _NAME.fullmatch(key)
     return None if found is None else Position(int(found.group(1)), int(found.group(2)))
 
@@ -415,7 +417,7 @@ def _given(row: Any, _: object) -> Given:
 def _converter() -> cattrs.Converter:
     converter = converter_of_records().copy()
     converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
-    # Of long sessions the turns are most of a checkpoint: a hook for all of them calls nothing for each.
+    # In long sessions the turns are most of a checkpoint: one hook for all of them calls nothing for each.
     converter.register_unstructure_hook_func(
         lambda kind: kind == tuple[Position, ...], lambda turns: [[turn.log, turn.ledger] for turn in turns]
     )

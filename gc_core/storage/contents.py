@@ -1,4 +1,4 @@
-"""What a long stretch of the past holds, part by part: a table of contents, to recall the right part of it."""
+"""The contents of a long range of the past, part by part, so that the right part can be recalled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gc_core.storage.search.record_texts import readable
 from gc_core.values.items import ItemKind, Part
 
 MOST_PASSAGES: Final = 20
-"""Lines of a table of contents at most."""
+"""The most lines of a table of contents."""
 
 _OPENING_CHARS = 100
 _SAID: Final = (ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT)
@@ -30,12 +30,12 @@ class Passage:
     A part of the past.
 
     Attributes:
-        reference: What to recall it by, ``i42`` or ``i5-i20``.
+        reference: The reference for recalling it, ``i42`` or ``i5-i20``.
         turn: The turn in which it begins.
-        items: How many items it holds.
-        characters: Of their text.
-        what: Who said and what was called, how often.
-        opening: How what was said there begins; where no one spoke, its first call.
+        items: The number of its items.
+        characters: The characters of its text.
+        what: The speakers and the called tools, with counts.
+        opening: The beginning of what was said there; if nothing was, its first call.
 
     """
 
@@ -47,13 +47,13 @@ class Passage:
     opening: str
 
     def line(self) -> str:
-        """It as a line of a table of contents."""
+        """Return it as a line of a table of contents."""
         return f'{self.reference} turn {self.turn}, {self.characters:,} characters: {self.what}; "{self.opening}"'
 
 
 @attrs.frozen
 class _Entry:
-    """What is told of an item."""
+    """What is shown of an item."""
 
     item: str
     turn: int
@@ -65,8 +65,8 @@ class _Entry:
 
 def passages_of(parts: Iterable[tuple[str, int, Part]]) -> tuple[Passage, ...]:
     """
-    Return a table of contents of items, each with its id, its turn and what is read of it: a line an item, or one for
-    several that follow each other where there are more than ``MOST_PASSAGES``.
+    Return a table of contents of items, each with its id, its turn and its text: a line per item, or one for several
+    adjacent ones if there are more than ``MOST_PASSAGES``.
     """
     entries = [_entry(item, turn, part) for item, turn, part in parts]
     each = max(1, -(-len(entries) // MOST_PASSAGES))

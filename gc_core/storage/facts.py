@@ -33,13 +33,13 @@ LOCK_SECONDS: Final = 30
 """Seconds that a promotion waits for another one into the same file; each takes some milliseconds."""
 
 _WORD: Final = regex(r"[\u3400-\u9fff]|\w{2,}")
-"""What free words are: a letter of Chinese is one, for nothing stands between its words."""
+"""The words of a text; a Chinese character is one, because Chinese has no separators."""
 
 _HEAD: Final = "Known from earlier sessions, as (fact, item of that session):"
 
 
 class FactKind(enum.Enum):
-    """What a fact is, the strongest first: in this order facts are shown, and from its end they are left out."""
+    """The kind of a fact, the strongest first: facts are shown in this order, and left out from its end."""
 
     CONSTRAINT = "constraint"
     DECISION = "decision"
@@ -59,7 +59,7 @@ _WRITTEN: Final = {op.value: op for op in (FactOp.ADD, FactOp.UPDATE, FactOp.DEL
 
 
 def _as_read(text: str) -> str:
-    """Return the text as JSON gives it back, where two surrogates that make one letter are that letter."""
+    """Return the text as JSON reads it back, with surrogate pairs joined."""
     paired: str = read_json(json.dumps(text))
     return paired
 
@@ -75,13 +75,13 @@ _an_item = attrs.validators.matches_re(r"i[0-9]+")
 @attrs.frozen(kw_only=True)
 class Statement:
     """
-    What a fact says, taken apart.
+    The parts of a fact.
 
     Attributes:
-        subject: What it is about, for instance "user" or "staging database".
-        relation: How the object belongs to it, for instance "lives in".
+        subject: Its subject, for example "user" or "staging database".
+        relation: The relation of the object to it, for example "lives in".
         object: The value, as it was said.
-        as_of: Seconds since 1970 at which it was said: the fact holds from then on.
+        as_of: Seconds since 1970 at which it was said: the fact is valid from then on.
         turn: The turn of its session in which it was said.
 
     """
@@ -102,18 +102,18 @@ def _statement(saved: Statement | Mapping[str, Any] | None) -> Statement | None:
 @attrs.frozen(kw_only=True)
 class Fact:
     """
-    What a session learnt, and where it stands there.
+    What a session learned, and its source.
 
     Attributes:
         id: "f1", "f2", ... in the order of a facts file; never given twice.
         kind: What it is.
-        text: What it says, as it was proposed; never blank.
-        session: Id of the session whose item says so.
+        text: Its text, as it was proposed; never blank.
+        session: Id of the session whose item states it.
         item: Id of that item, for instance "i42"; another session's "i42" is another item.
-        bytes: Where the item's line stands in that session's master log, or None.
+        bytes: The item's line in that session's master log, or None.
         time: Seconds since 1970 at which it was promoted.
         replaces: Id of the fact that it replaced, or "".
-        states: Subject, relation and object, and when it was said; None where no one took it apart.
+        states: Subject, relation and object, and when it was said; None if it was not taken apart.
 
     """
 
@@ -129,26 +129,26 @@ class Fact:
 
     @property
     def since(self) -> float:
-        """Seconds since 1970 from which it holds: when it was said, or when it was promoted if no one knows."""
+        """Seconds since 1970 from which it is valid: when it was said, or when it was promoted if that is unknown."""
         return self.time if self.states is None else self.states.as_of
 
     @property
     def line(self) -> str:
-        """The fact on one line, whatever its text holds: kind, text and short reference."""
+        """Return the fact on one line, whatever its text contains: kind, text and short reference."""
         return f"- [{self.kind.value}] {_on_one_line(self.text)} ({self.id}, {self.item})"
 
     def says(self, text: str) -> bool:
-        """Return whether it says the same, white space apart."""
+        """Return whether it has the same text, ignoring white space."""
         return _on_one_line(self.text) == _on_one_line(text)
 
 
 @attrs.frozen(kw_only=True)
 class Promotion:
     """
-    What a host, or a model that it asks, proposes for one fact: made by ``add``, ``update`` or ``delete``.
+    A proposal for one fact by a host, or a model that it asks: created by ``add``, ``update`` or ``delete``.
 
-    Each names the item of this session on which it rests. Proposing nothing leaves a fact as it is. A blank text and
-    an item id of another form raise ValueError.
+    Each names the item of this session that states it. Without a proposal a fact stays as it is. A blank text and an
+    item id of another form raise ValueError.
     """
 
     op: FactOp
@@ -163,29 +163,29 @@ class Promotion:
 
     @classmethod
     def add(cls, text: str, kind: FactKind, item: str, states: Statement | None = None) -> Promotion:
-        """Something new; left alone when a living fact of whatever kind says the same."""
+        """Propose a new fact; ignored if a living fact of any kind says the same."""
         return cls(op=FactOp.ADD, text=text, kind=FactKind(kind), item=item, states=states)
 
     @classmethod
     def update(cls, fact_id: str, text: str, item: str, states: Statement | None = None) -> Promotion:
-        """Another text in place of a living fact, whose kind stays; left alone when that fact says the same."""
+        """Propose another text for a living fact, whose kind stays; ignored if that fact says the same."""
         return cls(op=FactOp.UPDATE, fact_id=fact_id, text=text, item=item, states=states)
 
     @classmethod
     def delete(cls, fact_id: str, item: str, as_of: float | None = None) -> Promotion:
-        """Return a living fact that holds no longer, since ``as_of`` (seconds since 1970) where that is known."""
+        """Propose to end a living fact, since ``as_of`` (seconds since 1970) if that is known."""
         return cls(op=FactOp.DELETE, fact_id=fact_id, item=item, as_of=as_of)
 
 
 @attrs.frozen
 class FactChange:
     """
-    What was done, and with which fact.
+    A change of the facts.
 
     Attributes:
         op: ADD, UPDATE, DELETE or LEAVE.
-        fact: The new fact; for DELETE the one that is gone, with the reference of its end; for LEAVE the one that
-            lives on, untouched.
+        fact: The new fact; for DELETE the removed one, with the reference of its end; for LEAVE the existing one,
+            unchanged.
 
     """
 
@@ -200,32 +200,33 @@ class FactChange:
     @classmethod
     def read(cls, line: bytes) -> FactChange:
         """
-        Return the change of a line; fields of a later version are ignored. Raises LogError for a
+        Return the change in a line; fields of a later version are ignored. Raises LogError for a
         line of another form.
         """
         try:
             saved = read_json(line)
-            # Files of before facts were taken apart have no "states".
+            # Early files have no "states".
             known = [field.name for field in attrs.fields(Fact) if field.name != "states"]
             fact = Fact(**{name: saved[name] for name in known}, states=saved.get("states"))
             return cls(_WRITTEN[saved["op"]], fact)
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise LogError(f"no line of a facts file: {line[:200]!r}; {type(error).__name__}: {error}") from error
+            raise LogError(
+                f"not a valid line of a facts file: {line[:200]!r}; {type(error).__name__}: {error}"
+            ) from error
 
 
 class FactStore:
     """
     The facts of one file, to which any number of sessions promote, one after the other or at the same time.
 
-    What it tells is the file as it stood when the store was made or last promoted. Reading takes no lock and makes no
-    file; nothing stays open.
+    It shows the file as it was when the store was created or last promoted. Reading takes no lock and creates no file;
+    nothing stays open.
 
     Args:
-        path: The file, ``facts.jsonl``; a missing one has no facts. Beside it stands ``facts.jsonl.lock``.
+        path: The file, ``facts.jsonl``; a missing one has no facts. ``facts.jsonl.lock`` is beside it.
 
     Raises:
-        LogError: The file cannot be read, or a line is no change of a fact; names the file and the byte where the line
-            begins.
+        LogError: The file cannot be read, or a line is invalid; names the file and the byte at which the line begins.
 
     """
 
@@ -242,26 +243,26 @@ class FactStore:
 
     @property
     def facts(self) -> Mapping[str, Fact]:
-        """The living facts by id, the newest last."""
+        """Return the living facts by id, the newest last."""
         return MappingProxyType(self._memory.living)
 
     def history(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Return what became of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
+        """Return the history of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
         if fact_id not in self._memory.chains:
-            raise LogError(f"{self.path}: no fact {fact_id!r} was ever there")
+            raise LogError(f"{self.path}: there never was a fact {fact_id!r}")
         return tuple(self._memory.chains[fact_id])
 
     def find(
         self, words: str = "", *, subject: str = "", relation: str = "", at: float | None = None
     ) -> tuple[Fact, ...]:
         """
-        Return the facts that hold now, or held at a time: those that have most of the words first, then the newest.
+        Return the facts that are valid now, or were at a time: those with most of the words first, then the newest.
 
         Args:
-            words: Free words, whatever their case. A fact has to have one of them, in its text or its parts.
-            subject: Only what is about this, whatever the case.
-            relation: Only what has this relation, whatever the case.
-            at: Seconds since 1970: what held then, by the times at which it was said.
+            words: Free words, ignoring case. A fact must have one of them, in its text or its parts.
+            subject: Only facts about this subject, ignoring case.
+            relation: Only facts with this relation, ignoring case.
+            at: Seconds since 1970: facts valid then, by the times at which they were said.
 
         """
         held = self.facts.values() if at is None else self._memory.held(at)
@@ -288,21 +289,21 @@ class FactStore:
         self, promotions: Iterable[Promotion], *, session: str, locate: Callable[[str], ByteRange | None]
     ) -> tuple[FactChange, ...]:
         """
-        Carry out promotions in their order, all or none, and say what was done for each.
+        Carry out promotions in order, all or none, and return what was done for each.
 
-        Returns when the changes are on the disk. No text enters twice: an update to what another living fact says
-        already deletes the fact. Raises LogError, with nothing written, when a fact does not live (another session may
-        have changed it: ``facts`` is up to date then) or when the file cannot be written. Only the loss of power in the
-        middle, or a disk that does not confirm (LogError as well), may leave some changes after.
+        Returns when the changes are on the disk. No text is stored twice: an update to the text of another living fact
+        deletes the fact. Raises LogError, with nothing written, when a fact does not exist any more (another session
+        may have changed it: ``facts`` is up to date then) or when the file cannot be written. Only a loss of power in
+        the middle, or a disk that does not confirm (also a LogError), may leave some of the changes in the file.
 
         Args:
-            promotions: What is proposed.
+            promotions: The proposals.
             session: Id of the session that closes.
-            locate: Where an item's line stands in the session's master log, or None.
+            locate: Returns the line of an item in the session's master log, or None.
 
         """
         now = round(time.time(), 3)
-        # The host's code runs before the lock is taken, so that no one waits for it.
+        # The host's code runs before the lock is taken, so that others do not wait for it.
         made = [
             (each, functools.partial(Fact, session=session, item=each.item, bytes=locate(each.item), time=now))
             for each in promotions
@@ -322,12 +323,12 @@ class FactStore:
 
     def text(self, counter: TokenCounter, cap: int, about: str = "") -> str:
         """
-        Return the living facts as a block for a source, in at most ``cap`` tokens; "" when there are none, or no room.
+        Return the living facts as a block for a source, in at most ``cap`` tokens; "" if there are none, or no room.
 
-        Constraints stand first, then decisions, then facts, each the newest last. What is too much is left out, the
-        oldest of the last kind first (before them what is too long to fit even alone, and what shares no rare word with
-        ``about``, constraints excepted), and a last line says how many. The frame that a block gets in the window is
-        not counted.
+        Constraints come first, then decisions, then facts, each the newest last. If there are too many, the oldest of
+        the last kind are left out first (before them facts too long to fit by themselves, and those that share no rare
+        word with ``about``, except constraints), and a last line counts them. The frame that a block gets in the window
+        is not counted.
         """
         facts = sorted(self.facts.values(), key=_rank)
         if counter.count(whole := self._block(facts, 0)) <= cap:
@@ -355,7 +356,7 @@ class FactStore:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Journal]:
-        """The journal while no other session has it: also its mending could cut off a line that another one writes."""
+        """Lock the journal: another session's repair could otherwise cut off a line that is being written."""
         from filelock import FileLock
 
         try:
@@ -373,7 +374,7 @@ class FactStore:
 
 
 class _Memory:
-    """The changes of a file, folded: who lives, and what became of each."""
+    """The changes of a file, applied: the living facts, and the history of each."""
 
     def __init__(self) -> None:
         self.living: dict[str, Fact] = {}
@@ -382,17 +383,14 @@ class _Memory:
         self._last = 0
 
     def carry_out(self, promotion: Promotion, made: Callable[..., Fact]) -> FactChange:
-        """
-        Return what a promotion comes to, taken in; ``made`` is the fact but for id, kind, text and
-        what it replaces.
-        """
+        """Apply a promotion and return the change; ``made`` is the fact without id, kind, text and what it replaces."""
         change = self._answer(promotion, made)
         if change.op is not FactOp.LEAVE:
             self.apply(change)
         return change
 
     def apply(self, change: FactChange) -> None:
-        """Take a change in. Raises LogError when it does not fit to those before."""
+        """Apply a change. Raises LogError when it does not fit the previous ones."""
         fact, chain = change.fact, list[FactChange]()
         if change.op is not FactOp.ADD:
             gone = self._living(fact.replaces if change.op is FactOp.UPDATE else fact.id)
@@ -407,7 +405,7 @@ class _Memory:
         self._last = max(self._last, int(fact.id[1:]))
 
     def held(self, at: float) -> list[Fact]:
-        """Return the facts that held at a time: said by then, and neither replaced nor ended."""
+        """Return the facts that were valid at a time: said by then, and neither replaced nor ended."""
         chains = {id(chain): chain for chain in self.chains.values()}
         return [fact for chain in chains.values() for fact in _held(chain, at)]
 
@@ -444,7 +442,7 @@ def _folded(journal: Journal) -> _Memory:
 
 
 def _held(chain: Sequence[FactChange], at: float) -> Iterator[Fact]:
-    """Yield what of a chain held at a time: it ends with the change that comes after it."""
+    """Yield the facts of a chain that were valid at a time: each ends with the next change."""
     for change, after in itertools.zip_longest(chain, chain[1:]):
         end = math.inf if after is None else after.fact.since
         if change.op is not FactOp.DELETE and change.fact.since <= at < end:
@@ -456,10 +454,7 @@ def _is(wanted: str, value: str) -> bool:
 
 
 def _scores(facts: Sequence[Fact], words: str) -> list[float]:
-    """
-    Return how much each fact has of the words: a word that few facts have says more, one that all
-    have next to nothing.
-    """
+    """Return how well each fact matches the words: a rare word counts more, one in every fact almost nothing."""
     wanted = list(dict.fromkeys(_WORD.findall(words.casefold())))
     texts = [_searched(fact) for fact in facts]
     weights = {word: rarity(sum(word in text for text in texts), len(texts)) for word in wanted}
@@ -467,7 +462,7 @@ def _scores(facts: Sequence[Fact], words: str) -> list[float]:
 
 
 def _spoken_of(facts: Sequence[Fact], about: str) -> frozenset[str]:
-    """Return ids of the facts that share a word with a text which most of them do not have."""
+    """Return the ids of the facts that share a word with a text which most facts do not have."""
     texts = {fact.id: set(_WORD.findall(_searched(fact))) for fact in facts}
     shared = [words & set(_WORD.findall(about.casefold())) for words in texts.values()]
     often = Counter(word for words in shared for word in words)
@@ -482,7 +477,7 @@ def _searched(fact: Fact) -> str:
 
 
 def _ended(old: Fact, promotion: Promotion) -> Statement | None:
-    """Return what an ended fact said, with the time of its end; None where no one said when."""
+    """Return the parts of an ended fact, with the time of its end; None if that is unknown."""
     said = promotion.as_of if promotion.states is None else promotion.states.as_of
     return None if old.states is None or said is None else attrs.evolve(old.states, as_of=said)
 

@@ -49,8 +49,8 @@ class Ring:
 
 FILES: Final = Ring(64)
 """
-Files that all journals of a process hold open together. A system allows 256 to 1,024 for everything, and a server may
-have a thousand sessions; opening one again takes some ten microseconds.
+The most files that all journals of a process hold open together. A system allows 256 to 1,024 in total, and a server
+may have a thousand sessions; reopening one takes some ten microseconds.
 """
 
 _NEW, _WRITE, _READ = os.O_RDWR | os.O_CREAT, os.O_RDWR, os.O_RDONLY
@@ -58,8 +58,8 @@ _NEW, _WRITE, _READ = os.O_RDWR | os.O_CREAT, os.O_RDWR, os.O_RDONLY
 
 class _OpenFile:
     """
-    An open file. It is closed when no one holds it: a call under way keeps it open, so that no thread can write to a
-    number that the system has given to another file in the meantime.
+    An open file. It is closed when nothing refers to it: a running call keeps it open, so that no thread can write to a
+    descriptor that the system has reused meanwhile.
     """
 
     __slots__ = ("__weakref__", "number")
@@ -73,10 +73,10 @@ class _OpenFile:
 
 class Handle:
     """
-    A regular file; for writing it is made when it is missing, mode 0600.
+    A regular file; for writing it is created if it is missing, mode 0600.
 
-    It is opened when it is needed, and closed again when others have been used since and too many are open. Every call
-    may raise OSError, also because another file has taken its place.
+    It is opened when needed, and closed again when others have been used since and too many are open. Every call may
+    raise OSError, also because another file has taken its place.
     """
 
     def __init__(self, path: Path, *, writable: bool) -> None:
@@ -92,13 +92,13 @@ class Handle:
         FILES.add(self)
 
     def wake(self) -> None:
-        """Open it now, if it is not, so that a call which changes it fails before it has changed anything."""
+        """Open it now, so that a call which changes it fails before it has changed anything."""
         self._used = True
         if self._file is None:
             self._opened_again()
 
     def read(self, start: int, length: int) -> bytes:
-        """So many bytes, fewer where the file ends."""
+        """Return this many bytes, fewer at the end of the file."""
         self._used = True
         file = self._file or self._opened_again()
         part = read_at(file.number, length, start)
@@ -112,7 +112,7 @@ class Handle:
         return b"".join(parts)
 
     def write(self, data: bytes, start: int) -> None:
-        """All bytes, or an OSError after some of them."""
+        """Write all bytes; an OSError may follow some of them."""
         self._used = True
         file = self._file or self._opened_again()
         left = memoryview(data)
@@ -121,11 +121,11 @@ class Handle:
             left, start = left[written:], start + written
 
     def size(self) -> int:
-        """Bytes of the file."""
+        """Return the size in bytes."""
         return os.fstat(self._held().number).st_size
 
     def truncate(self, size: int) -> None:
-        """Cut it to this many bytes."""
+        """Truncate it to this many bytes."""
         os.ftruncate(self._held().number, size)
 
     def sync(self) -> None:
@@ -133,7 +133,7 @@ class Handle:
         os.fsync(self._held().number)
 
     def rest(self) -> bool:
-        """Close it until it is needed again, unless it was used since this was asked last; whether it is closed."""
+        """Close it until it is needed again, unless it was used since the last call; return whether it is closed."""
         if self._used:
             self._used = False
             return False
@@ -155,7 +155,7 @@ class Handle:
 
 
 def opened(path: Path, *, writable: bool) -> Handle:
-    """Return a regular file; for writing it is made when it is missing, mode 0600. Raises LogError."""
+    """Open a regular file; for writing it is created if it is missing, mode 0600. Raises LogError."""
     try:
         handle = Handle(path, writable=writable)
     except (OSError, ValueError) as error:

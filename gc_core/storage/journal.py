@@ -1,4 +1,4 @@
-"""A file of JSON lines that only grows: whole lines or nothing, and every line found again by its bytes."""
+"""An append-only file of JSON lines: whole lines or nothing, and every line found again by its bytes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from gc_core.values.references import ByteRange
 
 _CHUNK = 1 << 18
 _PROBE = 1 << 13
-"""Bytes that one look for a line break reads: a search by halves makes some twenty of them."""
+"""Bytes read at a time to find a line break: a binary search reads some twenty such pieces."""
 
 _SHORTEST = len(b"{}\n")
 _HALVES = regex(r"[\ud800-\udbff][\udc00-\udfff]")
-"""Two lone surrogates side by side, as a stream leaves them that was cut inside a letter."""
+"""Two adjacent lone surrogates, as left by a stream that was cut inside a character."""
 
 
 class Journal:
     """
     One append-only file of JSON lines.
 
-    ``append`` returns after the lines have been written, so they survive the end of the process; when that fails, on a
-    full disk for instance, the file is as it was before. What a crash left after the last whole line is moved aside
-    into a file of its own, FILE.torn-OFFSET, when a writer opens the journal; a reader passes over it. Nothing of the
-    file is held in memory. A journal that no one holds is closed; one that rests while many others are used holds no
-    file open (see ``gc_core.storage.file_handle``).
+    ``append`` returns after the lines have been written, so they survive the end of the process; if that fails, for
+    example on a full disk, the file is as it was before. What a crash left after the last whole line is moved to a file
+    of its own, FILE.torn-OFFSET, when a writer opens the journal; a reader skips it. Nothing of the file is kept in
+    memory. A journal without references is closed; an idle one holds no file open while many others are used (see
+    ``gc_core.storage.file_handle``).
 
     Args:
         path: The file; made when it is missing, mode 0600.
@@ -41,11 +41,11 @@ class Journal:
         lock: Held while the file is changed. Without one the caller sees to it that there is one writer.
 
     Attributes:
-        size: Bytes of whole lines: where the next one will stand.
-        torn: Bytes that stood after them when it was opened.
+        size: Bytes of whole lines: the offset of the next one.
+        torn: Bytes after them when it was opened.
 
     Raises:
-        LogError: The file cannot be opened, read, written or mended, or the journal was closed.
+        LogError: The file cannot be opened, read, written or repaired, or the journal was closed.
 
     """
 
@@ -63,11 +63,11 @@ class Journal:
             self._move_aside(self.size, end)
 
     def append(self, lines: Iterable[bytes]) -> tuple[ByteRange, ...]:
-        """Write lines, each with its line break, all or none; returns where each one stands. Raises LogError."""
+        """Write lines, each with its line break, all or none; return the place of each. Raises LogError."""
         places, end = [], self.size
         for line in (lines := tuple(lines)):
             if not line or line.find(b"\n") != len(line) - 1:
-                raise LogError(f"{self.path}: not one line that ends in its line break: {line[:200]!r}")
+                raise LogError(f"{self.path}: not a single line with its line break: {line[:200]!r}")
             places.append(ByteRange(end, end + len(line)))
             end += len(line)
         with self._lock:
@@ -75,7 +75,7 @@ class Journal:
         return tuple(places)
 
     def read(self, place: ByteRange) -> bytes:
-        """Return the bytes at a place. Raises LogError when the file does not reach so far."""
+        """Return the bytes at a place. Raises LogError if the file ends before."""
         self._check(place)
         return self._pread(place.start, place.end - place.start)
 
@@ -87,14 +87,14 @@ class Journal:
         end = self.size if end is None else min(end, self.size)
         place, rest = start, b""
         while (behind := place + len(rest)) < end:
-            # As much again as there is: by small steps, a long line would be copied once a step.
+            # Read as much again as there is: with small steps, a long line would be copied at each step.
             *whole, rest = (rest + self._pread(behind, min(max(_CHUNK, len(rest)), end - behind))).split(b"\n")
             for line in whole:
                 yield ByteRange(place, place + len(line) + 1), line + b"\n"
                 place += len(line) + 1
 
     def line_from(self, offset: int) -> tuple[ByteRange, bytes] | None:
-        """Return the first line that begins at or after an offset, or None: for a search by halves in a sorted file."""
+        """Return the first line that begins at or after an offset, or None: for binary search in a sorted file."""
         start = 0
         if offset > 0:
             before = self._find_break(offset - 1)
@@ -106,7 +106,7 @@ class Journal:
 
     def overwrite(self, place: ByteRange, data: bytes) -> None:
         """
-        Write other bytes of the same length over a place, for a purge alone, which syncs when it is done.
+        Overwrite a place with other bytes of the same length, for a purge only, which syncs at its end.
 
         Raises LogError for another length.
         """
@@ -121,7 +121,7 @@ class Journal:
             raise LogError(text) from error
 
     def cut(self, offset: int) -> None:
-        """Move the lines from the one that begins at an offset aside, as if a crash had torn them. Raises LogError."""
+        """Move the lines from an offset on aside, as if a crash had torn them. Raises LogError."""
         self._check(ByteRange(offset, self.size))
         with self._lock:
             self._held(writing=True)
@@ -131,7 +131,7 @@ class Journal:
                 self._move_aside(offset, self.size)
 
     def sync(self) -> None:
-        """Return when everything written is on the disk, whatever happens to the power."""
+        """Return when everything written is on the disk and survives a power loss."""
         handle = self._held()
         try:
             handle.sync()
@@ -139,10 +139,10 @@ class Journal:
                 sync_folder(self.path.parent)
                 handle.named = True
         except OSError as error:
-            raise LogError(f"{self.path} cannot be brought to the disk: {error}") from error
+            raise LogError(f"{self.path} cannot be synced to the disk: {error}") from error
 
     def close(self) -> None:
-        """Close the file, as soon as no other thread reads or writes any more. Every later call raises LogError."""
+        """Close the file as soon as no other thread reads or writes. Every later call raises LogError."""
         self._handle = None
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Journal:
         if handle is None:
             raise LogError(f"{self.path} was closed")
         if writing and not self._writable:
-            raise LogError(f"{self.path} was opened for reading alone")
+            raise LogError(f"{self.path} was opened for reading only")
         if writing:
             try:
                 handle.wake()
@@ -169,7 +169,7 @@ class Journal:
         end = self.size + len(data)
         try:
             handle.write(data, self.size)
-            # Inside: an interrupt finds the bytes counted, or has them taken back.
+            # Inside: after an interrupt the bytes are either counted or removed.
             self.size = end
         except OSError as error:
             text = f"{self.path}: {len(data):,} bytes could not be written, and nothing was: {error}"
@@ -182,7 +182,7 @@ class Journal:
         try:
             handle.truncate(self.size)
         except OSError as error:
-            raise LogError(f"{self.path}: what was written behind {self.size:,} cannot be undone: {error}") from error
+            raise LogError(f"{self.path}: what was written after {self.size:,} cannot be undone: {error}") from error
 
     def _pread(self, start: int, length: int) -> bytes:
         try:
@@ -194,7 +194,7 @@ class Journal:
         return found
 
     def _find_break(self, start: int) -> int | None:
-        """Return where the first line break at or after ``start`` is."""
+        """Return the first line break at or after ``start``."""
         length = _PROBE
         while start < self.size:
             chunk = self._pread(start, min(length, self.size - start))
@@ -206,14 +206,14 @@ class Journal:
         return None
 
     def _whole_size(self, end: int) -> int:
-        """Bytes up to the end of the last line that is whole and JSON; power loss may leave a line of nothing."""
+        """Return the end of the last line that is whole and JSON; a power loss may leave a line of nothing."""
         for start, behind in self._lines_back(end):
             if behind - start >= _SHORTEST and _is_object(self._pread(start, behind - start)):
                 return behind
         return 0
 
     def _lines_back(self, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where the lines with a line break begin and end, the last one first: each byte is looked at once."""
+        """Yield begin and end of the lines with a line break, the last one first: each byte is read once."""
         behind, low = None, end
         while low > 0:
             high, low = low, max(0, low - _CHUNK)
@@ -229,11 +229,11 @@ class Journal:
             yield 0, behind
 
     def _move_aside(self, start: int, end: int) -> None:
-        """Cut off what stands from an offset on, when a copy of it is on the disk."""
+        """Cut off everything from an offset on, after a copy of it is on the disk."""
         with contextlib.ExitStack() as undo:
             try:
                 aside, number = _made_aside(self.path, start)
-                # A part of a copy, for instance on a full disk, is worth nothing: the bytes are still in the file.
+                # A partial copy, for example on a full disk, is useless: the bytes are still in the file.
                 undo.callback(aside.unlink, missing_ok=True)
                 with os.fdopen(number, "wb") as copy:
                     for place in range(start, end, _CHUNK):
@@ -242,7 +242,7 @@ class Journal:
                     os.fsync(number)
                 sync_folder(aside.parent)
                 undo.pop_all()
-                # The size first: an interrupt in between must not leave a hole in front of the next line.
+                # The size first: an interrupt in between must not leave a hole before the next line.
                 self.size = start
                 self._held().truncate(start)
             except OSError as error:
@@ -251,23 +251,26 @@ class Journal:
 
 
 def line_of(record: Mapping[str, Any]) -> bytes:
-    """Return one line, letters as they are, so that plain grep finds them. Raises LogError for what JSON cannot say."""
+    """
+    Return one line, with characters unescaped, so that plain grep finds them. Raises LogError for values that are not
+    JSON.
+    """
     try:
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise LogError(f"a record has no form in JSON: {type(error).__name__}: {error}") from error
+        raise LogError(f"a record cannot be written as JSON: {type(error).__name__}: {error}") from error
     try:
         return text.encode()
     except UnicodeEncodeError:
-        # A lone surrogate has no UTF-8 form; escaped, the line is still the same JSON. Two halves of a letter are not:
-        # escaped, they would be read back as the letter.
+        # A lone surrogate has no UTF-8 form; escaped, the line is the same JSON. Not so for surrogate pairs: escaped,
+        # they would be read back as the character.
         if _HALVES.search(text):
             return text.encode("utf-8", "surrogatepass")
         return (json.dumps(record, separators=(",", ":")) + "\n").encode()
 
 
 def _made_aside(path: Path, offset: int) -> tuple[Path, int]:
-    """Return a file for the torn bytes that did not exist before, and its number."""
+    """Create a file for the torn bytes; return it with its number."""
     aside, count = path.with_name(f"{path.name}.torn-{offset}"), 1
     while True:
         with contextlib.suppress(FileExistsError):
@@ -282,7 +285,7 @@ def _is_object(line: bytes) -> bool:
     try:
         return isinstance(read_json(line, DEEPEST_RECORD), dict)
     except DepthError:
-        # That it is nested deeper than can be read from here does not make it torn.
+        # Deep nesting, which may exceed this process's stack, does not make a line torn.
         return line.startswith(b"{") and line.endswith(b"}\n")
     except ValueError:
         return False

@@ -1,8 +1,8 @@
 """
 The ledger: what was done to the window, as results, append-only.
 
-No record says "run strategy X again": a collection holds its final texts, so that the window is a pure function of the
-master log and the ledger, and making it again calls no plugin.
+No record says "run strategy X again": a collection contains its final texts, so the window is a pure function of the
+master log and the ledger, and rebuilding it calls no plugin.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILE_NAME = "ledger.jsonl"
 
 @attrs.frozen(kw_only=True)
 class Numbers:
-    """Where numbering stood afterwards: ids are never given twice, whatever is undone."""
+    """The numbering after a change: ids are never given twice, whatever is undone."""
 
     items: int
     messages: int
@@ -51,9 +51,9 @@ class Digests:
     Digests of the messages in the window, in hex.
 
     Attributes:
-        before: Of all messages before the change.
-        after: Of all messages after it.
-        count: How many there were before.
+        before: Digest of all messages before the change.
+        after: Digest of all messages after it.
+        count: The number of messages before.
 
     """
 
@@ -65,15 +65,15 @@ class Digests:
 @attrs.frozen(kw_only=True)
 class Opened:
     """
-    A session began, or was opened again, with these settings.
+    A session was created, or opened again, with these settings.
 
     Attributes:
         session: The session's id.
         format: Name of the provider's message shape.
         model: The model's name, or None.
-        config: How it collects.
-        version: Of gc-core.
-        objects: Types of strategies that were given as objects: no file holds them.
+        config: Its configuration.
+        version: The version of gc-core.
+        objects: Types of strategies that were given as objects, which are not stored.
 
     """
 
@@ -95,10 +95,10 @@ class Registered:
 @attrs.frozen(kw_only=True)
 class Sent:
     """
-    A request was rendered; from the first one on changes at its head wait for a break.
+    A request was rendered; after the first one changes of the head wait for a break.
 
     Attributes:
-        digest: Of its system texts, tool schemas and messages, in hex; "" in files of gc-core before it was told.
+        digest: Digest of its system texts, tool schemas and messages, in hex; "" in early files of gc-core.
 
     """
 
@@ -111,13 +111,13 @@ class Observed:
     The provider reported its input tokens for a request of ``raw`` own tokens.
 
     Attributes:
-        raw: Own count of the request's tokens.
-        reported: Input tokens as reported, those of the cache included.
-        usage: The whole report of a call; None where a refusal named the size.
-        sent: When the request began, in seconds since 1970; 0 where that is not known.
-        changed: Where it differed from the request before: ``"tools"``, ``"system"``, ``"messages"`` or "".
-        reason: Why it missed the cache, in the provider's own word, or "".
-        counted: It is what a counting endpoint said, before the call.
+        raw: The session's own count of the request's tokens.
+        reported: Input tokens as reported, including cached ones.
+        usage: The whole report of a call; None if a refusal named the size.
+        sent: When the request began, in seconds since 1970; 0 if unknown.
+        changed: Where it differed from the previous request: ``"tools"``, ``"system"``, ``"messages"`` or "".
+        reason: The provider's own word for why it missed the cache, or "".
+        counted: A counting endpoint returned it, before the call.
 
     """
 
@@ -133,13 +133,13 @@ class Observed:
 @attrs.frozen(kw_only=True)
 class Booked:
     """
-    A call beside the conversation was paid.
+    A call beside the conversation.
 
     Attributes:
-        source: Of whom: ``"summaries"``, ``"workers"``, or what a host calls it.
-        usage: What it took.
-        model: Which model it was, or None.
-        estimated: The tokens are own counts, for no one reported them.
+        source: Its kind: ``"summaries"``, ``"workers"``, or a name that a host gave.
+        usage: Its usage.
+        model: The model, or None.
+        estimated: The tokens are the session's own counts, because none were reported.
 
     """
 
@@ -152,12 +152,12 @@ class Booked:
 @attrs.frozen(kw_only=True)
 class Cleared:
     """
-    What the provider itself leaves out of the requests from here on, against what it left out before.
+    What the provider leaves out of the requests from here on, compared with before.
 
     Attributes:
-        gone: Items that it leaves out now.
+        gone: Items that it now leaves out.
         back: Items that it does not leave out any more.
-        tokens: Input tokens that it says it cleared.
+        tokens: Input tokens that it reports as cleared.
 
     """
 
@@ -169,13 +169,13 @@ class Cleared:
 @attrs.frozen(kw_only=True)
 class Configured:
     """
-    Another model or window, or another limit of what may be spent.
+    Another model or window, or another spending limit.
 
     Attributes:
         model: The model's name, or None.
         context_limit: Tokens of its window.
-        output_reservation: Of those, kept free for the reply.
-        max_total_tokens: What the session may spend; 0 without a limit, None in files of gc-core before it had one.
+        output_reservation: Tokens of it reserved for the reply.
+        max_total_tokens: The spending limit; 0 without one, None in early files of gc-core.
 
     """
 
@@ -187,7 +187,7 @@ class Configured:
 
 @attrs.frozen(kw_only=True)
 class Pinned:
-    """A turn or an item was pinned or released."""
+    """A turn or an item was pinned or unpinned."""
 
     turn: int | None = None
     item: str | None = None
@@ -196,7 +196,7 @@ class Pinned:
 
 @attrs.frozen(kw_only=True)
 class PolicySet:
-    """The host changed how strongly an item is held."""
+    """The host changed the policy of an item."""
 
     item: str
     policy: GCPolicy
@@ -205,22 +205,22 @@ class PolicySet:
 @attrs.frozen(kw_only=True)
 class Collected:
     """
-    One collection, or one item brought back: what it did to the window.
+    One collection, or one restored item, with its effect on the window.
 
     Attributes:
-        reason: What asked for it, or None for an item that was brought back.
-        target_tokens: What was to be reached.
+        reason: The reason, or None for a restored item.
+        target_tokens: The target.
         tokens_before: Tokens of the request before, uncalibrated.
         tokens_after: Tokens of the request after.
-        removals: Who proposed what, and what each freed.
+        removals: The removals, with their proposers and the tokens freed.
         hunks: The messages before and after, with the final texts.
-        summaries: How each summary came about.
-        recalled: What comes back at the end of the next request, as it is sent there.
+        summaries: How each summary was written.
+        recalled: What is brought back at the end of the next request, as it is sent there.
         schemas: Tool schemas that left.
-        changed_head: What waited at the head of the request took effect with it.
-        numbers: Where numbering stood afterwards.
+        changed_head: Waiting changes of the head took effect with it.
+        numbers: The numbering afterwards.
         counter: Name of the counter of its tokens.
-        digests: Of the messages before and after.
+        digests: The digests of the messages before and after.
 
     """
 
@@ -241,7 +241,7 @@ class Collected:
 
 @attrs.frozen(kw_only=True)
 class Undone:
-    """The collection at this place of the ledger was undone, or (``redone``) done again."""
+    """The collection at this place of the ledger was undone, or (``redone``) redone."""
 
     place: ByteRange
     redone: bool = False
@@ -249,19 +249,19 @@ class Undone:
 
 @attrs.frozen(kw_only=True)
 class Released:
-    """What undoing had brought back may be collected again."""
+    """What was restored may be collected again."""
 
 
 @attrs.frozen(kw_only=True)
 class Rewound:
     """
-    Log and ledger after these offsets, up to this record, are taken back; the files keep them.
+    Log and ledger after these offsets, up to this record, are rewound; the files keep them.
 
     Attributes:
-        log: Size of the log to which the session went back, in bytes.
+        log: Size of the log to which the session was rewound, in bytes.
         ledger: Size of the ledger.
-        why: In words.
-        numbers: Where numbering stands, whatever was taken back.
+        why: The reason, in words.
+        numbers: The numbering, which continues whatever was rewound.
 
     """
 
@@ -292,7 +292,7 @@ class Branched:
 
 @attrs.frozen(kw_only=True)
 class Purged:
-    """Somebody overwrote a secret on purpose; the digests of the collections in effect were made again."""
+    """Someone overwrote a secret with a purge; the digests of the collections in effect were renewed."""
 
     by: str
     occurrences: int
@@ -300,7 +300,7 @@ class Purged:
 
 @attrs.frozen(kw_only=True)
 class ObjectiveSet:
-    """The host said what the agent is after; "": the user's own words tell."""
+    """The host set the objective; "": the user's own words decide."""
 
     text: str
 
@@ -308,11 +308,11 @@ class ObjectiveSet:
 @attrs.frozen(kw_only=True)
 class Ancestor:
     """
-    A session that this one was handed off from, or one before that.
+    A session that this one was handed off from, directly or indirectly.
 
     Attributes:
         session: Its id.
-        directory: Where its files lie; "" where they ended with it.
+        directory: The directory of its files; "" if they were deleted with it.
 
     """
 
@@ -323,11 +323,11 @@ class Ancestor:
 @attrs.frozen(kw_only=True)
 class Inherited:
     """
-    The session was handed off.
+    The session was handed off from another one.
 
     Attributes:
-        ancestors: The sessions that what it began with speaks of, the nearest first.
-        state: The state of the task as it was then, as JSON.
+        ancestors: The sessions that its opening refers to, the nearest first.
+        state: The task state at that time, as JSON.
 
     """
 
@@ -359,7 +359,7 @@ _KINDS: dict[str, type[Any]] = {
     "opened": Opened,
     "inherited": Inherited,
     "registered": Registered,
-    "first_sent": Sent,  # in files of gc-core before each request was told of
+    "first_sent": Sent,  # in early files of gc-core
     "sent": Sent,
     "observed": Observed,
     "cleared": Cleared,
@@ -377,14 +377,14 @@ _KINDS: dict[str, type[Any]] = {
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 _OPENED = b'"kind":"opened"'
-"""As it stands in a line: the quotes of a text are escaped, so hardly another line holds it."""
+"""The form in a line: quotes in texts are escaped, so hardly any other line contains it."""
 
 _REWOUND = b'"kind":"rewound"'
 
 
 @functools.cache
 def unreadable() -> tuple[type[Exception], ...]:
-    """Return what reading a value from JSON of another form may raise."""
+    """Return the errors of reading a value from JSON of another form."""
     import cattrs
 
     cattrs_errors = cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError
@@ -392,7 +392,7 @@ def unreadable() -> tuple[type[Exception], ...]:
 
 
 def inconsistent_record() -> tuple[type[Exception], ...]:
-    """Return what carrying out a record of another session's, or a damaged one, may raise."""
+    """Return the errors of applying a damaged record, or one of another session."""
     return GCError, *unreadable()
 
 
@@ -402,10 +402,10 @@ class Entry:
     One line of the ledger.
 
     Attributes:
-        at: Size of the master log when it was written, in bytes: what of the log comes before it.
+        at: Size of the master log when it was written, in bytes: what of the log precedes it.
         time: Seconds since 1970.
         record: What happened.
-        span: In which it happened, as ``trace-span`` in hex, where telemetry watched; else "".
+        span: The telemetry span as ``trace-span`` in hex, if telemetry was active; otherwise "".
 
     """
 
@@ -424,7 +424,7 @@ class Entry:
 
     @classmethod
     def read(cls, line: bytes) -> Entry:
-        """Return the entry of a line. Raises LogError for a line of another form."""
+        """Return the entry in a line. Raises LogError for a line of another form."""
         try:
             saved = read_json(line, DEEPEST_RECORD)
             at, time, kind = saved.pop("at"), saved.pop("time"), saved.pop("kind")
@@ -432,7 +432,7 @@ class Entry:
             at, time = _strict(at, int), float(_strict(time, float))
             return cls(at=at, time=time, record=converter_of_records().structure(saved, _KINDS[kind]), span=span)
         except unreadable() as error:
-            raise LogError(f"no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
+            raise LogError(f"not a valid line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
 
 
 class Ledger:
@@ -443,28 +443,28 @@ class Ledger:
 
     @property
     def size(self) -> int:
-        """Bytes of the ledger; where the next entry will stand."""
+        """The size of the ledger in bytes: the place of the next entry."""
         return self.journal.size
 
     def append(self, entry: Entry) -> ByteRange:
-        """Write an entry; returns where it stands. Raises LogError when it cannot be written."""
+        """Write an entry; return its place. Raises LogError when it cannot be written."""
         (place,) = self.journal.append([entry.line()])
         return place
 
     def read(self, place: ByteRange) -> Entry:
-        """Return the entry at a place. Raises LogError when none stands there."""
+        """Return the entry at a place. Raises LogError if there is none."""
         return self._entry(place, self.journal.read(place))
 
     def entries(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, Entry]]:
-        """Yield the entries from an offset on, each with its place. Raises LogError at a line that is none."""
+        """Yield the entries from an offset on, each with its place. Raises LogError at an invalid line."""
         for place, line in self.journal.lines(start, end):
             yield place, self._entry(place, line)
 
     def opened_last(self, start: int = 0) -> Opened | None:
         """
-        Return how the session was opened last, from an offset on, or None: no other line is taken apart.
+        Return how the session was last opened, from an offset on, or None; other lines are not parsed.
 
-        Raises LogError at a line that says so and is none.
+        Raises LogError at an invalid line of that kind.
         """
         found = None
         for place, line in self.journal.lines(start):
@@ -475,10 +475,9 @@ class Ledger:
 
     def rewinds(self) -> Iterator[tuple[Rewound, int]]:
         """
-        Yield every time that the session went back, with the size of the log at that time; no other line is taken
-        apart.
+        Yield every rewind, with the size of the log at that time; other lines are not parsed.
 
-        Raises LogError at a line that says so and is none.
+        Raises LogError at an invalid line of that kind.
         """
         for place, line in self.journal.lines():
             if _REWOUND in line:
@@ -495,7 +494,10 @@ class Ledger:
 
 @functools.cache
 def converter_of_records() -> cattrs.Converter:
-    """Values as compact JSON: defaults are left out, ranges are pairs, a message's texts are in its payload."""
+    """
+    Return a converter of values to compact JSON: without defaults, ranges as pairs, a message's
+    texts in its payload.
+    """
     import cattrs
     from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
@@ -543,19 +545,16 @@ def _is_plain(value: object) -> bool:
 
 
 def _strict(value: Any, kind: Any) -> Any:
-    """
-    Return the value as it was written: one of another type was damaged, and may not pass for what
-    it can be made into.
-    """
+    """Return the value as it was written: a value of another type was damaged, and must not be converted."""
     if type(value) is not kind and not (kind is float and type(value) is int):
-        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+        raise TypeError(f"{value!r:.60} is not a {kind.__name__}")
     return value
 
 
 def _byte_range(pair: Any, _: object) -> ByteRange:
     start, end = (_strict(each, int) for each in pair)
     if not 0 <= start <= end:
-        raise ValueError(f"{start}-{end} is no range of bytes")
+        raise ValueError(f"{start}-{end} is not a range of bytes")
     return ByteRange(start, end)
 
 

@@ -1,4 +1,4 @@
-"""The master log: every message and every change of a source as it arrived. What leaves the window is still here."""
+"""The master log: every message and every change of a source as it arrived, including what left the window."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gc_core.values.sources import CONVERSATION
 FILE_NAME = LOG_NAME
 
 VERSION = 1
-"""Of the log's form; the first line of a log names it."""
+"""The version of the log's form; the first line of a log has it."""
 
 PARTS = "parts"
-"""Key of a payload that holds parts of the system text, by name: of the source that the line names."""
+"""Key of a payload with parts of the system text, by name, of the line's source."""
 
 _AROUND = 1 << 14
-"""Bytes before and after a place that are looked at for damage where an item is not found."""
+"""Bytes before and after a place that are checked for damage if an item is not found."""
 
 _AT = regex(rb'\{"at":(\d{1,18}),')
 
@@ -37,11 +37,11 @@ class LogRecord:
     One line of the log.
 
     Attributes:
-        at: Items numbered before it: the order of a log, and what it is searched by.
-        items: Ids of the items that a message became, in the order of its parts, "" for none; empty otherwise.
-        role: Who spoke, or "".
-        source: The instruction source that it belongs to.
-        turn: The turn in which it came.
+        at: The number of items before it: the order of a log, and its search key.
+        items: Ids of the items of a message, in the order of its parts, "" for a part without one; otherwise empty.
+        role: The role, or "".
+        source: The instruction source it belongs to.
+        turn: Its turn.
         time: Seconds since 1970; the line has it to the millisecond.
         policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
         by_host: The host said how all of them are held.
@@ -63,13 +63,13 @@ class LogRecord:
 
     @property
     def policy(self) -> GCPolicy | None:
-        """The host's own word for all of its items, or None."""
+        """The host's own policy for all of its items, or None."""
         return next(iter(self.policies.values()), None) if self.by_host else None
 
     def line(self) -> bytes:
         """
-        Return the line as it is in the file; ``at`` and the ids stand first, so that they are found without
-        parsing.
+        Return the line as it is in the file; ``at`` and the ids come first, so that they are found
+        without parsing.
         """
         return line_of(
             {
@@ -88,7 +88,7 @@ class LogRecord:
 
     @classmethod
     def read(cls, line: bytes) -> LogRecord:
-        """Return the record of a line. Raises LogError for a line of another form."""
+        """Return the record in a line. Raises LogError for a line of another form."""
         try:
             saved = read_json(line, DEEPEST_RECORD)
             return cls(
@@ -109,14 +109,14 @@ class LogRecord:
 
 
 def _read(value: Any, *kinds: type[Any]) -> Any:
-    """Return the value of a line; what was damaged may be JSON of another type."""
+    """Return a value of a line; damaged lines may be JSON of another type."""
     if type(value) not in kinds:
-        raise TypeError(f"{value!r:.60} is no {kinds[0].__name__}")
+        raise TypeError(f"{value!r:.60} is not a {kinds[0].__name__}")
     return value
 
 
 def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 - the session's own word
-    """Return the text of an item as it arrived. Raises ValueError when the record does not hold the item."""
+    """Return the original text of an item. Raises ValueError if the record does not contain the item."""
     place = record.items.index(item)
     if record.source != CONVERSATION.name:
         return str(record.payload["text"])
@@ -124,34 +124,34 @@ def text_of(record: LogRecord, item: str, format: Format) -> str:  # noqa: A002 
 
 
 class MasterLog:
-    """Appends records and finds single ones by the number of an item, in a file that is in the order of the items."""
+    """Appends records and finds single ones by the number of an item; the file is in the order of the items."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
 
     @property
     def size(self) -> int:
-        """Bytes of the log; where the next record will stand."""
+        """The size of the log in bytes: the place of the next record."""
         return self.journal.size
 
     def append(self, records: Iterable[LogRecord]) -> tuple[ByteRange, ...]:
-        """Write records, all or none; returns where each one stands. Raises LogError when they cannot be written."""
+        """Write records, all or none; return the place of each. Raises LogError when they cannot be written."""
         return self.journal.append(record.line() for record in records)
 
     def read(self, place: ByteRange) -> LogRecord:
-        """Return the record at a place. Raises LogError when none stands there."""
+        """Return the record at a place. Raises LogError if there is none."""
         return self._record(place, self.journal.read(place))
 
     def records(self, start: int = 0, end: int | None = None) -> Iterator[tuple[ByteRange, LogRecord]]:
-        """Yield the records from an offset on, each with its place. Raises LogError at a line that is none."""
+        """Yield the records from an offset on, each with its place. Raises LogError at an invalid line."""
         for place, line in self.journal.lines(start, end):
             yield place, self._record(place, line)
 
     def find(self, number: int) -> tuple[ByteRange, LogRecord] | None:
         """
-        Return the record that holds the item with this number, or None: by halves, O(log n) reads and no memory.
+        Return the record with this item, or None: by binary search, O(log n) reads and no memory.
 
-        A damaged line costs its own items alone. Raises LogError when the item may be in one.
+        A damaged line only affects its own items. Raises LogError when the item may be in one.
         """
         low, high = 0, self.size
         found: tuple[ByteRange, bytes] | None = None
@@ -173,8 +173,8 @@ class MasterLog:
 
     def _is_astray(self, number: int, place: ByteRange) -> bool:
         """
-        Return whether a damaged number may have led the search to a place: no order there, or the
-        item stands near.
+        Return whether a damaged number may have misled the search to a place: the order is broken there, or the item is
+        near.
         """
         first = self.journal.line_from(max(0, place.start - _AROUND))
         around = () if first is None else self.journal.lines(first[0].start, place.end + _AROUND)
@@ -183,18 +183,18 @@ class MasterLog:
         return numbers != sorted(numbers) or any(wanted in line for line in lines)
 
     def _scanned(self, number: int) -> tuple[ByteRange, LogRecord] | None:
-        """Return the record that holds the item with this number, looked for line by line."""
+        """Return the record with this item, searched line by line."""
         wanted = f'"i{number}"'.encode()
         for place, line in self.journal.lines():
             if wanted in line:
-                with contextlib.suppress(LogError):  # a damaged line costs its own items
+                with contextlib.suppress(LogError):  # a damaged line only affects its own items
                     record = self._record(place, line)
                     if f"i{number}" in record.items:
                         return place, record
         return None
 
     def _numbered_from(self, offset: int, end: int) -> tuple[ByteRange, bytes] | None:
-        """Return the first line at or after an offset that says its number, if it begins before the end."""
+        """Return the first line with a number at or after an offset, if it begins before the end."""
         probe = self.journal.line_from(offset)
         while probe is not None and probe[0].start < end:
             if _AT.match(probe[1]):
@@ -204,8 +204,8 @@ class MasterLog:
 
     def _holding(self, number: int, last: tuple[ByteRange, bytes] | None) -> tuple[ByteRange, LogRecord] | None:
         """
-        Return the last record with fewer items before it, if it holds the item; else a damaged one
-        after it might.
+        Return the last record with fewer items before it, if it contains the item; otherwise a damaged one after it
+        may.
         """
         if last is not None:
             record = self._record(*last)

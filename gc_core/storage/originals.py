@@ -1,4 +1,4 @@
-"""Items as they arrived, read from the log: what a summary stands for, when a digest is written from the originals."""
+"""Reads items as they arrived from the log, for example what a summary covers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from gc_core.values.references import ByteRange, Reference
 from gc_core.values.sources import CONVERSATION
 
 _MOST: Final = 4
-"""Times the tokens that a reference tells which are read between its ends at most: what was summarised may have units
-of other times between, and what stands for those tells of them."""
+"""
+The most that is read between the ends of a reference, as a multiple of its tokens: the range may contain other units,
+which their own replacements cover.
+"""
 
 _BESIDES: Final = 2_000
 
@@ -28,10 +30,10 @@ _BESIDES: Final = 2_000
 @attrs.frozen(kw_only=True)
 class RewoundRanges:
     """
-    What of a log the session went back after: it is in the file, and does not count any more.
+    The parts of a log that were rewound: they are in the file, but do not count any more.
 
     Attributes:
-        ranges: The bytes.
+        ranges: The byte ranges.
 
     """
 
@@ -39,25 +41,25 @@ class RewoundRanges:
 
     @classmethod
     def of(cls, ledger: Ledger) -> RewoundRanges:
-        """As the ledger tells. O(its length), of which only the lines that say so are taken apart."""
+        """Read the ranges from the ledger. O(its length), parsing only the lines of rewinds."""
         return cls(ranges=tuple((record.log, at) for record, at in ledger.rewinds()))
 
     def holds(self, place: ByteRange) -> bool:
-        """Return whether a line at this place was taken back."""
+        """Return whether a line at this place was rewound."""
         return any(start <= place.start < end for start, end in self.ranges)
 
 
 @attrs.frozen(kw_only=True)
 class Reading:
     """
-    How originals are read.
+    A reader of originals.
 
     Attributes:
-        log: Where they stand.
+        log: The log.
         format: The provider's message shape.
-        counter: Counts them.
-        taken_back: What of the log does not count any more.
-        damaged: Told of every line that cannot be read; the others are read all the same.
+        counter: Counts their tokens.
+        taken_back: The rewound ranges of the log.
+        damaged: Called with every unreadable line; the others are still read.
 
     """
 
@@ -69,9 +71,8 @@ class Reading:
 
     def between(self, reference: Reference, resident: Collection[str], behind: int = 0) -> tuple[Item, ...]:
         """
-        Return the items of the conversation between the ends of a reference, oldest first, but for those that are
-        ``resident`` and those up to the one with number ``behind``. O(what the reference tells), however far apart its
-        ends are.
+        Return the items of the conversation between the ends of a reference, oldest first, except ``resident`` ones and
+        those up to number ``behind``. O(what the reference covers), however far apart its ends are.
         """
         low, high = max(number_of(reference.first), behind + 1), number_of(reference.last)
         first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
@@ -83,7 +84,7 @@ class Reading:
         return tuple(_up_to(among, _MOST * reference.tokens + _BESIDES))
 
     def _place_of(self, numbers: Sequence[int]) -> ByteRange | None:
-        """Return where the first of these items that can be read stands."""
+        """Return the place of the first readable one of these items."""
         for number in numbers:
             try:
                 found = self.log.find(number)
@@ -108,7 +109,7 @@ def _up_to(items: Iterable[Item], tokens: int) -> Iterator[Item]:
     told = 0
     for item in items:
         yield item
-        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # of an earlier turn no one counts it
+        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # not counted for earlier turns
         if told > tokens:
             return
 

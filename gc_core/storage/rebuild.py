@@ -1,4 +1,4 @@
-"""The state of a session, made again from its master log and its ledger. No plugin is called."""
+"""Rebuilds the state of a session from its master log and its ledger. No plugin is called."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from gc_core.window.memory_blocks import Block
 from gc_core.window.pending_head import Changes
 
 SESSION = "session"
-"""The source of lines that are the session's own: the first one, which says whose log it is, and closed calls."""
+"""The source of the session's own lines: the first one, which names the session, and closed calls."""
 
 CALLS_CLOSED = "calls_closed"
-"""Key of the payload that says: calls without a result got a synthetic one, for the next model call was due."""
+"""Key of the payload that records closed calls: they got synthetic results because the next model call was due."""
 
 
 def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, end: Position) -> None:
     """
-    Bring a state that is as it was at ``start`` to ``end``, record by record.
+    Bring a state from ``start`` to ``end``, record by record.
 
-    Raises LogError, naming the line, where log and ledger do not fit together, and when what is taken back lies before
-    ``start``.
+    Raises LogError, naming the line, if log and ledger do not fit together, and if something before ``start`` is
+    rewound.
     """
     reached = start
     for place, entry in standing(ledger, start, end):
@@ -66,7 +66,7 @@ def fold(state: SessionState, log: MasterLog, ledger: Ledger, start: Position, e
 
 
 def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
-    """Return whether nothing that happened before ``start`` was taken back between it and ``end``."""
+    """Return whether nothing that happened before ``start`` was rewound between it and ``end``."""
     return all(
         entry.record.ledger >= start.ledger and entry.record.log >= start.log
         for _, entry in ledger.entries(start.ledger, end.ledger)
@@ -75,7 +75,7 @@ def survives_rewinds(ledger: Ledger, start: Position, end: Position) -> bool:
 
 
 def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteRange, Entry]]:
-    """Return the entries that no later one took back."""
+    """Return the entries that no later one rewound."""
     return standing_of(ledger.entries(start.ledger, end.ledger), ledger, start)
 
 
@@ -88,14 +88,14 @@ def standing_of(
         record = entry.record
         if isinstance(record, Rewound):
             if record.ledger < start.ledger or record.log < start.log:
-                raise LogError(f"{ledger.journal.path}: bytes {place.start} take back what lies before {start.ledger}")
+                raise LogError(f"{ledger.journal.path}: bytes {place.start} rewind what precedes {start.ledger}")
             standing = [kept for kept in standing if kept[0].start < record.ledger]
         standing.append((place, entry))
     return standing
 
 
 def _check(log: MasterLog, ledger: Ledger, place: ByteRange, entry: Entry, reached: Position) -> None:
-    """Entries stand in the order of the log, and in the ledger of the same session."""
+    """Check that an entry follows the order of the log, and belongs to the same session."""
     where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
     if entry.at < reached.log:
         raise LogError(f"{where} speak of {entry.at} bytes of the log; those before it reach to {reached.log}")
@@ -104,7 +104,7 @@ def _check(log: MasterLog, ledger: Ledger, place: ByteRange, entry: Entry, reach
 
 
 def session_of(log: MasterLog) -> str:
-    """Id of the session whose log it is, as its first line says, or ""."""
+    """Return the id of the log's session, from its first line, or ""."""
     _, record = next(log.records(0, log.size), (None, None))
     return "" if record is None or record.source != SESSION else str(record.payload.get("session", ""))
 
@@ -113,7 +113,7 @@ def session_of(log: MasterLog) -> str:
 
 
 def apply_log_records(state: SessionState, log: MasterLog, reached: Position, end: int) -> None:
-    """The lines of the log from a moment up to an offset. Raises LogError, naming the line that does not fit."""
+    """Apply the lines of the log from a moment up to an offset. Raises LogError, naming the line that does not fit."""
     for place, record in log.records(reached.log, end):
         try:
             _number_on(state, record)
@@ -124,7 +124,7 @@ def apply_log_records(state: SessionState, log: MasterLog, reached: Position, en
 
 
 def _number_on(state: SessionState, record: LogRecord) -> None:
-    """A collection that the ledger lost, after a power loss, may have numbered traces: ids are those of the log."""
+    """Continue numbering after a lost collection, which may have numbered traces: the log's ids decide."""
     numbers = state.numbers
     if record.at < numbers.items:
         raise LogError(f"{record.at} items were numbered before it; now {numbers.items} are")
@@ -133,7 +133,7 @@ def _number_on(state: SessionState, record: LogRecord) -> None:
 
 
 def apply_log_record(state: SessionState, place: ByteRange, record: LogRecord, at: Position) -> None:
-    """One line of the log, written at this moment. Raises SourceError or LogError when it does not fit."""
+    """Apply one line of the log, written at this moment. Raises SourceError or LogError if it does not fit."""
     payload = record.payload
     if record.source == SESSION:
         if CALLS_CLOSED in payload:
@@ -163,7 +163,7 @@ def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> No
     if not record.payload["text"]:
         state.take_back(record.source, record.payload["name"])
         return
-    # Its cap was looked at when it was given: by another counter it might be over it now.
+    # Its cap was checked when it was given: another counter might now exceed it.
     kind = ItemKind.ENRICHMENT if record.source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
     block = Block(source=record.source, name=record.payload["name"], text=record.payload["text"], kind=kind)
     state.place(
@@ -177,7 +177,7 @@ def _place_block(state: SessionState, place: ByteRange, record: LogRecord) -> No
 
 
 def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:
-    """One line of the ledger. Raises LogError, naming it, when it does not fit."""
+    """Apply one line of the ledger. Raises LogError, naming it, if it does not fit."""
     try:
         apply_ledger_entry(state, ledger, place, entry)
     except inconsistent_record() as error:
@@ -190,7 +190,7 @@ def _told(error: Exception) -> str:
 
 
 def apply_ledger_entry(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -> None:  # noqa: C901, PLR0912
-    """What ``enter`` does; errors as they come."""
+    """Apply an entry as ``enter`` does, without naming the line in errors."""
     match entry.record:
         case Opened() | Purged() | Booked() | Inherited():
             pass
@@ -234,7 +234,7 @@ def _check_last(places: Sequence[ByteRange] | Packed[ByteRange], place: ByteRang
 
 
 def collected(ledger: Ledger, place: ByteRange) -> Collected:
-    """Return the collection at a place of the ledger. Raises LogError when another record stands there."""
+    """Return the collection at a place of the ledger. Raises LogError for another record."""
     record = ledger.read(place).record
     if not isinstance(record, Collected):
         raise LogError(f"{ledger.journal.path}: bytes {place.start}-{place.end} hold no collection")

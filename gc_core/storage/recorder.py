@@ -1,4 +1,4 @@
-"""Writes first, then acts: every change of a session is in its files before the window knows of it."""
+"""Writes first, then acts: every change of a session is in its files before it is in the window."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from gc_core.window.pending_head import Changes, layers_changed
 @attrs.frozen(kw_only=True)
 class Taken:
     """
-    What came of something that arrived.
+    The result of an arrival.
 
     Attributes:
-        ids: Ids of the items that it became.
-        new: All new items, those of synthetic results among them.
-        arrival: What it did to the window.
+        ids: Ids of its items.
+        new: All new items, including those of synthetic results.
+        arrival: Its effect on the window.
         tokens_before: Tokens of the request before a message arrived.
 
     """
@@ -75,17 +75,14 @@ R = TypeVar("R")
 
 
 def _whole(method: Callable[Concatenate[Recorder, P], R]) -> Callable[Concatenate[Recorder, P], R]:
-    """
-    Return what was interrupted between the files and the state leaves a state that is made again before it is used
-    again.
-    """
+    """Mark the state stale if an interrupt hits between writing a record and applying it."""
 
     @functools.wraps(method)
     def call(recorder: Recorder, /, *args: P.args, **kwargs: P.kwargs) -> R:
         before = recorder.store.position
         try:
             return method(recorder, *args, **kwargs)
-        except BaseException:  # an interrupt too; it goes on
+        except BaseException:  # including an interrupt, which is raised again
             recorder.is_stale = recorder.is_stale or recorder.store.position != before
             raise
 
@@ -106,7 +103,7 @@ class Recorder:
         self._steps = 0
 
     def renew(self, state: SessionState) -> None:
-        """Take over the state that the files tell; what waits for the end of the next request is in no file."""
+        """Replace the state by that of the files; blocks that wait for the end of the next request are in no file."""
         state.blocks = Blocks((*state.blocks.waiting, *self.state.blocks.given), state.blocks.newest)
         self.state, self.is_stale = state, False
 
@@ -140,7 +137,7 @@ class Recorder:
 
     @_whole
     def prepare(self) -> tuple[Taken, ...]:
-        """Before a model call: waiting calls get synthetic results, waiting blocks stand at the end; all or none."""
+        """Close waiting calls with synthetic results, and place waiting blocks at the end; all or none."""
         state = self.state
         before = state.context.cursor
         closing = state.closing()
@@ -162,8 +159,8 @@ class Recorder:
     @_whole
     def give(self, source: str, texts: Mapping[str, str], unsent: Callable[[Item], bool]) -> None:
         """
-        New versions of named texts, which wait; where one stands in the window that no one has read, it leaves for
-        them. Raises SourceError when they cannot be.
+        Set new versions of named texts, which wait; an unread one in the window is replaced. Raises SourceError for
+        invalid ones.
         """
         state = self.state
         state.give(source, texts)
@@ -177,7 +174,7 @@ class Recorder:
             state.take_back(source, name)
 
     def _placings(self, cursor: Cursor) -> list[tuple[LogRecord, Arrival]]:
-        """Return what each waiting block becomes after this point, and its line."""
+        """Return the message of each waiting block from here on, and its line."""
         placings = []
         for block in self.state.blocks.waiting:
             arrival = self.state.placing(block, cursor)
@@ -188,16 +185,16 @@ class Recorder:
             cursor = arrival.cursor
         return placings
 
-    # -- what is set ---------------------------------------------------------------------------------------------
+    # -- settings ---------------------------------------------------------------------------------------------
 
     @_whole
     def system(
         self, parts: Mapping[str, str], policy: GCPolicy, *, now: bool, source: str = SYSTEM.name
     ) -> tuple[LayerChanged, ...] | None:
         """
-        Named parts of the system text, of one source; returns what they invalidate, None when nothing is changed.
+        Set named parts of the system text, of one source; return what they invalidate, None if nothing changed.
 
-        Raises SourceError when they cannot be.
+        Raises SourceError for invalid ones.
         """
         payload = {PARTS: dict(parts), "policy": policy.value, "refresh": "now" if now else "break"}
         made = [SystemPart(source=source, name=name, text=text, policy=policy) for name, text in parts.items()]
@@ -207,7 +204,7 @@ class Recorder:
     def tools(
         self, schemas: tuple[Payload, ...], discoverable: frozenset[str], *, now: bool
     ) -> tuple[LayerChanged, ...] | None:
-        """Return all tool schemas, as ``system``. Raises SourceError when they cannot be."""
+        """Set all tool schemas, as ``system`` does. Raises SourceError for invalid ones."""
         payload = {
             "schemas": list(schemas),
             "discoverable": sorted(discoverable),
@@ -217,31 +214,31 @@ class Recorder:
 
     @_whole
     def register(self, source: InstructionSource) -> None:
-        """A further source. Raises SourceError when its name is taken by another one."""
+        """Add a source. Raises SourceError when its name is taken by another one."""
         if not self.state.context.budget.knows(source):
             self.store.note(Registered(source=source))
             self.state.register(source)
 
     @_whole
     def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
-        """Hold a turn or an item, or release it."""
+        """Pin a turn or an item, or unpin it."""
         self.store.note(Pinned(turn=turn, item=item, pinned=pinned))
         self.state.pin(turn, item, pinned=pinned)
 
     @_whole
     def set_policy(self, item: str, policy: GCPolicy) -> None:
-        """How strongly a resident item is held."""
+        """Set the policy of a resident item."""
         self.store.note(PolicySet(item=item, policy=policy))
         self.state.context.set_policy(item, policy)
 
     @property
     def position(self) -> Position:
-        """How far log and ledger reach: while that is the same, nothing was said, set or decided."""
+        """The sizes of log and ledger: while they stay the same, nothing was said, set or decided."""
         return Position(self.store.log.size, self.store.ledger.size)
 
     @_whole
     def sent(self) -> None:
-        """A request was rendered: noted with its digest, unless it is the last one again."""
+        """Record a rendered request with its digest, unless it is the last one again."""
         digest = self.state.context.digest
         if not self.state.sent or digest != self.state.sent_digest:
             self.store.note(Sent(digest=digest))
@@ -249,35 +246,35 @@ class Recorder:
 
     @_whole
     def observe(self, record: Observed) -> None:
-        """The provider reported its input tokens."""
+        """Record the input tokens that the provider reported."""
         self.store.note(record)
         self.state.observe(record.raw, record.reported, counted=record.counted)
 
     @_whole
     def book(self, record: Booked) -> None:
-        """A call beside the conversation was paid."""
+        """Record a call beside the conversation."""
         self.store.note(record)
 
     @_whole
     def inherit(self, record: Inherited) -> None:
-        """The session was handed off: what it begins with, and of whom."""
+        """Record a handoff: what the session starts with, and from whom."""
         self.store.note(record)
 
     @_whole
     def aim(self, text: str) -> None:
-        """The host says what the agent is after."""
+        """Set the objective."""
         self.store.note(ObjectiveSet(text=text))
         self.state.objective = self.state.objective.set_to(text)
 
     @_whole
     def clear(self, record: Cleared) -> None:
-        """The provider itself leaves items out, or does not any more."""
+        """Record that the provider leaves items out, or does not any more."""
         self.store.note(record)
         self.state.clear(record)
 
     @_whole
     def configure(self, record: Configured) -> None:
-        """Another model or window."""
+        """Set another model or window."""
         counted = self.state.counted_for(record.model)
         self.store.note(record)
         self.state.configure(record, counted)
@@ -286,7 +283,7 @@ class Recorder:
 
     @_whole
     def commit(self, collection: CollectionOutcome, context: Context) -> None:
-        """A collection becomes true; ``context`` is its own, with what waited at the head in effect."""
+        """Commit a collection; ``context`` is its own, with the waiting changes of the head in effect."""
         state, plan, result = self.state, collection.plan, collection.result
         gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
         record = Collected(
@@ -310,8 +307,8 @@ class Recorder:
     @_whole
     def undo(self) -> Collected | None:
         """
-        Take the last collection back, whose record is returned; None when there is none, or when a change at the head
-        of the request came with it or since and the model binds its thinking to that.
+        Undo the last collection and return its record; None if there is none, or if the head changed with it or since
+        and the model binds its thinking to that.
         """
         if len(self.state.done) <= self.state.undoable_from:
             return None
@@ -324,7 +321,7 @@ class Recorder:
 
     @_whole
     def redo(self) -> Collected | None:
-        """Do again what was undone last; None when there is nothing. Raises SourceError for what is held since."""
+        """Redo what was undone last; None if there is nothing. Raises SourceError for items held since."""
         if not self.state.taken_back:
             return None
         place = self.state.taken_back[-1]
@@ -340,9 +337,9 @@ class Recorder:
     @_whole
     def restore(self, item: str) -> None:
         """
-        Bring the unit of a collected item back where it stood, pinned.
+        Bring the unit of a collected item back to its place, pinned.
 
-        Raises SourceError when no collection in effect took it, and RuleError when the request would not be valid.
+        Raises SourceError when no collection in effect removed it, and RuleError when the request would not be valid.
         """
         state = self.state
         saved = originals(self.store.ledger, state.done, item)
@@ -366,12 +363,12 @@ class Recorder:
 
     @_whole
     def release(self) -> None:
-        """What undoing had brought back may be collected again."""
+        """Allow restored content to be collected again."""
         self.store.note(Released())
         self.state.release()
 
     def turn_ended(self) -> None:
-        """What was written is on the disk; every this many steps there is a checkpoint."""
+        """Sync the files, and write a checkpoint every so many steps."""
         if self.store.temporary:
             return
         self.store.sync()
@@ -379,14 +376,14 @@ class Recorder:
         every = self.state.config.checkpoint_every_n_steps
         if every and self._steps >= every:
             self._steps = 0
-            with contextlib.suppress(LogError):  # what its backend did wrong is kept at the plugin border
+            with contextlib.suppress(LogError):  # isolation keeps its backend's error
                 self.store.checkpoint(self.state)
 
     # -- going back ----------------------------------------------------------------------------------------------
 
     @_whole
     def rewind(self, to: Position, state: SessionState, why: str) -> None:
-        """Go on from this state of an earlier moment; the files keep what came since."""
+        """Continue from this state of an earlier moment; the files keep what came since."""
         numbers = self.state.numbers
         self.store.note(Rewound(log=to.log, ledger=to.ledger, why=why, numbers=numbers))
         state.continue_numbering(numbers)
@@ -406,7 +403,7 @@ class Recorder:
         self.state.branch(record)
 
     def turn_began(self, turn: int) -> Position:
-        """Return the moment before a turn. Raises SourceError when there was no such turn."""
+        """Return the moment before a turn. Raises SourceError if there was no such turn."""
         count = len(self.state.turns)
         if type(turn) is not int or not 0 <= turn < count:
             has = f"turns 0 to {count - 1}" if count else "no turn yet"
@@ -417,7 +414,7 @@ class Recorder:
 
     @_whole
     def take_effect(self) -> None:
-        """What waits at the head of the request waits no more: the prefix that it would break is lost already."""
+        """Let the waiting changes of the head take effect: the prefix that they would break is lost already."""
         state = self.state
         payload = {PARTS: {}, "policy": GCPolicy.LOCKED.value, "refresh": "now"}
         changed = state.changed(state.changes, state.context)
@@ -429,17 +426,17 @@ class Recorder:
     ) -> tuple[LayerChanged, ...] | None:
         state, context = self.state, self.state.context
         changes = state.needed(state.changes.merged(given))
-        waited = now and changes.shares(given)  # it is not in effect yet, and must be now
+        waited = now and changes.shares(given)  # waiting, but required now
         if changes == state.changes and not waited:
             return None
-        changed = state.changed(changes, context)  # raises now what could not be later
+        changed = state.changed(changes, context)  # raises now rather than after writing
         if changed.system_tokens(source) > context.system_tokens(source):
             state.blocks.check_cap(changed, source, state.counter)
         self.store.log.append([self._source_record(source, payload, context.cursor.items)])
         waits = state.sent and not now
         state.change(changes, changed, now=now)
         if not state.sent:
-            return ()  # no one has read anything that could be lost
+            return ()  # nothing has been read that could be lost
         return layers_changed(context, changed, given, waits=waits, format=state.format.name)
 
     def _source_record(
@@ -459,7 +456,7 @@ class Recorder:
 
 
 def _counted_now(message: Message, intake: Intake) -> Message:
-    """As the session counts now; thinking that a model does not count any more stays uncounted."""
+    """Return the items as the session counts now; thinking that a model does not count stays uncounted."""
     now = recounted(message, intake)
     pairs = zip(message.items, now.items, strict=True)
     items = [old if old.kind is ItemKind.THINKING and not old.tokens else new for old, new in pairs]
@@ -467,7 +464,7 @@ def _counted_now(message: Message, intake: Intake) -> Message:
 
 
 def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[str, ...]:  # noqa: A002
-    """Return the item that each part of a message became, "" for a part that became none."""
+    """Return the item of each part of a message, "" for a part without one."""
     parts = format.read(format.normalise(payload))
     left = [item for item in items if not (item.synthetic and item.call)]
     ids = []
@@ -481,8 +478,8 @@ def _ids_of(format: Format, payload: Payload, items: Iterable[Item]) -> tuple[st
 
 def _became(part: Part, item: Item) -> bool:
     """
-    Return a late result is told inside a text, wrapped arguments have another text: all others keep theirs. A line that
-    gc-core put before the message came of none of its parts.
+    Match parts and items: a late result is inside a text, wrapped arguments have another text; all others are
+    unchanged. A line that gc-core added before the message belongs to none of its parts.
     """
     if part.kind is not item.kind:
         return item.kind in OWN_POLICIES and part.kind is ItemKind.USER_TEXT and item.text == part.text

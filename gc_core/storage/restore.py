@@ -1,4 +1,4 @@
-"""Bringing back what was collected: a unit stands again where it stood."""
+"""Restores collected content: a unit returns to its place."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gc_core.window.patches import SavedMessage
 
 def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[SavedMessage, ...]:
     """
-    Return the messages of the item's unit as they stood before a collection touched them: what lives together comes
-    together, and so does a unit that shares a message with it.
+    Return the messages of the item's unit as they were before a collection changed them, with units that share a
+    message with it.
 
-    Raises SourceError when no collection in effect took the item.
+    Raises SourceError when no collection in effect removed the item.
     """
     places = list(done)
     unit = next((unit for place in places for unit in _units_with(ledger, place, item)), None)
@@ -44,13 +44,13 @@ def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[Sav
 
 def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: Intake) -> list[Message]:
     """
-    Return the messages of the window with these among them, pinned, each where it stood; the traces that stood for them
-    stand for less. O(window).
+    Return the messages of the window with these among them, pinned, each in its place; traces that covered them cover
+    less. O(window).
     """
     window = list(messages)
     restored: list[Item] = []
     for together in _together(back):
-        # A unit goes where its end belongs: its head may have lost items before it was dropped.
+        # A unit is placed by its end: its head may have lost items before it was dropped.
         end = max(number_of(item.id) for message in together for item in message.items)
         resident = {message.id: at for at, message in enumerate(window)}
         missing = [message for message in together if message.id not in resident]
@@ -60,7 +60,7 @@ def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: I
         restored += [item for message in missing for item in message.items]
         later = [resident[message.id] for message in together if message.id in resident]
         behind = next((at for at, other in enumerate(window) if _rank(other) > end), len(window))
-        place = min([behind, *later])  # what is still there of the unit are its last messages: the results
+        place = min([behind, *later])  # the resident messages of the unit are its last ones: the results
         window[place:place] = missing
     return [lessened for message in window for lessened in _lessened(message, restored, intake)]
 
@@ -94,8 +94,8 @@ def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
 
 def _rank(message: Message) -> int:
     """
-    Return where a message stands among the others: by its first item, a trace by the first item that it stands for, a
-    summary by the last.
+    Return the position of a message: by its first item, a trace by the first item that it covers, a summary by the
+    last.
     """
     first = message.items[0]
     if first.kind is ItemKind.TRACE and first.reference:
@@ -104,7 +104,7 @@ def _rank(message: Message) -> int:
 
 
 def _lessened(message: Message, restored: Sequence[Item], intake: Intake) -> list[Message]:
-    """Return a trace that stands for less now, or for nothing; any other message as it is."""
+    """Return a trace that covers less now, or nothing; any other message as it is."""
     item = message.items[0]
     if item.kind is not ItemKind.TRACE or item.reference is None:
         return [message]

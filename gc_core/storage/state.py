@@ -1,8 +1,8 @@
 """
 Everything that a session has to remember, and how each record changes it.
 
-No plugin, no file and no event here: a session acts through these methods while it runs, and through the same ones the
-same state is made again from its files. So what the model sees is a pure function of the master log and the ledger.
+There is no plugin, file or event here: a session acts through these methods while it runs, and the same methods rebuild
+the state from its files. So what the model sees is a pure function of the master log and the ledger.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from gc_core.window.patches import Patch, ReadPayload, SavedMessage, patched
 from gc_core.window.pending_head import Changes
 
 _RENAMED = {"checkpoint_steps": "checkpoint_every_n_steps"}
-"""Keys of the configuration that had another name when a session was opened."""
+"""Configuration keys that had another name when a session was opened."""
 
 _CLEARED = frozenset({ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.THINKING})
-"""What a provider clears."""
+"""The kinds of content that a provider clears."""
 
 
 @attrs.frozen
 class Position:
-    """How far log and ledger reach, in bytes: a moment of the session."""
+    """The sizes of log and ledger, in bytes: a moment of the session."""
 
     log: int = 0
     ledger: int = 0
@@ -55,16 +55,16 @@ class Position:
 
 class SessionState:
     """
-    The window with all that decides what it becomes.
+    The window, and everything that determines its future.
 
     Args:
-        config: How to collect; ``Configured`` changes its window.
+        config: The configuration; ``Configured`` changes its window.
         format: The provider's message shape.
         model: The model's name, or None.
-        counter: The host's own counter, or None for the one that suits the model.
+        counter: The host's own counter, or None for the default of the model.
         read: Reads a payload of the master log.
         cites: References name the bytes of the log.
-        recalls: What leaves can be recalled; without that, references name no ids.
+        recalls: Removed content can be recalled; otherwise references have no ids.
 
     """
 
@@ -124,12 +124,12 @@ class SessionState:
 
     @property
     def numbers(self) -> Numbers:
-        """Where numbering stands."""
+        """The current numbering."""
         return numbers_of(self.context.cursor)
 
     @property
     def binds_thinking(self) -> bool:
-        """Whether the model binds thinking to what stands before it."""
+        """True if the model binds thinking to what precedes it."""
         return family(self.model, self.format.name).binds_thinking
 
     # -- what arrives --------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class SessionState:
         return new
 
     def _nothing_to_undo(self) -> None:
-        """What earlier collections took is not in the window whole either: a compaction stands for all of it."""
+        """Forget earlier collections: a compaction replaces what they removed, too."""
         self.undoable_from, self.taken_back = len(self.done), []
         self.undone = frozenset(key for key in self.undone if self.context.find(key) is not None)
 
@@ -219,14 +219,14 @@ class SessionState:
         return closed.then(intake.before_system(closed.cursor)) if self.context.lacks_user else closed
 
     def give(self, source: str, texts: Mapping[str, str]) -> None:
-        """Take new versions of named texts, which stand at the end of the next request. Raises SourceError."""
+        """Set new versions of named texts, for the end of the next request. Raises SourceError."""
         kind = ItemKind.ENRICHMENT if source == ENRICHMENT.name else ItemKind.MEMORY_BLOCK
         self.blocks.give(self.context, source, texts, kind, self.counter)
 
     def take_back(self, source: str, name: str) -> None:
         """
-        The newest version of a named text leaves as if it had not come: no one has read it. What collections took
-        before is not undone any more, for it stood in their window.
+        Remove the newest version of a named text as if it had not come, because it was not read. Earlier collections
+        cannot be undone any more, since it was in their window.
         """
         gone = frozenset({self.blocks.newest[source, name]})
         self.context = self.context.edited(Edits(dropped=gone))
@@ -234,24 +234,24 @@ class SessionState:
         self._nothing_to_undo()
 
     def placing(self, block: Block, cursor: Cursor) -> Arrival:
-        """Return a block as the message that it becomes after this point."""
+        """Return the message of a block placed here."""
         return self.intake().framed(cursor, block_item(block, self.context))
 
     def place(self, arrival: Arrival) -> list[Item]:
-        """Return a block stands at the end of the conversation now."""
+        """Place a block at the end of the conversation."""
         self.context.apply(arrival)
         (item,) = arrival.items()
         self.blocks.placed(self.context, item)
         return [item]
 
-    # -- what is set ---------------------------------------------------------------------------------------------
+    # -- settings ---------------------------------------------------------------------------------------------
 
     def needed(self, changes: Changes) -> Changes:
-        """Return what of these changes is none already."""
+        """Return those of these changes that change anything."""
         return changes.needed(self.context, sent=self.sent)
 
     def changed(self, changes: Changes, context: Context) -> Context:
-        """Another context with these changes at its head. Raises SourceError when they cannot be."""
+        """Return another context with these changes of its head. Raises SourceError for invalid ones."""
         return changes.applied_to(context, unbind=self.sent and self.binds_thinking)
 
     def change(self, changes: Changes, changed: Context, *, now: bool) -> None:
@@ -269,7 +269,7 @@ class SessionState:
         self.context.budget.register(source)
 
     def pin(self, turn: int | None, item: str | None, *, pinned: bool) -> None:
-        """Hold a turn or a resident item, or release it."""
+        """Pin a turn or a resident item, or unpin it."""
         if turn is not None:
             self.pinned_turns = self.pinned_turns | {turn} if pinned else self.pinned_turns - {turn}
         if item is not None:
@@ -277,19 +277,19 @@ class SessionState:
             self.undone -= {item}
 
     def release(self) -> None:
-        """What undoing had brought back may be collected again."""
+        """Allow restored content to be collected again."""
         for key in self.undone:
             if self.context.find(key) is not None:
                 self.context.pin(key, pinned=False)
         self.undone = frozenset()
 
     def observe(self, raw: int, reported: int, *, counted: bool = False) -> None:
-        """The provider reported its input tokens for a request of this many own tokens, or ``counted`` them before."""
+        """Record the input tokens that the provider reported, or ``counted``, for a request of this many own tokens."""
         self.calibration = self.calibration.observed(raw, reported, counted=counted)
 
     @property
     def configured(self) -> Configured:
-        """Model and window as they are."""
+        """The current model and window."""
         return Configured(
             model=self.model,
             context_limit=self.config.context_limit,
@@ -299,8 +299,8 @@ class SessionState:
 
     def counted_for(self, model: str | None) -> tuple[TokenCounter, Context]:
         """
-        Return the counter of a model and the context as it counts: another model counts every resident item again,
-        once.
+        Return the counter of a model and the context as it counts: for another model every resident item is counted
+        again, once.
         """
         if model == self.model:
             return self.counter, self.context
@@ -308,7 +308,7 @@ class SessionState:
         return counter, self.context.recounted(attrs.evolve(self.intake(), counter=counter))
 
     def configure(self, record: Configured, counted: tuple[TokenCounter, Context]) -> None:
-        """Go on with another model or window; ``counted`` is what ``counted_for`` says of the model."""
+        """Set another model or window; ``counted`` is the result of ``counted_for`` for the model."""
         if record.model != self.model:
             self._switch(record.model, *counted)
         limit = self.config.max_total_tokens if record.max_total_tokens is None else record.max_total_tokens
@@ -317,10 +317,11 @@ class SessionState:
         self.context.budget.context_limit = record.context_limit
         self.context.budget.output_reservation = record.output_reservation
 
-    # -- what the provider leaves out ------------------------------------------------------------------------------
+    # -- content that the provider leaves out
+    # ------------------------------------------------------------------------------
 
     def clear(self, record: Cleared) -> None:
-        """The provider itself leaves items out, or does not any more: they cost what it leaves of them."""
+        """Record that the provider leaves items out, or does not any more: they cost what it leaves of them."""
         self._clears = True
         self.cleared = (self.cleared - frozenset(record.back)) | frozenset(record.gone)
         for key in (*record.back, *record.gone):
@@ -338,7 +339,7 @@ class SessionState:
             context.recount(key, left)
 
     def _left_of(self, item: Item) -> int:
-        """Return tokens of what the provider leaves of an item."""
+        """Return the tokens of what the provider leaves of an item."""
         if item.kind is ItemKind.THINKING:
             return 0
         text = "{}" if item.kind is ItemKind.TOOL_CALL else PLACEHOLDER
@@ -352,8 +353,8 @@ class SessionState:
 
     def commit(self, context: Context, place: ByteRange, *, changed_head: bool, recalled: Iterable[Block] = ()) -> None:
         """
-        A collection becomes true: the context that it made, where the ledger holds it, whether what waited at the head
-        of the request is in that context, and what comes back at the end of the next one.
+        Commit a collection: its context, its place in the ledger, whether the context includes the waiting changes of
+        the head, and what is brought back at the end of the next request.
         """
         self.context = context
         self.blocks.recall(context, recalled)
@@ -366,8 +367,8 @@ class SessionState:
             self.undoable_from = len(self.done)
 
     def collect_again(self, record: Collected, place: ByteRange) -> None:
-        """Do what a collection did, by its record. Raises LogError when it does not fit the window."""
-        # Exactly as it was then: plugins may have changed how items that stay are held, in this very collection.
+        """Repeat a collection from its record. Raises LogError when it does not fit the window."""
+        # Exactly as it was then: plugins may have changed policies of remaining items in this very collection.
         context = self._patched(record.hunks, record, record.numbers, as_recorded=True)
         context.leave_out(map(self.format.schema_name, record.schemas))
         if record.changed_head:
@@ -380,7 +381,7 @@ class SessionState:
         self.commit(context, place, changed_head=record.changed_head, recalled=record.recalled)
 
     def bring_back(self, context: Context, place: ByteRange) -> None:
-        """A collected unit stands again where it stood, which made this context; it is pinned until released."""
+        """Restore a collected unit, which produced this context; it is pinned until released."""
         came = self._came_back(context)
         self.blocks.came_back(context, came)
         self.undone |= came
@@ -390,9 +391,9 @@ class SessionState:
 
     def without(self, record: Collected) -> Context:
         """
-        Return the context as if a collection had not been; what came back is pinned in it.
+        Return the context as if a collection had not happened; what came back is pinned in it.
 
-        Raises LogError when it does not fit the window, or the messages are not those of before.
+        Raises LogError when it does not fit the window, or the messages differ from those of before.
         """
         context = self._patched([hunk.reverse for hunk in record.hunks], record, self.numbers, pinned=True)
         context.bring_in(record.schemas)
@@ -402,7 +403,7 @@ class SessionState:
         return self.unbound(context, record.digests.count)
 
     def undo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
-        """The last collection was undone, which made this context; what it would bring back waits no more."""
+        """Undo the last collection, which produced this context; what it would bring back waits no more."""
         self.blocks.withdraw(recalled)
         came = self._came_back(context)
         self.blocks.came_back(context, came)
@@ -421,7 +422,7 @@ class SessionState:
         return frozenset(came)
 
     def held_against(self, record: Collected) -> str:
-        """Return an item that a collection took, and that the host has pinned or LOCKED since it was undone; or ""."""
+        """Return an item that a collection removed and the host has pinned or LOCKED since it was undone; or ""."""
         stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
         gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
         anew = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
@@ -440,10 +441,7 @@ class SessionState:
         return self.unbound(context, first_difference(self.context, context))
 
     def unbound(self, context: Context, place: int) -> Context:
-        """
-        Return the context without thinking from this message on, where the model binds it to what
-        stood before (N3b).
-        """
+        """Return the context without thinking from this message on, if the model binds it to what precedes it (N3b)."""
         if not self.binds_thinking:
             return context
         later = (item for message in context.messages[place:] for item in message.items)
@@ -451,14 +449,14 @@ class SessionState:
         return context.edited(Edits(dropped=bound)) if bound else context
 
     def redo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
-        """The collection that was undone last is done again, which made this context; see ``commit``."""
+        """Redo the collection that was undone last, which produced this context; see ``commit``."""
         self.context = context
         self.blocks.recall(context, recalled)
         self.done.append(self.taken_back.pop())
         self.undone = frozenset(key for key in self.undone if context.find(key) is not None)
 
     def continue_numbering(self, numbers: Numbers) -> None:
-        """Numbering goes on where it stood, whatever was taken back."""
+        """Continue numbering, whatever was rewound."""
         cursor = self.context.cursor
         self.context.cursor = numbered(cursor, numbers)
 
@@ -489,7 +487,7 @@ class SessionState:
         context = self.context.with_messages(patched(self.context.messages, hunks, load, self.format), cursor)
         if record.counter != self.counter.name:
             context = context.recounted(self.intake())
-        if self._clears or self.cleared:  # what comes back was saved as it counted then
+        if self._clears or self.cleared:  # restored messages were saved with their counts of that time
             for message in context.messages[first_difference(self.context, context) :]:
                 for item in message.items:
                     if item.kind in _CLEARED:
@@ -507,7 +505,7 @@ class SessionState:
             self._count_as_left(self.context, key)
 
     def _note_thinking(self, new: Iterable[Item], *, turned: bool) -> None:
-        """Models that drop the thinking of earlier turns do not count it either; so do we, from the new turn on."""
+        """Stop counting thinking of earlier turns, from the new turn on, for models that drop it."""
         if family(self.model, self.format.name).keeps_thinking:
             return
         if turned:
@@ -519,24 +517,24 @@ class SessionState:
 
 
 def numbers_of(cursor: Cursor) -> Numbers:
-    """Return where numbering stands at a cursor."""
+    """Return the numbering at a cursor."""
     return Numbers(items=cursor.items, messages=cursor.messages, units=cursor.units, summaries=cursor.summaries)
 
 
 def numbered(cursor: Cursor, numbers: Numbers) -> Cursor:
-    """Return the cursor with these numbers."""
+    """Return the cursor with this numbering."""
     return attrs.evolve(
         cursor, items=numbers.items, messages=numbers.messages, units=numbers.units, summaries=numbers.summaries
     )
 
 
 def new_items(arrival: Arrival, before: int) -> list[Item]:
-    """Return the items of an arrival that have not been numbered before."""
+    """Return the new items of an arrival."""
     return [item for item in arrival.items() if number_of(item.id) > before]
 
 
 def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival:
-    """Return an arrival whose items are held as it was decided when they came."""
+    """Return an arrival with the policies that were decided when it came."""
 
     def held(message: Message) -> Message:
         items = [attrs.evolve(item, policy=policies.get(item.id, item.policy)) for item in message.items]
@@ -556,7 +554,7 @@ def with_policies(arrival: Arrival, policies: Mapping[str, GCPolicy]) -> Arrival
 
 
 def first_difference(before: Context, after: Context) -> int:
-    """Index of the first message that is another one."""
+    """Return the index of the first message that differs."""
     pairs = zip(before.messages, after.messages, strict=False)
     same = min(len(before.messages), len(after.messages))
     return next((place for place, (old, new) in enumerate(pairs) if old is not new), same)
@@ -564,8 +562,8 @@ def first_difference(before: Context, after: Context) -> int:
 
 def digests_of(before: Context, after: Context) -> Digests:
     """
-    Digests of the messages on both sides of a change; a batch of results that is not whole may still grow, and so may
-    a reply that comes in pieces and system text at the end, which may move too.
+    Return the digests of the messages on both sides of a change; an incomplete batch of results may still grow, and so
+    may a reply in pieces and system text at the end, which may move too.
     """
     last = before.cursor.results
     grows = bool(before.open_calls) or (last is not None and last.role is not Role.TOOL)
@@ -574,12 +572,12 @@ def digests_of(before: Context, after: Context) -> Digests:
 
 
 def digest_of_messages(messages: Iterable[Message]) -> str:
-    """Digest of messages in their order, in hex."""
+    """Return the digest of messages in order, in hex."""
     return digest_of([message.digest.hex() for message in messages]).hex()
 
 
 def _as_held(message: Message, stood: Mapping[str, Item]) -> Message:
-    """With its items held as those that stand there: what the host has said since holds."""
+    """Return it with the policies of the resident items: what the host has set since applies."""
     items = [
         attrs.evolve(item, policy=stood[item.id].policy, pinned=stood[item.id].pinned) if item.id in stood else item
         for item in message.items
@@ -588,7 +586,7 @@ def _as_held(message: Message, stood: Mapping[str, Item]) -> Message:
 
 
 def _pinned(message: Message, stood: Mapping[str, Item]) -> Message:
-    """With its items pinned that were not there, or not whole; a trace stands for what is elsewhere."""
+    """Return it with the items pinned that were not resident, or not whole; a trace covers what is elsewhere."""
     items = [
         item
         if item.kind is ItemKind.TRACE or (item.id in stood and stood[item.id].form is item.form)
@@ -604,13 +602,13 @@ class Settings:
     How a session is opened.
 
     Attributes:
-        config: How it collects.
+        config: Its configuration.
         format: Name of the provider's message shape.
         model: The model's name, or None.
         counter: The host's own counter, or None.
         objects: Types of strategies that were given as objects.
-        kept: What the ledger goes on saying, where it is not the agent that opens it.
-        recalls: What leaves can be recalled; without that, references name no ids.
+        kept: The recorded settings, if it is not opened by the agent.
+        recalls: Removed content can be recalled; otherwise references have no ids.
 
     """
 
@@ -624,7 +622,7 @@ class Settings:
 
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
-        """As it was opened before, or with another configuration."""
+        """Return the recorded settings, or with another configuration."""
         try:
             config = config or GCConfig(**{_RENAMED.get(key, key): value for key, value in opened.config.items()})
         except (TypeError, ConfigError) as error:
@@ -633,7 +631,7 @@ class Settings:
         return cls(config=config, format=opened.format, model=opened.model, counter=counter, objects=opened.objects)
 
     def record(self, session: str) -> Opened:
-        """Return what the ledger holds of it."""
+        """Return the record for the ledger."""
         import importlib.metadata
 
         return self.kept or Opened(
@@ -650,7 +648,7 @@ class Settings:
         )
 
     def fresh(self, read: ReadPayload, *, cites: bool = False) -> SessionState:
-        """Return the state before anything was said."""
+        """Return the state of an empty session."""
         return SessionState(
             config=self.config,
             format=format_named(self.format),

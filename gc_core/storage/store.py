@@ -32,15 +32,15 @@ class Store:
     """
     The files of one session.
 
-    Without a directory they lie in a private temporary one, which goes when the store is closed. They belong to the
-    process that opened them: in a child that it forks the store is left after, and the child's exit touches nothing.
+    Without a directory they are in a private temporary one, which is deleted when the store is closed. They belong to
+    the process that opened them: a forked child leaves them alone, and its exit touches nothing.
 
     Args:
-        directory: Where they lie, or None.
-        writable: Whether anything may be written; of writers there is one at a time.
+        directory: Their directory, or None.
+        writable: Whether anything may be written; there is one writer at a time.
 
     Raises:
-        LogError: Another session writes there, or the files cannot be opened.
+        LogError: Another process writes there, or the files cannot be opened.
 
     """
 
@@ -48,7 +48,7 @@ class Store:
         self.watch: Watch = UNWATCHED
         self._inherited_from = 0
         _OPEN.add(self)
-        # A session that no one closes leaves nothing after either, unless the process is killed.
+        # A session that is never closed leaves nothing behind either, unless the process is killed.
         self._folder: TemporaryFolder | None = None
         if directory is None:
             self._folder = TemporaryFolder()
@@ -75,12 +75,12 @@ class Store:
 
     @property
     def temporary(self) -> bool:
-        """Whether its directory goes when it is closed."""
+        """True if its directory is deleted when it is closed."""
         return self._folder is not None
 
     @property
     def is_inherited(self) -> bool:
-        """Whether this process was forked from the one that opened it."""
+        """True if this process was forked from the one that opened it."""
         return self._inherited_from > 0
 
     @property
@@ -93,7 +93,7 @@ class Store:
         if self.is_inherited:
             raise SessionClosedError(
                 f"{call}() in process {os.getpid()}, a fork of process {self._inherited_from}, which holds the session:"
-                " a log has one writer. Open sessions behind the fork: GCSession.open(directory) once the parent has"
+                " a log has one writer. Open sessions after the fork: GCSession.open(directory) once the parent has"
                 " closed it, or on a branch that the parent made with session.fork(directory) and closed"
             )
         if self._lock is not None:
@@ -103,32 +103,32 @@ class Store:
                 raise SessionClosedError(f"{call}(): {error}") from error
 
     def leave_behind(self) -> None:
-        """Leave the files to the parent, in a forked child: nothing of them is written, unlocked or removed."""
+        """Leave the files to the parent, in a forked child: none of them is written, unlocked or removed."""
         self._inherited_from = self._inherited_from or os.getppid()
 
     @property
     def is_used(self) -> bool:
-        """Whether a session has begun here; one that was killed while it was made has not."""
+        """True if a session has begun here; one that was killed during creation has not."""
         first = next(iter(self.log.journal.lines()), None)
         return self.ledger.size > 0 or (first is not None and first[0].end < self.log.size)
 
     @property
     def position(self) -> Position:
-        """How far log and ledger reach."""
+        """The sizes of log and ledger."""
         return Position(self.log.size, self.ledger.size)
 
     def begin(self, format: str) -> None:  # noqa: A002 - the session's own word
-        """Write the first line of the log, which says whose it is."""
+        """Write the first line of the log, which names the session."""
         import uuid
 
         if self.log.size:
-            return  # by a process that was killed before it had said anything
+            return  # left by a process that was killed at the start
         self.session = uuid.uuid4().hex
         payload = {"format": format, "session": self.session, "version": logs.VERSION}
         self.log.append([LogRecord(at=0, source=SESSION, time=time.time(), payload=payload)])
 
     def opened(self, record: Opened) -> None:
-        """Note how the session is opened."""
+        """Record how the session is opened."""
         self._opened = record
         self.note(record)
 
@@ -145,7 +145,7 @@ class Store:
         return self.log.read(place).payload
 
     def settings(self) -> Opened:
-        """Return how the session was opened last; where no ledger tells, what the log says, and no configuration."""
+        """Return how the session was last opened; if no ledger says so, what the log says, without configuration."""
         newest = self.newest_checkpoint()
         found = self.ledger.opened_last(0 if newest is None else newest.at.ledger)
         if found is None and newest is not None:
@@ -167,7 +167,10 @@ class Store:
     # -- the state -----------------------------------------------------------------------------------------------
 
     def keep_checkpoints(self, checkpoints: Checkpoints) -> None:
-        """Use another backend from now on. Raises LogError when it has some of lost bytes and cannot remove them."""
+        """
+        Use another backend from now on. Raises LogError when it has checkpoints of lost bytes and
+        cannot delete them.
+        """
         checkpoints.forget(self.position)
         self.checkpoints = checkpoints
 
@@ -191,15 +194,15 @@ class Store:
         return state
 
     def newest_checkpoint(self) -> Checkpoint | None:
-        """Return the newest checkpoint that was not taken back."""
+        """Return the newest checkpoint that was not rewound."""
         return next(self._standing(self.position), None)
 
     def mend(self) -> int:
         """
-        Move ledger entries aside that name a part of the log which is not there any more; returns their number.
+        Move ledger entries aside that name a missing part of the log; return their number.
 
-        Only a power loss without fsync between two files does that: the log is written first. Checkpoints of what is
-        lost go too. Raises LogError, with nothing changed, when the ledger is of another session.
+        Only a power loss without fsync between two files causes that: the log is written first. Checkpoints of the lost
+        part are deleted too. Raises LogError, with nothing changed, when the ledger is of another session.
         """
         self._check_whose()
         newest = self.newest_checkpoint()
@@ -214,20 +217,20 @@ class Store:
         return len(lost)
 
     def checkpoint(self, state: SessionState) -> Checkpoint:
-        """Write the state as it is now."""
+        """Write a checkpoint."""
         checkpoint = Checkpoint.of(state, self.position, self._opened)
         self.checkpoints.write(checkpoint)
         _log.debug("checkpoint made", log_bytes=checkpoint.at.log, ledger_bytes=checkpoint.at.ledger)
         return checkpoint
 
     def sync(self) -> None:
-        """Return when everything is on the disk; a temporary session needs none of that."""
+        """Return when everything is on the disk; a temporary session does not need that."""
         if not self.temporary:
             self.log.journal.sync()
             self.ledger.journal.sync()
 
     def close(self) -> None:
-        """Close the files; temporary ones are gone then."""
+        """Close the files; temporary ones are deleted then."""
         self.log.journal.close()
         self.ledger.journal.close()
         if self._lock is not None:
@@ -246,7 +249,7 @@ class Store:
             return
 
     def _standing(self, end: Position) -> Iterator[Checkpoint]:
-        """Yield the checkpoints of this session up to a moment that nothing took back since, newest first."""
+        """Yield the checkpoints of this session up to a moment that were not rewound since, newest first."""
         for checkpoint in self.checkpoints.newest(end):
             if checkpoint.session != self.session or not self.reaches(checkpoint.at):
                 self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))

@@ -1,4 +1,4 @@
-"""The file of a task's state: how far it was found, so that an opened session need not read its log from the start."""
+"""The file of a task state: how far the log was read, so that an opened session need not read it from the start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "task_state.json"
 
 VERSION: Final = 3
-"""Of the file, and of what the extractor finds: one of another version is passed over, and made again."""
+"""The version of the file, and of the extractor's results: a file of another version is ignored and rewritten."""
 
 _MARK_BYTES = 4_096
 _log = logger("gc_core.task_file")
@@ -38,7 +38,7 @@ _log = logger("gc_core.task_file")
 
 @attrs.frozen(kw_only=True)
 class OpenCall:
-    """A call whose result has not come: what its result is known by."""
+    """A call without a result, as far as the result needs it."""
 
     call_id: str
     item: str
@@ -49,15 +49,15 @@ class OpenCall:
 @attrs.frozen(kw_only=True)
 class SavedState:
     """
-    The state as far as the log was read. Derived: log and ledger tell all of it again.
+    The state as far as the log was read. Derived: log and ledger contain all of it.
 
     Attributes:
-        session: Whose it is.
-        extractor: Who found it.
-        log: Bytes of the log that it tells of.
-        ledger: Bytes of the ledger that were known then.
-        mark: Digest of the last bytes of the log before there, in hex.
-        skipped: Bytes of the log that had been taken back, from and to.
+        session: The session's id.
+        extractor: The extractor's name.
+        log: The bytes of the log that it covers.
+        ledger: The bytes of the ledger at that time.
+        mark: Digest of the last bytes of the log before that place, in hex.
+        skipped: Rewound bytes of the log, from and to.
         unit: Number of the last unit.
         spoke: The last message was the assistant's.
         open: Calls without a result.
@@ -80,7 +80,10 @@ class SavedState:
 
     @classmethod
     def read(cls, directory: Path) -> Self | None:
-        """Return the one in a session's directory; None without one. Raises StateError for one that cannot be read."""
+        """
+        Return the saved state in a session's directory; None without one. Raises StateError for an
+        unreadable one.
+        """
         data = FileBackend(directory).read(FILE_NAME)
         if data is None:
             return None
@@ -90,13 +93,13 @@ class SavedState:
             raise StateError(f"{directory / FILE_NAME}: {type(error).__name__}: {error}") from error
 
     def write(self, directory: Path) -> None:
-        """Write it, wholly or not at all, for its owner alone. Raises LogError when that cannot be done."""
+        """Write it, completely or not at all, readable for its owner only. Raises LogError on failure."""
         text = json.dumps(_converter().unstructure(self), ensure_ascii=False, separators=(",", ":"))
         FileBackend(directory).write(FILE_NAME, text.encode("utf-8", "surrogatepass"))
 
 
 def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | None:
-    """Return what is known already of a session's task, if it fits its log and its ledger; None otherwise."""
+    """Return the saved state of a session's task, if it fits its log and its ledger; otherwise None."""
     if store.temporary:
         return None
     try:
@@ -110,12 +113,12 @@ def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | 
 
 
 def mark_at(log: MasterLog, end: int) -> str:
-    """Return a digest of the last bytes before a place: after a crash others may stand there."""
+    """Return a digest of the last bytes before a place: after a crash they may differ."""
     return hashlib.sha256(log.journal.read(ByteRange(max(0, end - _MARK_BYTES), end))).hexdigest() if end else ""
 
 
 def state_flaws(directory: Path, session: str) -> Iterator[str]:
-    """Yield what is wrong with the file in a session's directory, if there is one. Only reads."""
+    """Yield what is wrong with the file in a session's directory, if there is one. Read-only."""
     try:
         saved = SavedState.read(directory)
         if saved is None:

@@ -1,8 +1,8 @@
 """
-A session's accounts with its provider, kept in the ledger: every report, what was booked apart, what broke a prefix.
+Usage of a session recorded in its ledger: reports, calls beside the conversation, breaks of the prefix.
 
-The sums are made from the ledger when somebody asks for them, and go on from there: a session that is opened again goes
-on counting, and a session that no one asks pays nothing. What was taken back by a rollback was paid all the same.
+The sums are computed from the ledger on request, and continued from there: a session that is opened again continues
+counting, and one that is not asked pays nothing. What a rollback rewound was paid all the same.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from gc_core.values.messages import MOST_TOKENS, Request, Usage
 from gc_core.values.results import GCResult
 
 SUMMARIES = "summaries"
-"""What calls of a summarizer are booked as."""
+"""The kind under which a summarizer's calls are recorded."""
 
 UNREPORTED, REFUSED = APART = ("calls without a report", "replies not taken")
-"""What calls of the conversation are booked as where ``max_total_tokens`` limits the session: those whose usage no one
-reported, and those whose reply a plugin found inconsistent."""
+"""
+The kind under which calls of the conversation are recorded if ``max_total_tokens`` limits the session: those without
+reported usage, and those whose reply a plugin found inconsistent.
+"""
 
 
 def checked(usage: Usage) -> Usage:
-    """Return the counts as they are. Raises MessageError, naming it, for one that is not a number of tokens."""
+    """Return the usage unchanged. Raises MessageError, naming the field, for anything but a number of tokens."""
     for field in attrs.fields(Usage):
         value = getattr(usage, field.name)
         if field.name == "iterations":
@@ -52,7 +54,7 @@ class LedgerAccount:
         self._reached = 0
 
     def calls(self) -> Iterator[CallAccount]:
-        """Yield the model calls since this was last asked, oldest first. Raises LogError at a line that is none."""
+        """Yield the model calls since the last call, oldest first. Raises LogError at an invalid line."""
         for place, entry in self._ledger.entries(self._reached):
             self._reached = place.end
             call = followed(self._account, entry)
@@ -60,13 +62,13 @@ class LedgerAccount:
                 yield call
 
     def report(self) -> CacheReport:
-        """Return the accounts as the ledger tells them. Raises LogError at a line that is none."""
+        """Return the account from the ledger. Raises LogError at an invalid line."""
         collections.deque(self.calls(), maxlen=0)
         return self._account.report()
 
 
 def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
-    """Tell an account of one entry of a ledger; returns the model call that it reports, if it does."""
+    """Pass one entry of a ledger to an account; return the model call that it reports, if any."""
     match entry.record:
         case Observed(usage=Usage() as usage) as told:
             return account.called(
@@ -95,7 +97,7 @@ def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
 
 
 def _told(record: Collected) -> str:
-    """Return a collection in words: why, by whom, from where to where."""
+    """Describe a collection in words: why, by which strategy, from where to where."""
     reason = "" if record.reason is None else record.reason.value
     by = ", ".join(dict.fromkeys(removal.strategy for removal in record.removals if removal.strategy))
     head = ", and what waited at the head took effect" if record.changed_head else ""
@@ -104,7 +106,7 @@ def _told(record: Collected) -> str:
 
 
 class CallWatch:
-    """What a running session knows of its calls beyond the provider's report, for the entries of its ledger."""
+    """What a running session knows of its calls beyond the provider's report, for its ledger."""
 
     def __init__(self, terms: CacheTerms) -> None:
         self._minute = Minute(terms)
@@ -115,7 +117,7 @@ class CallWatch:
         self._reported = False
 
     def sent(self, request: Request) -> None:
-        """A request goes out now."""
+        """Note that a request is sent now."""
         self._prefix.follow(request)
         self._began = time.time()
 
@@ -133,20 +135,21 @@ class CallWatch:
         )
 
     def above(self, tpm_budget: int | None) -> int:
-        """Return tokens of the last minute when the last call brought them above the budget, else 0."""
+        """Return the tokens of the last minute if the last call brought them above the budget, otherwise 0."""
         if tpm_budget is None or self._minute_before > tpm_budget:
             return 0
         return self._minute.tokens if self._minute.tokens > tpm_budget else 0
 
     def summarized(self, input_tokens: int, output_tokens: int) -> None:
-        """A summarizer told what one of its calls took; any thread. Raises MessageError for what is no such number."""
+        """Record the usage of a summarizer's call; any thread. Raises MessageError for invalid numbers."""
         self._reports.append(checked(Usage(input_tokens=input_tokens, output_tokens=output_tokens)))
 
     def summaries(self, result: GCResult | None, model: str | None) -> Iterator[Booked]:
         """
-        Yield the entries of what summarizers took since this was last asked.
+        Yield the entries of summarizers' usage since the last call.
 
-        Where the one of a collection never tells, its calls are estimated by the originals' and the summaries' tokens.
+        If the summarizer of a collection reports no usage, its calls are estimated by the tokens of originals and
+        summaries.
         """
         self._reported = self._reported or bool(self._reports)
         while self._reports:

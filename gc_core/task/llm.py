@@ -64,7 +64,7 @@ class LLMStateExtractor:
     Asks a model for the state, and validates the answer.
 
     Attributes:
-        ask: Given a prompt, returns the model's answer; it may raise whatever it likes.
+        ask: Given a prompt, returns the model's answer; it may raise anything.
 
     """
 

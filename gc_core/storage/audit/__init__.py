@@ -1,4 +1,4 @@
-"""Whether the files of a session agree with each other: every line, every place, every digest. Only reads."""
+"""Verifies that the files of a session agree: every line, every place, every digest. Read-only."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from gc_core.values.references import ByteRange
 @attrs.frozen(kw_only=True)
 class Finding:
     """
-    One thing that does not agree.
+    A disagreement between the files.
 
     Attributes:
-        file: The file, as it is named from the session's directory.
+        file: The file, relative to the session's directory.
         place: The bytes in it, or None for the whole file.
         text: What is wrong.
 
@@ -47,40 +47,39 @@ class Finding:
     text: str
 
     def __str__(self) -> str:
-        """File, bytes and what is wrong, on one line."""
+        """Return file, bytes and what is wrong, on one line."""
         where = "" if self.place is None else f", bytes {self.place.start}-{self.place.end}"
         return f"{self.file}{where}: {self.text}"
 
 
 def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[Finding, ...]:
     """
-    Everything in which the files of a session do not agree; empty when all do. Changes nothing and takes no lock.
+    Return every disagreement between the files of a session; empty if there is none. Changes nothing and takes no lock.
 
-    Every line can be read, ids and offsets are in order, every place that is named holds what it is named for. Log and
-    ledger are folded from the beginning, without checkpoints, in one pass; on the way the digests of every request
-    that was sent, of every collection in effect, and every checkpoint, have to fit the window of their moment. What was
-    taken back by going back is read but not compared. Where the first line does not fit, the comparison ends: what
-    follows cannot be known.
+    Every line must be readable, ids and offsets in order, and every named place must hold what it is named for. Log and
+    ledger are replayed from the beginning, without checkpoints, in one pass; the digests of every request that was
+    sent, of every collection in effect, and every checkpoint must match the window of their time. Rewound parts are
+    read but not compared. After the first line that does not fit, the comparison ends: what follows cannot be known.
 
-    What no digest covers can be changed unseen: what came after the last request, collection and checkpoint. A purge
-    makes the digests again (see ``purge``), so they carries witness to what has happened since then, not before.
+    What no digest covers can be changed without being noticed: everything after the last request, collection and
+    checkpoint. A purge renews the digests (see ``purge``), so they only cover what has happened since then.
 
-    A session that is being written can be verified: what comes after the moment at which this began does not count.
+    A session that is being written can be verified: what is written after the start does not count.
     Memory grows with the number of lines, not with their length.
 
     Args:
         directory: The session's.
-        counter: The host's own counter; tokens are not compared, so the session's usual one does as well.
+        counter: The host's own counter; tokens are not compared, so the session's default is fine too.
 
     Raises:
-        LogError: There is not a session.
+        LogError: There is no session.
 
     """
     directory = Path(directory)
     if not (directory / logs.FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {logs.FILE_NAME}")
     with contextlib.ExitStack() as opened:
-        # The log first: what the ledger says of more than is seen here was written since.
+        # The log first: what the ledger says about more than is seen here was written since.
         log = opened.enter_context(contextlib.closing(Journal(directory / logs.FILE_NAME, writable=False)))
         try:
             ledger = opened.enter_context(contextlib.closing(Journal(directory / ledgers.FILE_NAME, writable=False)))
@@ -90,7 +89,7 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
 
 
 class _Audit:
-    """One look at a session."""
+    """One verification of a session."""
 
     def __init__(self, directory: Path, log: MasterLog, ledger: Ledger) -> None:
         self._directory, self._log, self._ledger = directory, log, ledger
@@ -100,13 +99,13 @@ class _Audit:
         self._reached = Position()
         self._checkpoints: dict[Position, list[Kept]] = {}
         self._settings: Settings | None = None
-        # The window of the moment, and whether its digest was the expected one; None when it cannot be known any more.
+        # The current window, and whether its digest was the expected one; None once it cannot be known.
         self._state: SessionState | None = None
         self._fits = True
         self._fits_as_sent = True
 
     def run(self, counter: TokenCounter | None) -> list[Finding]:
-        """Return all that does not agree."""
+        """Return all findings."""
         standing = self._read_ledger()
         self._begin(counter)
         for place, entry in standing:
@@ -136,7 +135,7 @@ class _Audit:
     # -- the ledger ----------------------------------------------------------------------------------------------
 
     def _read_ledger(self) -> list[tuple[ByteRange, Entry]]:
-        """Return the entries in effect, up to one that cannot be read: what comes after that cannot be known."""
+        """Return the entries in effect, up to an unreadable one: what follows cannot be known."""
         standing: list[tuple[ByteRange, Entry]] = []
         end = self._ledger.size
         for place, line in self._ledger.journal.lines():
@@ -148,7 +147,7 @@ class _Audit:
                 continue
             if entry.at > self._log.size:
                 if entry.at <= self._log.journal.path.stat().st_size:
-                    end = place.start  # written since this began
+                    end = place.start  # written since the start
                     break
                 self._say(ledgers.FILE_NAME, place, f"names byte {entry.at} of a log of {self._log.size}")
                 self._entries.damaged = True
@@ -161,7 +160,7 @@ class _Audit:
         self._checkpoints = moments(checkpoint_stores_in(self._directory, self._watched), Position(self._log.size, end))
         return standing
 
-    # -- the fold ------------------------------------------------------------------------------------------------
+    # -- the replay ------------------------------------------------------------------------------------------------
 
     def _begin(self, counter: TokenCounter | None) -> None:
         if self._entries.opened is None:
@@ -177,7 +176,7 @@ class _Audit:
         return settings.fresh(lambda place: self._log.read(place).payload)
 
     def _advance(self, end: int, *, taking: bool) -> None:
-        """Pass over the lines of the log up to an offset; they are in effect or (not ``taking``) were taken back."""
+        """Advance over the lines of the log up to an offset; they are in effect or (not ``taking``) were rewound."""
         while self._reached.log < min(end, self._log.size):
             place, line = next(self._walk)
             try:
@@ -200,7 +199,7 @@ class _Audit:
         before = state.context.cursor.items
         try:
             if record.at != before:
-                raise LogError(f"it says that {record.at} items came before it, and {before} did")
+                raise LogError(f"it says that {record.at} items precede it, but {before} do")
             apply_log_record(state, place, record, Position(place.start, self._reached.ledger))
         except MISFIT as error:
             self._say(logs.FILE_NAME, place, f"does not fit what is before it: {error}")
@@ -235,7 +234,7 @@ class _Audit:
         self._look_at_moment()
 
     def _compare(self, place: ByteRange, when: str, expected: str, messages: tuple[Message, ...], count: int) -> None:
-        """One damaged message shows in every digest until it leaves: the first one tells."""
+        """Compare digests; a damaged message shows in every digest until it leaves, so only the first is reported."""
         found = digest_of_messages(messages[:count])
         fits = found == expected and count <= len(messages)
         if self._fits and self._fits_as_sent and not fits:
@@ -243,7 +242,7 @@ class _Audit:
         self._fits = fits
 
     def _compare_sent(self, place: ByteRange, record: Sent, found: str) -> None:
-        """What was sent has head and messages: where the messages are damaged, that was told already."""
+        """Compare a request that was sent; damaged messages were reported already."""
         fits = record.digest in {"", found}
         if self._fits and self._fits_as_sent and not fits:
             self._say(ledgers.FILE_NAME, place, f"what was sent has digest {record.digest}; the files tell {found}")
@@ -264,7 +263,7 @@ class _Audit:
                     self._say(str(kept), None, text)
 
     def _look_at_rest(self, kept: Kept) -> None:
-        """A checkpoint whose moment did not come by: it was taken back, or is not known, or there was none."""
+        """Check a checkpoint whose moment was not reached: it was rewound, is unknown, or does not exist."""
         checkpoint = self._opened(kept)
         if checkpoint is not None and self._state is not None and not self._entries.was_rewound(checkpoint.at):
             self._say(str(kept), None, f"log and ledger had no moment {checkpoint.at.log}-{checkpoint.at.ledger}")
@@ -284,7 +283,7 @@ class _Audit:
 
     @contextlib.contextmanager
     def _watched(self, backend: str, doing: str) -> Iterator[Attempt]:  # noqa: ARG002 - the form of a border
-        """What lies there and cannot be read at all."""
+        """Check what cannot be read at all."""
         with isolated() as attempt:
             yield attempt
         if attempt.error is not None:
@@ -295,14 +294,14 @@ class _Audit:
 
 
 def _take_back(standing: list[tuple[ByteRange, Entry]], entry: Entry) -> None:
-    """Without the entries that this one takes back."""
+    """Return the entries without those that this one rewinds."""
     if isinstance(entry.record, Rewound):
         while standing and standing[-1][0].start >= entry.record.ledger:
             standing.pop()
 
 
 def _torn(journal: Journal) -> Iterator[Finding]:
-    """Bytes after the last whole line, if they are still none."""
+    """Return the bytes after the last whole line, if they are still incomplete."""
     if not journal.torn:
         return
     with contextlib.closing(Journal(journal.path, writable=False)) as now:

@@ -1,4 +1,4 @@
-"""Places: what the lines of log and ledger hold, and what ledger and checkpoints say that they hold."""
+"""Byte ranges: what the lines of log and ledger contain, and what ledger and checkpoints say that they contain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Where = tuple[str, ByteRange | None]
 
 
 class Lines:
-    """What the lines of the log say, in their order."""
+    """The contents of the log's lines, in order."""
 
     def __init__(self) -> None:
         self.session = ""
@@ -31,7 +31,7 @@ class Lines:
         self._at = self._given = 0
 
     def take(self, place: ByteRange, record: LogRecord) -> Iterator[str]:
-        """Yield the next line; yields what is wrong with it."""
+        """Read the next line; yield what is wrong with it."""
         if not place.start:
             self.session = str(record.payload.get("session", ""))
             if record.source != SESSION or not self.session:
@@ -51,7 +51,7 @@ class Lines:
         self._given = max(self._given, *numbers, 0)
 
     def unlike(self, start: int, end: int, item: str) -> str:
-        """Return why this place does not hold an item, or ""."""
+        """Return why this place does not contain an item, or ""."""
         if start not in self.places:
             return f"{item}: no line of the log begins at {start}"
         its_end, items = self.places[start]
@@ -61,7 +61,7 @@ class Lines:
 
 
 class Entries:
-    """What the lines of the ledger say of log and ledger."""
+    """The contents of the ledger's lines about log and ledger."""
 
     def __init__(self) -> None:
         self.opened: Opened | None = None
@@ -73,7 +73,7 @@ class Entries:
         self._at = 0
 
     def take(self, place: ByteRange, entry: Entry) -> Iterator[str]:
-        """Yield the next entry; yields what is wrong with it."""
+        """Read the next entry; yield what is wrong with it."""
         record = entry.record
         if entry.at < self._at:
             yield f"it names byte {entry.at} of the log; an entry before it names {self._at}"
@@ -91,7 +91,7 @@ class Entries:
                 yield f"it rewinds to {record.log}-{record.ledger}, which is not before it"
 
     def opened_at(self, end: int) -> Opened | None:
-        """Return how the session was opened when the ledger reached to there, whatever was taken back since."""
+        """Return how the session was opened when the ledger had this size, whatever was rewound since."""
         return next((record for place, record in reversed(self._openings) if place.end <= end), None)
 
     def of_others(self, session: str) -> Iterator[tuple[ByteRange, str]]:
@@ -99,7 +99,7 @@ class Entries:
         return ((place, record.session) for place, record in self._openings if record.session != session)
 
     def was_rewound(self, moment: Position) -> bool:
-        """Return whether a moment was taken back later."""
+        """Return whether a moment was rewound later."""
         return any(
             moment.ledger <= start and (moment.ledger > record.ledger or moment.log > record.log)
             for start, record in self._rewinds
@@ -107,7 +107,7 @@ class Entries:
 
 
 class Names:
-    """What ledger and checkpoints name by its place, and who does first."""
+    """The places that ledger and checkpoints name, each with the first record that names it."""
 
     def __init__(self) -> None:
         self.items: dict[tuple[int, int, str], Where] = {}
@@ -115,7 +115,7 @@ class Names:
         self.ranges: dict[tuple[int, int], Where] = {}
 
     def take_entry(self, place: ByteRange, entry: Entry) -> None:
-        """What an entry of the ledger names."""
+        """Add the places that an entry of the ledger names."""
         record = entry.record
         by: Where = (ledgers.FILE_NAME, place)
         if isinstance(record, Collected):
@@ -125,7 +125,7 @@ class Names:
             self.collections.setdefault((record.place.start, record.place.end), by)
 
     def take_checkpoint(self, name: str, checkpoint: Checkpoint) -> None:
-        """What a checkpoint names; it is known by the name of its file."""
+        """Add the places that a checkpoint names, under the name of its file."""
         by: Where = (name, None)
         self._take_messages(checkpoint.messages, by)
         for place in (*checkpoint.done, *checkpoint.taken_back):
@@ -142,7 +142,7 @@ class Names:
 
 
 def misplaced(lines: Lines, entries: Entries, names: Names, size: int) -> Iterator[tuple[Where, str]]:
-    """Who names a place of a log of this size, or of its ledger, that does not hold what it is named for."""
+    """Yield the records naming a place of a log of this size, or of its ledger, that does not contain what they say."""
     for place, offset in entries.offsets:
         if offset != size and offset not in lines.places:
             yield (ledgers.FILE_NAME, place), f"no line of the log begins at {offset}"

@@ -1,4 +1,4 @@
-"""The checkpoints of a session, and whether one agrees with the state that log and ledger give for its moment."""
+"""Verifies that a session's checkpoints match the state that log and ledger yield for their moments."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from gc_core.values.config import FILES
 from gc_core.values.messages import Message
 from gc_core.window.intake import Cursor
 
-# What a damaged line makes of the code that takes it for a whole one.
+# The errors of code that reads a damaged line as a whole one.
 MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError)
 
-# Of a checkpoint; tokens depend on the counter, and texts that wait stand in no other file.
+# The fields of a checkpoint that are not compared: tokens depend on the counter, and waiting texts are in no other
+# file.
 _FOLDED = (
     *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
     *("undone", "done", "taken_back", "turns", "thinking", "carried", "cleared"),
@@ -28,17 +29,17 @@ _FOLDED = (
 
 @attrs.frozen(kw_only=True)
 class Kept:
-    """A checkpoint that lies in a session's directory: among which ones, and under which key."""
+    """A checkpoint in a session's directory: its store and its key."""
 
     among: Checkpoints
     key: str
 
     def __str__(self) -> str:
-        """Return where it is, from the session's directory."""
+        """Return its path, relative to the session's directory."""
         return f"{place_of(self.among.name)}/{self.key}"
 
     def read(self) -> Checkpoint:
-        """Return the checkpoint. Raises LogError where it cannot be read."""
+        """Return the checkpoint. Raises LogError if it cannot be read."""
         return self.among.read(self.key)
 
 
@@ -52,12 +53,12 @@ def moments(among: Iterable[Checkpoints], end: Position) -> dict[Position, list[
 
 
 def place_of(backend: str) -> str:
-    """Return what one of gc-core's own backends keeps checkpoints in, from the session's directory."""
+    """Return where one of gc-core's own backends keeps checkpoints, relative to the session's directory."""
     return FOLDER if backend == FILES else DATABASE
 
 
 def unlike(checkpoint: Checkpoint, state: SessionState, fresh: SessionState, opened: Opened) -> str:
-    """In what a checkpoint differs from the state of its moment, or ""; it is restored into the fresh state."""
+    """Return how a checkpoint differs from the state of its moment, or ""; it is restored into the fresh state."""
     found = digest_of_messages(state.context.messages)
     if checkpoint.digest != found:
         return f"it has digest {checkpoint.digest}; log and ledger give {found}"
@@ -77,11 +78,11 @@ def unlike(checkpoint: Checkpoint, state: SessionState, fresh: SessionState, ope
 
 def _field(checkpoint: Checkpoint, name: str) -> Any:
     value = getattr(checkpoint, name)
-    # The message after it is compared by its id, as the checkpoint has it.
+    # The following message is compared by its id, as the checkpoint has it.
     return attrs.evolve(value, results=None) if isinstance(value, Cursor) else value
 
 
 def _plain(message: Message) -> tuple[Any, ...]:
-    """Return what a message is, its tokens apart: those may have been counted by another counter."""
+    """Return a message without its tokens, which may have been counted by another counter."""
     items = tuple(attrs.evolve(item, tokens=0, original_tokens=0) for item in message.items)
     return message.id, message.role, message.payload, message.synthetic, message.as_logged, items

@@ -1,4 +1,4 @@
-"""Whether a search index agrees with its log. Only reads."""
+"""Verifies that a search index matches its log. Read-only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def index_flaws(directory: Path, lines: Lines) -> Iterator[str]:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """Without a journal beside it, SQLite need not make one to read."""
+    """Open the index read-only. Without a journal beside it, SQLite need not create one."""
     beside = path.with_name(f"{path.name}-wal")
     how = "mode=ro" if beside.is_file() and beside.stat().st_size else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
@@ -34,7 +34,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 def _flaws(db: sqlite3.Connection, log: Path, lines: Lines) -> Iterator[str]:
     schema = db.execute("PRAGMA user_version").fetchone()[0]
     if not schema:
-        return  # the session's own thread is just making it
+        return  # the session's own thread is just creating it
     if schema != SCHEMA:
         yield f"its schema is {schema}, not {SCHEMA}"
         return
@@ -45,7 +45,7 @@ def _flaws(db: sqlite3.Connection, log: Path, lines: Lines) -> Iterator[str]:
     if end and first != _mark(log):
         yield "it is of another log"
         return
-    # What was written since this began may be indexed too.
+    # What was written since the start may be indexed too.
     known = max((place for place, _ in lines.places.values()), default=0)
     if not 0 <= end <= log.stat().st_size or (0 < end < known and end not in lines.places):
         yield f"it is made up to {end}, where no line of the log ends"

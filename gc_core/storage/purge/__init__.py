@@ -1,4 +1,4 @@
-"""Overwriting a secret on purpose, everywhere in a session's directory, so that every place in its files holds."""
+"""Overwrites a secret everywhere in a session's directory, keeping every place in its files valid."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from gc_core.values.sources import TASK_STATE
 from gc_core.window.memory_blocks import CLOSING
 
 _Check = Callable[[bytes, bytes], None]
-"""Raises LogError when a line may not become another one."""
+"""Raises LogError when a line must not be changed like this."""
 
 _STATE_FRAME: Final = f'<context source="{TASK_STATE.name}"'
 _CHECK_DIGITS: Final = 6
@@ -54,33 +54,33 @@ def purge(
     plugins: Plugins | None = None,
 ) -> Purged:
     """
-    Overwrite a text wherever a closed session's files hold it; returns what the ledger has of it: who, and how often.
+    Overwrite a text in all files of a closed session; return what the ledger records of it: by whom, and how often.
 
-    It is found as plain text and in every form in which JSON writes it, also in JSON inside of JSON, and overwritten
-    with ``*`` (or another letter that it does not hold) in as many bytes: sizes, places, ids and references stay as
-    they are, and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a
-    facts file in the directory are overwritten; checkpoints, search index and the file of the task's state are deleted,
-    for they are made again of log and ledger. The digests of the requests and of the collections in effect are made
-    again
-    too: undoing goes on, and ``verify`` compares what happens from now on. Whatever was damaged before can be found by
+    It is found as plain text and in every JSON notation, also in JSON inside JSON, and overwritten with ``*`` (or
+    another character that it does not contain) in as many bytes: sizes, places, ids and references stay as they are,
+    and so do the token counts, which were true when they were counted. Log, ledger, ``*.torn-*`` files and a facts file
+    in the directory are overwritten; checkpoints, search index and the file of the task state are deleted, because they
+    are rebuilt from log and ledger. The digests of the requests and of the collections in effect are renewed too: undo
+    still works, and ``verify`` compares what happens from now on. Earlier damage can be found by ``verify`` only before
+    the purge.
     ``verify`` only until then.
 
-    A process that is killed in the middle leaves a session in which some of it stands; purging again completes it. What
-    is not found: other spellings, the piece of it that a stub's cut left over, and copies elsewhere: forks, facts in
-    another directory, the disk's free blocks. Masked thinking that still holds in the window no longer fits its
+    A process that is killed in the middle leaves a session that still contains some of it; purging again completes it.
+    Not found are: other spellings, the part of it that a stub's cut left over, and copies elsewhere: forks, facts in
+    another directory, the disk's free blocks. Masked thinking that is still in the window no longer matches its
     signature.
 
     Args:
         directory: The session's.
-        match: What is overwritten, letter by letter.
-        by: Who wants it; stands in the ledger.
+        match: The text to overwrite, matched exactly.
+        by: Who requests it; recorded in the ledger.
         counter: The host's own counter, if it had one.
-        plugins: Where a plugin's memory backend is found; by default, among those that are installed.
+        plugins: Where a plugin's memory backend is looked up; by default among the installed ones.
 
     Raises:
-        ConfigError: The text is shorter than four characters, stands in ``by``, or holds every letter of the mask; or
-            the session's checkpoints are in a memory backend that nothing offers.
-        LogError: Nothing was changed: there is not a session, another one has it open, or the text stands where a mask
+        ConfigError: The text is shorter than four characters, is in ``by``, or contains every mask character; or the
+            session's checkpoints are in an unknown memory backend.
+        LogError: Nothing was changed: there is no session, another process has it open, or the text is where a mask
             would break something, in an id, a number, a name, a key, sealed bytes.
 
     """
@@ -106,12 +106,12 @@ def purge(
     return record
 
 
-# -- what will be done -------------------------------------------------------------------------------------------------
+# -- planning -------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
 class _Plan:
-    """What becomes of the lines of one file."""
+    """The changes of the lines of one file."""
 
     path: Path
     edits: tuple[tuple[int, bytes], ...]
@@ -129,10 +129,7 @@ class _Plan:
 
 
 def _planned(store: Store, secret: Secret, form: Format) -> Iterator[_Plan]:
-    """
-    Yield what is to be overwritten, file by file. Raises LogError, naming the line, where that
-    would break something.
-    """
+    """Yield the changes, file by file. Raises LogError, naming the line, if one would break something."""
     yield _plan(store.log.journal.path, secret, functools.partial(check_log_line, form=form))
     yield _plan(store.ledger.journal.path, secret, functools.partial(check_ledger_line, form=form))
     if (store.directory / facts.FILE_NAME).is_file():
@@ -156,7 +153,7 @@ def _plan(path: Path, secret: Secret, check: _Check | None) -> _Plan:
 
 def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check | None) -> tuple[bytes, int]:
     text = _as_json(line)
-    if text is None:  # torn: nothing in it must be kept whole
+    if text is None:  # torn: nothing in it needs to stay intact
         masked, count = secret.masked_text(line.decode("utf-8", "surrogateescape"))
         return masked.encode("utf-8", "surrogateescape"), count
     try:
@@ -173,8 +170,8 @@ def _masked(path: Path, start: int, line: bytes, secret: Secret, check: _Check |
 
 def _with_new_checks(line: bytes, masked: bytes) -> bytes:
     """
-    Renew the check digits of the task's state where its text was masked: a replay frames the masked text of the log,
-    and the two must be equal for a collection to be undone.
+    Renew the check digits of the task state if its text was masked: a replay frames the masked text of the log, and the
+    two must be equal for a collection to be undone.
     """
     for (_, old), (_, new) in zip(strings(_value(line)), strings(_value(masked)), strict=True):
         if old != new and new.startswith(_STATE_FRAME):
@@ -190,7 +187,7 @@ def _value(line: bytes) -> Any:
 
 
 def _escaped(text: str) -> bytes:
-    """As it stands inside a string of JSON."""
+    """Return the form inside a JSON string."""
     return json.dumps(text)[1:-1].encode()
 
 
@@ -204,17 +201,17 @@ def _as_json(line: bytes) -> str | None:
 
 
 def _difference(start: int, old: bytes, new: bytes) -> tuple[int, bytes]:
-    """Return where the lines begin to differ, and what stands there up to the last byte that does."""
+    """Return where the lines begin to differ, and the bytes up to the last difference."""
     unlike = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
     return start + unlike[0], new[unlike[0] : unlike[-1] + 1]
 
 
-# -- what is done ------------------------------------------------------------------------------------------------------
+# -- execution ------------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[None]:
-    """While no session promotes facts to this file."""
+    """Hold the lock against sessions that promote facts to this file."""
     import filelock
 
     if not path.is_file():
@@ -228,7 +225,7 @@ def _held(path: Path) -> Iterator[None]:
 
 
 def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None) -> Checkpoints | None:
-    """Checkpoints that are not in the directory, or None. Raises ConfigError where they cannot be reached."""
+    """Return checkpoints outside the directory, or None. Raises ConfigError if they cannot be reached."""
     name = settings.config.memory_backend
     if name in {FILES, SQLITE, MEMORY}:
         return None
@@ -236,7 +233,7 @@ def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None
 
 
 def _forget(directory: Path) -> None:
-    """What is made again of log and ledger; first of all, so that nothing can be made of it in between."""
+    """Delete what is rebuilt from log and ledger; before everything else, so that nothing can be rebuilt in between."""
     index = directory / index_file.FILE_NAME
     beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
     try:
@@ -249,9 +246,9 @@ def _forget(directory: Path) -> None:
 
 def _renew_digests(store: Store, state: SessionState) -> None:
     """
-    Digests as log and ledger give them now: a collection whose digest does not fit could not be undone any more.
+    Write the digests that log and ledger now yield: a collection with a wrong digest could not be undone any more.
 
-    A session that could not be folded before cannot be now; the secret is gone from it all the same.
+    A session that could not be replayed before cannot be now; the secret is removed all the same.
     """
     log, ledger, end = store.log, store.ledger, store.position
     reached = Position()
@@ -280,10 +277,10 @@ def _write_digests(store: Store, place: ByteRange, old: bytes, new: bytes) -> No
 
 
 def _digest(digest: str) -> bytes:
-    """As it stands in the line of a request."""
+    """Return its form in the line of a request."""
     return f'"digest":"{digest}"'.encode()
 
 
 def _digests(digests: Digests) -> bytes:
-    """As they stand in the line of a collection: the quotes of a text are escaped, so no text holds them."""
+    """Return their form in the line of a collection: quotes in texts are escaped, so no text contains it."""
     return f'"digests":{{"before":"{digests.before}","after":"{digests.after}"'.encode()

@@ -1,4 +1,4 @@
-"""What a purge may overwrite in a line: texts alone, and nothing that a session is found or held together by."""
+"""What a purge may overwrite in a line: only texts, and nothing that identifies or connects parts of a session."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _NAMED = frozenset({"type", "name"})
 _Keys = tuple[str | int, ...]
 
 _NOTHING: tuple[_Keys, Any] = ((), None)
-"""Stands for a leaf where one of two values has none left."""
+"""Stands for a missing leaf when one of two values has none left."""
 
 
 def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
-    """Raise LogError, saying where, unless a line of the log may become another one."""
+    """Raise LogError, saying where, unless a line of the log may be changed like this."""
     before, after = LogRecord.read(old), LogRecord.read(new)
     paths = _changed_line(old, new)
     _refuse(path for path in paths if path[0] != "payload" or before.source == SESSION)
@@ -49,7 +49,7 @@ def check_log_line(old: bytes, new: bytes, *, form: Format) -> None:
 
 
 def check_ledger_line(old: bytes, new: bytes, *, form: Format) -> None:
-    """Raise LogError, saying where, unless a line of the ledger may become another one."""
+    """Raise LogError, saying where, unless a line of the ledger may be changed like this."""
     before, after = Entry.read(old).record, Entry.read(new).record
     _refuse(path for path in _changed_line(old, new) if not _is_text(path))
     if isinstance(before, Collected) and isinstance(after, Collected):
@@ -60,13 +60,13 @@ def check_ledger_line(old: bytes, new: bytes, *, form: Format) -> None:
 
 
 def check_fact(old: bytes, new: bytes) -> None:
-    """Raise LogError, saying where, unless a line of a facts file may become another one."""
+    """Raise LogError, saying where, unless a line of a facts file may be changed like this."""
     FactChange.read(new)
     _refuse(path for path in _changed_line(old, new) if path != ("text",))
 
 
 def _is_text(path: _Keys) -> bool:
-    """Return whether it is a text in an entry of the ledger: what people or plugins wrote, and nothing is found by."""
+    """Return whether it is a text in an entry of the ledger: written by people or plugins, and not used as a key."""
     match path:
         case ("hunks", *rest):
             return "payload" in rest or "names" in rest or rest[-1] in {"hint", "preview"}
@@ -81,9 +81,9 @@ def _messages(record: Collected) -> Iterator[SavedMessage]:
 
 
 def _check_message(old: Payload, new: Payload, form: Format) -> None:
-    """A message stays what it is: its parts are those that they were, and only their texts differ."""
+    """Check that a message keeps its parts, with only their texts changed."""
     keys = provider_named(form.name).keys
-    bound = keys.sealed | keys.media | {BINARY}  # no text: another byte, and the provider refuses it
+    bound = keys.sealed | keys.media | {BINARY}  # not text: the provider would refuse a changed byte
     _refuse(
         path
         for path in _changed(old, new)
@@ -93,7 +93,7 @@ def _check_message(old: Payload, new: Payload, form: Format) -> None:
         same = form.role(old) is form.role(new) and form.marks(old) == form.marks(new)
         same = same and [*map(_frame, _parts(old, form))] == [*map(_frame, _parts(new, form))]
     except (GCError, ValueError) as error:
-        raise LogError(f"the message would be no message any more: {error}") from error
+        raise LogError(f"the message would not be valid any more: {error}") from error
     if not same:
         raise LogError("it is an id, a name or another part of the message's structure")
 
@@ -103,10 +103,10 @@ def _parts(payload: Payload, form: Format) -> tuple[Part, ...]:
 
 
 def _frame(part: Part) -> tuple[Part, Any]:
-    """Return a part without its texts; of arguments, their shape."""
+    """Return a part without its texts; for arguments, their structure."""
     shape = None
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
-        with contextlib.suppress(ValueError):  # what a model wrote need not be JSON
+        with contextlib.suppress(ValueError):  # a model's output need not be JSON
             shape = [(path, "" if isinstance(leaf, str) else leaf) for path, leaf in leaves(read_json(part.text))]
     return attrs.evolve(part, text=""), shape
 
@@ -120,7 +120,7 @@ def _changed_line(old: bytes, new: bytes) -> list[_Keys]:
 
 
 def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
-    """Return where two JSON values have other texts. Raises LogError when they differ in more than that."""
+    """Return the paths at which two JSON values have different texts. Raises LogError for other differences."""
     found = []
     for before, after in itertools.zip_longest(leaves(old), leaves(new), fillvalue=_NOTHING):
         (here, was), (there, now) = before, after
@@ -134,7 +134,7 @@ def _changed(old: Any, new: Any, path: _Keys = ()) -> list[_Keys]:
 
 
 def _shared(one: _Keys, other: _Keys) -> _Keys:
-    """Return what two paths begin with; of the same path, what is above its end."""
+    """Return the common beginning of two paths; for the same path, its parent."""
     same = [*itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
     return one[: min(len(same), max(len(one), len(other)) - 1)]
 
@@ -147,7 +147,7 @@ def _at(value: Any, path: _Keys) -> Any:
 
 def _refuse(paths: Iterable[_Keys]) -> None:
     for path in paths:
-        raise LogError(f"it is in {_dotted(path)}, which is no text")
+        raise LogError(f"it is in {_dotted(path)}, which is not a text")
 
 
 def _dotted(path: _Keys) -> str:

@@ -1,4 +1,4 @@
-"""A text that is to be purged: where it stands in a line, in every form in which JSON writes it, and its mask."""
+"""A text to be purged: its places in a line, in every JSON notation, and its mask."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gc_core.values.json_values import read_json, value_or_none
 from gc_core.values.patterns import regex
 
 SHORTEST = 4
-"""Characters of a secret at least: a shorter text stands in ids, numbers and words by chance."""
+"""The least characters of a secret: a shorter text occurs in ids, numbers and words by chance."""
 
 _MASKS = "*#-=+~_.:;!?%$&@|<>^"
-"""What a secret is overwritten with: the first of these that it does not hold itself, so that none is made again."""
+"""The mask characters: the first that the secret does not contain, so that no new match arises."""
 
 _STRING = regex(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+(?:"|\\?\Z)')
 _SCALAR = regex(r"[-+.\w]+")
 _ESCAPE = regex(r'\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|["\\/bfnrt])')
-# No one escapes ASCII letters and digits but by number.
+# ASCII letters and digits are only escaped by number.
 _UNESCAPED = regex(r"[A-Za-z0-9]+")
 _ESCAPED_ASCII = regex(rb"\\u00[2-7]")
 
 
 @attrs.frozen
 class Secret:
-    """A text to be overwritten, the letter of its mask, and bytes without which a line cannot hold it."""
+    """A text to be overwritten, its mask character, and bytes that every line with it contains."""
 
     text: str
     mask: str
@@ -35,7 +35,7 @@ class Secret:
 
     @classmethod
     def of(cls, match: str, by: str) -> Secret:
-        """Raises ConfigError when it cannot be looked for."""
+        """Prepare a text. Raises ConfigError if it cannot be searched."""
         if len(match) < SHORTEST:
             raise ConfigError(f"{len(match)} characters would be hit by chance; a text to purge has {SHORTEST} or more")
         if match in by:
@@ -46,13 +46,13 @@ class Secret:
         return cls(match, mask, max(_UNESCAPED.findall(match), key=len, default="").encode())
 
     def is_out_of(self, line: bytes) -> bool:
-        """Return whether a look at the bytes is enough to say that it is not there."""
+        """Return whether the bytes are enough to rule it out."""
         return bool(self.rare) and self.rare not in line and not _ESCAPED_ASCII.search(line)
 
     def masked_line(self, line: str) -> tuple[str, int]:
         """
-        Return a line of JSON, masked in its strings, and how often. Raises LogError when it stands
-        outside of them.
+        Return a line of JSON, masked in its strings, and the number of matches. Raises LogError for a match outside
+        strings.
         """
         if any(self.text in scalar for scalar in _SCALAR.findall(_STRING.sub(" ", line))):
             raise LogError("it is a number, or in one")
@@ -66,16 +66,16 @@ class Secret:
         return "".join((*parts, line[end:])), count
 
     def masked_text(self, text: str) -> tuple[str, int]:
-        """Any text, masked, and how often."""
+        """Return any text, masked, and the number of matches."""
         spans = _apart(self._spans(_Layer(text, [*range(len(text) + 1)])))
         return self._over(text, spans), len(spans)
 
     def _spans(self, layer: _Layer) -> Iterator[tuple[int, int]]:
-        """Yield where it stands in the line, at this layer and at those below it."""
+        """Yield its places in the line, at this layer and at those below it."""
         below = layer.below()
         starts = [found.start() for found in re.finditer(re.escape(self.text), layer.text)]
         if starts and below is not None and _is_json(layer.text):
-            # In JSON a line break and "ice" are written \nice, which holds no "nice".
+            # In JSON a line break and "ice" are written \nice, which does not contain "nice".
             letters = set(below.starts)
             starts = [start for start in starts if {layer.starts[start], self._end(layer, start)} <= letters]
         for start in starts:
@@ -96,19 +96,19 @@ class Secret:
 
 
 def bytes_of(text: str) -> bytes:
-    """Return the text as a log has it, lone surrogates too."""
+    """Return the text as a log contains it, including lone surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
 @attrs.frozen
 class _Layer:
-    """A text as it is after this many escapes were taken away, and where in the line each of its letters begins."""
+    """A text after removing this many layers of escapes, and the origin of each character in the line."""
 
     text: str
     starts: list[int]
 
     def below(self) -> _Layer | None:
-        """With one more layer of JSON's escapes taken away; None when there is none."""
+        """Return the text with one more layer of JSON's escapes removed; None if there is none."""
         parts: list[str] = []
         starts: list[int] = []
         end = 0
@@ -120,7 +120,7 @@ class _Layer:
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """In their order, those that overlap as one."""
+    """Return them in order, overlapping ones merged."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted(set(spans)):
         if merged and start < merged[-1][1]:

@@ -1,9 +1,9 @@
 """
-Full-text search over the master log: an index beside it that holds no text, only where each word stands.
+Full-text search over the master log: an index beside it that contains no text, only the places of words.
 
-The index is made of the log alone and can be lost at any time: what is damaged or belongs to another log is made again.
-Words are what SQLite's ``unicode61`` takes for words, runs of letters and digits, whatever their case and accents. A
-path, a dotted name and a snake_case name are several words in a row, so each is found whole and by its parts.
+The index is built from the log and may be lost at any time: a damaged one, or one of another log, is rebuilt. Words are
+those of SQLite's ``unicode61``, runs of letters and digits, ignoring case and accents. A path, a dotted name and a
+snake_case name are several adjacent words, so each is found as a whole and by its parts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gc_core.values.references import ByteRange
 
 BATCH = 16 << 20
 """
-Bytes of log that one transaction indexes at most: what a killed process has to do again, and for how long (a second or
-two) others wait. Batches of 4 MB take a third more time.
+The most bytes of log that one transaction indexes: what a killed process has to repeat, and how long (a second or two)
+others wait. Batches of 4 MB take a third more time.
 """
 
 
@@ -39,14 +39,14 @@ class Hit:
 
     Attributes:
         item: Its id, ``i42``.
-        role: Who spoke, or "".
-        source: The instruction source that it belongs to.
-        kind: What it is, as the value of an ``ItemKind``.
+        role: The role, or "".
+        source: The instruction source it belongs to.
+        kind: Its kind, as the value of an ``ItemKind``.
         tool: Tool name of a call or a result, or "".
-        turn: The turn in which it came.
+        turn: Its turn.
         time: Seconds since 1970.
-        bytes: Where its line stands in the master log.
-        preview: Some 160 characters around the first word that was found, on one line.
+        bytes: Its line in the master log.
+        preview: Some 160 characters around the first match, on one line.
         score: BM25: higher is better.
 
     """
@@ -64,7 +64,7 @@ class Hit:
 
 
 class Filters(TypedDict, total=False):
-    """What a search may be narrowed by: see ``SearchIndex.search``."""
+    """The filters of a search: see ``SearchIndex.search``."""
 
     tool: str | None
     role: str | None
@@ -81,15 +81,15 @@ class SearchIndex:
     The index of one master log, in an SQLite file of mode 0600. For one thread at a time.
 
     Several may be open on one file, in several threads and processes: a record is indexed once. A file that is damaged,
-    of another schema or of another log is made again, with a warning in the log of the application.
+    of another schema or of another log is rebuilt, with a warning in the application's log.
 
     Args:
-        path: The file; made when it is missing.
-        log: What is searched.
+        path: The file; created if it is missing.
+        log: The log to search.
         format: The shape of the log's messages.
 
     Raises:
-        LogError: The file cannot be opened or written, also by every method.
+        LogError: The file cannot be opened or written; raised by every method.
 
     """
 
@@ -101,10 +101,10 @@ class SearchIndex:
 
     def catch_up(self, *, most_bytes: int | None = None) -> int:
         """
-        Index what the log has gained, up to and with the record that reaches ``most_bytes``; returns bytes indexed.
+        Index what the log has gained, up to the record that reaches ``most_bytes``; return the bytes indexed.
 
-        Each batch is one transaction together with the place up to which the log is indexed: whoever is killed leaves
-        an index from which the next one goes on.
+        Each batch is one transaction together with the indexed size: after a kill the next process continues from
+        there.
         """
         return self._file.mending(lambda: self._catch_up(most_bytes))
 
@@ -122,25 +122,25 @@ class SearchIndex:
         limit: int = 10,
     ) -> tuple[Hit, ...]:
         """
-        Return the items that hold all words of a query, best first; where there are none, those that hold some of them.
+        Return the items that contain all words of a query, best first; if there are none, those with some of them.
 
-        The index catches up first, so everything that the log holds is searched. Any text is a query: what stands in
-        double quotes or without a space between is a phrase, and nothing else has a meaning; a query without a letter
-        or digit finds nothing. The first 32 words count.
+        The index is updated first, so everything in the log is searched. Any text is a query: double quotes, and words
+        without a space between them, make a phrase, and nothing else has a special meaning; a query without a letter or
+        digit finds nothing. The first 32 words count.
 
-        Work is bounded: ranked are the newest 5,000 of the matches that pass the filters, and where no item holds all
-        words, the rarest of them, as many as have 5,000 matches together.
+        Work is bounded: the newest 5,000 of the matches that pass the filters are ranked, and, if no item has all
+        words, the rarest words with 5,000 matches together.
 
         Args:
             query: Words and phrases.
-            tool: Calls and results of this tool alone.
-            role: What this role said alone.
-            first_turn: The first turn that is searched.
+            tool: Only calls and results of this tool.
+            role: Only what this role said.
+            first_turn: The first turn to search.
             last_turn: The last one.
-            since: Seconds since 1970 of the oldest item that is searched.
+            since: Seconds since 1970 of the oldest item to search.
             until: Those of the newest one.
-            entity: Only items that hold this identifier letter by letter, not as a piece of a longer word.
-            limit: How many at most.
+            entity: Only items that contain this identifier exactly, not as part of a longer word.
+            limit: The most results.
 
         """
         phrases, required = phrases_of(query), phrases_of(f'"{entity}"') if entity is not None else ()
@@ -188,7 +188,7 @@ class SearchIndex:
         return tuple(hits)
 
     def _text(self, item: str, place: ByteRange) -> str | None:
-        """Return the text of an item, or None when it is not in the log as this process sees it."""
+        """Return the text of an item, or None if it is not in the log as this process sees it."""
         try:
             parts = dict(parts_of(self._log.read(place), self._format))
         except LogError:
@@ -208,5 +208,5 @@ def _hit(row: Row, preview: str) -> Hit:
         time=time,
         bytes=ByteRange(start, stop),
         preview=preview,
-        score=-score,  # SQLite's is lower for the better
+        score=-score,  # SQLite's is lower for better matches
     )

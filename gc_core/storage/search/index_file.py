@@ -1,4 +1,4 @@
-"""The file of a search index: SQLite's tables for one log, made again when they are damaged or of another log."""
+"""The file of a search index: SQLite's tables for one log, rebuilt when damaged or of another log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FILE_NAME = "index.db"
 
 SCHEMA = 1
-"""Of the index's tables; an index of another one is made again."""
+"""The schema version; an index with another one is rebuilt."""
 
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
@@ -33,9 +33,9 @@ _CREATE = (
     """CREATE TABLE item(row INTEGER PRIMARY KEY, id TEXT, role TEXT, source TEXT, kind TEXT, tool TEXT, turn INTEGER,
     time REAL, start INTEGER, stop INTEGER)""",
     "CREATE TABLE call(id TEXT PRIMARY KEY, tool TEXT)",
-    # Contentless: the text stands in the log already.
+    # Contentless: the log already contains the text.
     "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')",
-    # Bytes of words held in memory before they are written: a batch is one piece, and is not merged with itself.
+    # Bytes of words held in memory before they are written: a batch is one segment, without merges.
     "INSERT INTO words(words, rank) VALUES('hashsize', 33554432)",
     "INSERT INTO meta VALUES(0, x'')",
     f"PRAGMA user_version = {SCHEMA}",
@@ -47,14 +47,14 @@ T = TypeVar("T")
 
 class IndexFile:
     """
-    An SQLite file of mode 0600 with the tables of one log's index, and the place up to which the log is in them.
+    An SQLite file of mode 0600 with the tables of one log's index, and the indexed size of the log.
 
     Args:
-        path: The file; made when it is missing.
-        log: What it is the index of.
+        path: The file; created if it is missing.
+        log: The indexed log.
 
     Attributes:
-        db: The connection; another one as soon as the file had to be made again.
+        db: The connection; replaced when the file had to be rebuilt.
 
     Raises:
         LogError: The file cannot be opened or written.
@@ -71,7 +71,7 @@ class IndexFile:
             undo.pop_all()
 
     def mending(self, work: Callable[[], T]) -> T:
-        """Do it; once more with a new file when the file turns out to be damaged. Raises LogError."""
+        """Run the action; once more with a new file if the file turns out to be damaged. Raises LogError."""
         import sqlite3
 
         try:
@@ -87,7 +87,7 @@ class IndexFile:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, one writer at a time."""
+        """Run all or nothing, one writer at a time."""
         self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -97,11 +97,11 @@ class IndexFile:
                 self.db.execute("ROLLBACK")
 
     def place(self) -> int:
-        """Bytes of the log that are indexed."""
+        """The indexed bytes of the log."""
         return int(self.db.execute("SELECT place FROM meta").fetchone()[0])
 
     def reach(self, place: int) -> None:
-        """Say that the log is indexed up to there, in the transaction that indexes it."""
+        """Set the indexed size, in the transaction that indexes it."""
         self.db.execute("UPDATE meta SET place = ?, first = ?", (place, self._first()))
 
     def close(self) -> None:
@@ -112,8 +112,8 @@ class IndexFile:
 
     def _use_write_ahead_log(self) -> None:
         """
-        SQLite does not wait for others while it changes the journal's mode, whatever the timeout: several that open a
-        new file at once would fail. So it is tried again here, as long as anything else would be waited for.
+        Set the journal mode. SQLite does not wait for others while it changes the mode, whatever the timeout: several
+        processes that open a new file at once would fail. So it is retried here, for as long as the usual timeout.
         """
         import sqlite3
 
@@ -140,7 +140,7 @@ class IndexFile:
             _log.warning("search index made anew", path=str(self._path), why=flaw)
 
     def _flaw(self) -> str | None:
-        """Return why the index cannot be used, "" when there is none yet, None when it can."""
+        """Return why the index cannot be used, "" if there is none yet, None if it is usable."""
         tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_master")}
         schema = self.db.execute("PRAGMA user_version").fetchone()[0]
         if schema != SCHEMA or not tables.issuperset(_TABLES):
@@ -150,7 +150,7 @@ class IndexFile:
             return f"it says that it reaches to {place!r:.60}"
         if place == 0:
             return None
-        # Another process may have written and indexed more than this one's log saw when it was opened.
+        # Another process may have written and indexed more than this one's log had when it was opened.
         reached = max(self._log.size, self._log.journal.path.stat().st_size)
         if not 0 < place <= reached or first != self._first():
             return "it is of another log"
@@ -177,12 +177,12 @@ class IndexFile:
 
 
 def mark_of(line: bytes) -> bytes:
-    """Return the digest of a log's first line: what tells one log from another."""
+    """Return the digest of a log's first line, which identifies the log."""
     return hashlib.blake2b(line, digest_size=16).digest()
 
 
 def bindable(text: str) -> str:
-    """Return the text as SQLite takes it: a lone surrogate has no UTF-8 form."""
+    """Return the text in a form for SQLite: lone surrogates have no UTF-8 form."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -190,7 +190,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     import sqlite3
 
     try:
-        if path.is_symlink():  # it would lead to a file that is not the session's
+        if path.is_symlink():  # it could lead to a file outside the session
             path.unlink()
         # SQLite would make it readable for everybody.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | CAREFULLY, 0o600))
@@ -200,7 +200,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    # An error of Python's own making carries no code.
+    # An error raised by Python itself carries no code.
     import sqlite3
 
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in {

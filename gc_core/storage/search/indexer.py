@@ -15,10 +15,10 @@ from gc_core.storage.search import SearchIndex
 from gc_core.values.loggers import SCOPE, bound, logger
 
 _SMALL_BATCH = 1 << 18
-"""Bytes that the thread indexes at a time: a search waits for one such batch at most."""
+"""Bytes that the thread indexes at a time: a search waits for at most one such batch."""
 
 IDLE_SECONDS: Final = 2.0
-"""After so long without anything new the index is closed, so that an idle session holds no file open."""
+"""Idle seconds after which the index is closed, so that an idle session holds no file open."""
 
 _log = logger("gc_core.indexer")
 
@@ -27,11 +27,11 @@ class Indexer:
     """
     A thread of its own that indexes a log in small batches.
 
-    What goes wrong is a warning in the log of the application, and tried again at the next ``notify``.
+    Errors are logged as warnings in the application's log, and retried at the next ``notify``.
 
     Args:
         path: The file of the index.
-        log: What is indexed; to be closed after ``stop`` alone.
+        log: The indexed log; close it only after ``stop``.
         format: The shape of the log's messages.
 
     """
@@ -45,11 +45,11 @@ class Indexer:
         self._thread.start()
 
     def notify(self) -> None:
-        """The log has grown. Returns at once."""
+        """Note that the log has grown. Returns at once."""
         self._wake.set()
 
     def stop(self) -> None:
-        """Return when the batch at hand is done and the file closed."""
+        """Return when the current batch is done and the file closed."""
         self._stopped = True
         self._wake.set()
         self._thread.join()
@@ -71,7 +71,7 @@ class Indexer:
                 return
 
     def _wait(self, seconds: float | None = None) -> bool:
-        """Until there is something to do; whether there is within this many seconds."""
+        """Wait until there is something to do; return whether there is within this many seconds."""
         woken = self._wake.wait(seconds)
         if not self._stopped:
             self._wake.clear()

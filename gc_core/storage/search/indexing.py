@@ -1,4 +1,4 @@
-"""Filling a search index: the log's next records become rows, in one transaction."""
+"""Fills a search index: the log's next records become rows, in one transaction."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     import sqlite3
 
 _KEPT_CALLS = 1_000
-"""Calls whose tools are remembered for their results."""
+"""The most calls whose tools are remembered for their results."""
 
 _log = logger("gc_core.indexing")
 
 
 def index_batch(file: IndexFile, log: MasterLog, form: Format, most: int) -> int:
     """
-    Index what comes next, up to and with the record that reaches this many bytes; returns bytes indexed.
+    Index the next records, up to the one that reaches this many bytes; return the bytes indexed.
 
-    The place up to which the log is indexed is written with it: whoever is killed leaves an index that goes on.
+    The indexed size is written with it: after a kill the index continues from there.
     """
-    if file.place() >= log.size:  # asked without a lock, for most searches find nothing new
+    if file.place() >= log.size:  # read without a lock, because most searches find nothing new
         return 0
     with file.transaction():
-        start = file.place()  # asked again: another one may have been here in between
+        start = file.place()  # read again: another process may have indexed in between
         end = _index_from(file.db, log, form, start, most)
         file.reach(end)
     return end - start
 
 
 def _index_from(db: sqlite3.Connection, log: MasterLog, form: Format, start: int, most: int) -> int:
-    """Index the records of a batch; returns where it ends."""
+    """Index the records of a batch; return its end."""
     end, batch = start, _Batch(db)
     for place, line in log.journal.lines(start):
         end = place.end
@@ -53,7 +53,7 @@ def _index_from(db: sqlite3.Connection, log: MasterLog, form: Format, start: int
 
 
 def _record(line: bytes, place: ByteRange) -> LogRecord | None:
-    """Return the record of a line; None for one that is none, for the lines after it are to be found all the same."""
+    """Return the record in a line; None for an invalid one, because the lines after it should be found all the same."""
     try:
         return LogRecord.read(line)
     except LogError as error:
@@ -62,7 +62,7 @@ def _record(line: bytes, place: ByteRange) -> LogRecord | None:
 
 
 class _Batch:
-    """What one transaction adds."""
+    """The rows of one transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -88,10 +88,10 @@ class _Batch:
         self._db.execute("DELETE FROM call WHERE rowid <= (SELECT max(rowid) FROM call) - ?", (_KEPT_CALLS,))
 
     def _tool(self, part: Part) -> str:
-        """Return the tool that a part calls or answers for. Call ids come again in one session: the last one counts."""
+        """Return the tool of a call or result. Call ids repeat within a session: the last one counts."""
         key, name = bindable(part.call_id), bindable(part.name)
         if part.kind is ItemKind.TOOL_CALL:
-            self._calls.pop(key, None)  # so that it becomes the newest one
+            self._calls.pop(key, None)  # moves it to the end
             self._calls[key] = name
         elif part.kind is ItemKind.TOOL_RESULT:
             return name or self._calls.get(key) or self._called_before(key)

@@ -1,4 +1,4 @@
-"""Which rows of a search index match, the best first, with work that is bounded however long the log is."""
+"""Finds the best rows of a search index, with bounded work however long the log is."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     import sqlite3
 
 MOST_RANKED = 5_000
-"""Matches that a search ranks, the newest ones: a word that is everywhere says little, and ranking reads each match."""
+"""
+The most matches that are ranked, the newest ones: a word that is everywhere says little, and
+ranking reads each match.
+"""
 
-# Without CROSS JOIN the planner may begin with the items, and ask the words for each.
+# Without CROSS JOIN the planner may begin with the items, and query the words for each.
 _RANKED = """
 SELECT id, role, source, kind, tool, turn, time, start, stop, score FROM (
     SELECT item.*, bm25(words) AS score FROM words CROSS JOIN item ON item.row = words.rowid
@@ -35,7 +38,7 @@ Row = tuple[Any, ...]
 
 @attrs.frozen(kw_only=True)
 class Narrowing:
-    """What a match must be, its words apart, and how many rows are wanted: see ``SearchIndex.search``."""
+    """The conditions of a match besides its words, and the number of rows: see ``SearchIndex.search``."""
 
     tool: str | None
     role: str | None
@@ -49,7 +52,7 @@ class Narrowing:
 def ranked(
     db: sqlite3.Connection, phrases: Sequence[Phrase], required: Sequence[Phrase], narrowing: Narrowing
 ) -> list[Row]:
-    """Rows of the items that hold all phrases, else of those that hold some; the required ones in any case."""
+    """Return the items with all phrases, otherwise those with some; the required ones in any case."""
     rows = _ranked(db, (*phrases, *required), narrowing)
     if rows or len(phrases) == 1:
         return rows
@@ -66,7 +69,10 @@ def _ranked(
 
 
 def _rarest(db: sqlite3.Connection, phrases: Sequence[Phrase]) -> list[Phrase]:
-    """As many as have no more matches together than are ranked, so that an old match of a rare one is not lost."""
+    """
+    Return as many rare phrases as have together no more matches than are ranked, so that old
+    matches are not lost.
+    """
     counts = [(db.execute(_COUNTED, (_quoted(each), MOST_RANKED)).fetchone()[0], each) for each in phrases]
     chosen: list[Phrase] = []
     left = MOST_RANKED

@@ -1,4 +1,4 @@
-"""What of a record can be searched: its items, each with the text as people would write it."""
+"""The searchable content of a record: its items, each with its text as people would write it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ _ESCAPED_BREAK = regex(r"\\[ntr]")
 
 
 def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
-    """
-    Yield the items of a record with what is read of them; all strings under the first item when it
-    cannot be read.
-    """
+    """Yield the items of a record with their parts; all strings under the first item if it cannot be read."""
     named = [item for item in record.items if item]
     parts = _read(record, form) if named else ()
     if parts is not None and len(parts) == len(record.items):
@@ -32,7 +29,7 @@ def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
 
 
 def readable(part: Part) -> str:
-    """Return the text of a part as people would write it: arguments and results without the escapes of JSON."""
+    """Return the text of a part as people would write it: arguments and results without JSON escapes."""
     text = part.text
     if part.kind is ItemKind.TOOL_CALL and not part.free_text:
         with contextlib.suppress(ValueError):
@@ -41,7 +38,7 @@ def readable(part: Part) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return the text with the line breaks that JSON wrote as letters taken for spaces, every letter in its place."""
+    """Return the text with escaped line breaks replaced by spaces, every character in its place."""
     return _ESCAPED_BREAK.sub("  ", text) if "\\" in text else text
 
 

@@ -1,4 +1,4 @@
-"""Search over all sessions below a directory, open ones and finished ones."""
+"""Searches all sessions below a directory, running and finished."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from gc_core.storage.search.index_file import FILE_NAME
 from gc_core.values.loggers import logger
 
 DEPTH = 3
-"""Levels of directories below a root where sessions are looked for."""
+"""The levels of directories below a root that are searched for sessions."""
 
 _log = logger("gc_core.session_search")
 
 
 def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple[tuple[Path, Hit], ...]:
     """
-    Search all sessions under a directory, itself included, down to three levels; best first, each with its directory.
+    Search all sessions under a directory, including itself, down to three levels; return hits best first, each with its
+    directory.
 
-    Logs are only read. An index that lies beside one catches up if it can be written; for any other log one is made and
-    thrown away, which takes a second for 10 MB. A log that cannot be read is passed over with a warning.
+    Logs are only read. An index beside a log is updated if it can be written; for any other log a temporary one is
+    built, which takes a second for 10 MB. An unreadable log is skipped with a warning.
     """
     found: list[tuple[Path, Hit]] = []
     for directory in _sessions(root):

@@ -15,25 +15,25 @@ class Coming(Protocol):
     """A text that is being written: a future of a thread, or of an event loop."""
 
     def done(self) -> bool:
-        """Whether it is there, or failed."""
+        """Return whether it is there, or failed."""
 
     def cancelled(self) -> bool:
-        """Whether nobody writes it any more."""
+        """Return whether no one writes it any more."""
 
     def cancel(self) -> object:
-        """Nobody wants it any more; a thread cannot be stopped and goes on for nothing."""
+        """No one wants it any more; a thread cannot be stopped and goes on for nothing."""
 
     def exception(self) -> BaseException | None:
-        """Why there is none, of one that is done."""
+        """Return why there is none, of one that is done."""
 
     def result(self) -> Written:
-        """The text, of one that is done."""
+        """Return the text, of one that is done."""
 
 
 @attrs.define
 class Ahead:
     """
-    What was asked for ahead of need.
+    What was requested ahead of need.
 
     A text counts only once a collection takes it in: until then nothing of it is in window or ledger, and it is of no
     use any more when what it stands for has left.
@@ -51,7 +51,7 @@ class Ahead:
         self._coming.append((removal, coming))
 
     def ready(self) -> tuple[Prepared, ...]:
-        """What is there; nobody waits for the rest. What failed is asked for again when it is needed."""
+        """Return what is there; no one waits for the rest. What failed is requested again when it is needed."""
         self._coming = [(removal, coming) for removal, coming in self._coming if not _failed(coming)]
         return tuple(
             Prepared(removal=removal, written=coming.result()) for removal, coming in self._coming if coming.done()

@@ -1,4 +1,4 @@
-"""Thinking that goes with a plan, behind its first change: what the model binds to its prefix (N3b), what is old."""
+"""Thinking that goes with a plan, after its first change: what the model binds to its prefix (N3b), what is old."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gc_core.window.view import WindowView
 @attrs.frozen(kw_only=True)
 class ThinkingRule:
     """
-    What a change does to the thinking behind it.
+    What a change does to the thinking after it.
 
     Attributes:
         binds: The model binds thinking to what stood before it: all of it goes.
-        old_before: Thinking of turns before this one goes too, where nobody holds it: the prefix breaks there anyway.
+        old_before: Thinking of turns before this one goes too, where no one holds it: the prefix breaks there anyway.
 
     """
 
@@ -29,7 +29,10 @@ class ThinkingRule:
     old_before: int = 0
 
     def taken(self, items: Iterable[Item], unit: Unit) -> list[Item]:
-        """Which of these items of a unit go: its thinking, all of it or none, for a run of it may not be split (N3)."""
+        """
+        Return which of these items of a unit go: its thinking, all of it or none, for a run of it may not be split
+        (N3).
+        """
         thinking = [item for item in items if item.kind is ItemKind.THINKING]
         if self.binds:
             return thinking
@@ -60,11 +63,11 @@ class BoundThinking:
             self._tally.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
 
     def ids(self) -> frozenset[str]:
-        """Ids of the items that go."""
+        """Return ids of the items that go."""
         return frozenset(item.id for item, _ in self._leaving())
 
     def _leaving(self) -> list[tuple[Item, Unit]]:
-        """Thinking that stays in no request behind the first change, with its units."""
+        """Thinking that stays in no request after the first change, with its units."""
         if not self._thinking or not (self._rule.binds or self._rule.old_before):
             return []
         first, gone = self._first_change(), self._tally.gone
@@ -80,8 +83,8 @@ class BoundThinking:
 
     def _across(self, first: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """
-        What stands behind the first change though its unit began before it: a reply that went on behind a block which
-        was placed inside it.
+        Return what stands after the first change though its unit began before it: a reply that went on after a block
+        which was placed inside it.
         """
         before = [unit for place, unit in self._thinking.items() if place < first and not self._tally.gone[place]]
         began = (
@@ -93,7 +96,7 @@ class BoundThinking:
         return [(tuple(item for item in unit.items if number_of(item.id) > start), unit) for unit in before]
 
     def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
-        """What stands behind the first stub in its own unit: a reply may think again between its calls."""
+        """Return what stands after the first stub in its own unit: a reply may think again between its calls."""
         if not 0 <= place < len(self._view.units) or self._tally.gone[place]:
             return []
         unit, stubbed = self._view.units[place], self._stubs.smaller()
@@ -114,5 +117,5 @@ def _is_held(item: Item) -> bool:
 
 
 def _stands_in(unit: Unit) -> bool:
-    """Whether it was written for what left: its number says nothing of its place."""
+    """Return whether it was written for what left: its number says nothing of its place."""
     return unit.is_trace or unit.is_summary

@@ -38,7 +38,7 @@ class ColdTier:
     The archive as a collection may use it.
 
     Attributes:
-        search: Collected items that match a query, best first, at most so many.
+        search: Collected items that match a query, best first, at most this many.
         read: A collected item as it arrived, by its id; None for what stands in the window or never arrived.
         threshold: Relevance above which an item comes back.
 
@@ -49,7 +49,7 @@ class ColdTier:
     threshold: float
 
     def recalled(self, plugins: Plugins, view: WindowView, goal: Goal, counter: TokenCounter) -> tuple[Recalled, ...]:
-        """What plugins promote and there is room for, the most relevant first; none twice."""
+        """Return what plugins promote and there is room for, the most relevant first; none twice."""
         named: dict[str, ColdItem] = {}
         for found in sorted(plugins.promote(view, goal), key=lambda found: (-found.relevance, found.item)):
             named.setdefault(found.item, found)

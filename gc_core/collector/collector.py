@@ -65,13 +65,13 @@ class Collector:
         counter: Counts the texts that are written.
         answering: Who writes summaries, and how they are checked.
         read: The original text of an item that a stub stands for.
-        thinking: What an edit does to the thinking behind it.
+        thinking: What an edit does to the thinking after it.
         objective: What the agent is about.
         questions: Questions that are open.
         scores: How importance is told.
         cold: What left the window, where a strategy works with tiers; else None.
         profile: What the session's domain holds for important.
-        renewed: Id of the item that is told anew behind a collection that drops or tells something, or "".
+        renewed: Id of the item that is told again after a collection that drops or tells something, or "".
         clock: Seconds; for measuring alone, no decision but the time limit depends on it.
 
     """
@@ -104,7 +104,7 @@ class Collector:
         Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens, or
         (``blocks_only``) until blocks that no model call has seen are no reason any more why it has more.
 
-        Stops for every summary that has to be asked for; ``prepared`` ones are there already. The window given is never
+        Stops for every summary that must be asked for; ``prepared`` ones are there already. The window given is never
         changed. Raises RuleError when the edited request would break a provider's rule.
         """
         started = self.clock()
@@ -117,15 +117,15 @@ class Collector:
         return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
 
     def collect(self, context: Context, goal: Goal, protection: Protection) -> CollectionOutcome:
-        """The same, waiting for every summary."""
+        """Return the same, waiting for every summary."""
         return run_steps(self.steps(context, goal, protection), self.answering.ask)
 
     def requests(
         self, context: Context, goal: Goal, protection: Protection
     ) -> tuple[tuple[GCRemovalItem, SummaryRequest], ...]:
         """
-        The summaries with which a collection would reach this goal; none while they would not suffice. Nothing is asked
-        and nothing changes.
+        Return the summaries with which a collection would reach this goal; none while they would not suffice. Nothing
+        is asked and nothing changes.
         """
         asked = _Asked(view=self._viewed(context, goal, protection), goal=goal, fit=None)
         planner = self._planner(context, asked)
@@ -135,7 +135,7 @@ class Collector:
         return tuple((summary.removal, planner.request(summary, self.read)) for summary in planner.unanswered)
 
     def _viewed(self, context: Context, goal: Goal, protection: Protection) -> WindowView:
-        """The window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
+        """Return the window with the policies that plugins give resident items now; nothing LOCKED is lowered."""
         view = self._view(context, goal, protection)
         if not self.plugins.classifies:
             return view
@@ -167,7 +167,7 @@ class Collector:
         )
 
     def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
-        """What comes back with this collection, which makes room for it; nothing where nothing has to leave."""
+        """Return what comes back with this collection, which makes room for it; nothing where nothing has to leave."""
         if self.cold is None or goal.is_young or view.tokens <= goal.target_tokens:
             return ()
         return self.cold.recalled(self.plugins, view, goal, self.counter)
@@ -216,7 +216,7 @@ class Collector:
 
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
         """
-        Summaries that were written beforehand, if what they stand for still stands there and may go; none of them for
+        Summaries that were written beforehand, if what they stand for still holds there and may go; none of them for
         a focus that they know nothing of, and none for a young collection, which spares what is old.
         """
         rights = attrs.evolve(_rights(asked), whole=True)
@@ -413,7 +413,7 @@ class _Asked:
     refused: list[Refusal] = attrs.field(factory=list)
 
     def outcome(self, summary: PlannedSummary) -> SummaryOutcome:
-        """How a summary of the plan came about."""
+        """Return how a summary of the plan came about."""
         written, _ = self.written[summary.key]
         reference = summary.reference
         return SummaryOutcome(
@@ -455,7 +455,7 @@ _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub
 
 
 def _rights(asked: _Asked) -> Rights:
-    """What strategies may take; where only what is young is to shrink, nothing that stands before it changes."""
+    """Return what strategies may take; where only what is young is to shrink, nothing that stands before it changes."""
     goal = asked.goal
     if goal.is_young:
         return Rights(zones=frozenset(), stub_only=frozenset(item.id for item in asked.view.young))
@@ -469,7 +469,7 @@ def _rights(asked: _Asked) -> Rights:
 
 
 def _unanswerable(plan: Plan) -> tuple[str, ...]:
-    """What a strategy that needs summaries cannot do without a summarizer."""
+    """Return what a strategy that needs summaries cannot do without a summarizer."""
     names = dict.fromkeys(refusal.removal.strategy for refusal in plan.refusals if refusal.why == NO_SUMMARIZER)
     return tuple(f"{name}: {NO_SUMMARIZER}; set summarizer, for instance to 'extractive'" for name in names)
 
@@ -478,7 +478,7 @@ def _note(plan: Plan, after: int, protected: int) -> str:
     missing = after - plan.goal.target_tokens
     if (
         plan.goal.is_young or plan.goal.turns_before
-    ) and plan.removals:  # its target is no number that anybody wants to reach
+    ) and plan.removals:  # its target is not a number that anybody wants to reach
         return ""
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"

@@ -28,7 +28,7 @@ _PASTE_TOKENS = 2_000
 """User text above this size was pasted."""
 
 _BLOCK_PART = 8
-"""Blocks that have to be cut have at least one part in so many of what fits."""
+"""Blocks that must be cut have at least one part in this many of what fits."""
 
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
@@ -54,7 +54,7 @@ def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
     """
     Cut the blocks that no model call has seen, where they are larger than all that a collection could make room for.
 
-    They would have to be cut in the end, when everything else had left. So they get what is free now, and at least a
+    They would must be cut in the end, when everything else had left. So they get what is free now, and at least a
     part of the window.
     """
     if planner.reaches(fit + view.tokens - view.protected_tokens()):
@@ -67,7 +67,10 @@ def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
 
 
 def _roomy(planner: Planner, fit: int) -> int:
-    """A request that just fits would be collected again at the next call, a break each time: so a cut goes deeper."""
+    """
+    Return a request that just fits would be collected again at the next call, a break each time: so
+    a cut goes deeper.
+    """
     return min(fit, max(0, fit + planner.goal.target_tokens) // 2)
 
 
@@ -97,18 +100,21 @@ def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, un
 
 
 def _newest(view: WindowView) -> list[Item]:
-    """What could be cut, largest first: it is the oversized one that keeps the request from fitting."""
+    """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
     items = (item for unit in view.units for item in unit.items if is_cuttable(item) or is_shortened_block(item))
     return sorted(items, key=lambda item: item.tokens, reverse=True)
 
 
 def _is_oversized(item: Item) -> bool:
-    """Whether the item is cut before anything that is held leaves: of what somebody said only what was pasted."""
+    """
+    Return whether the item is cut before anything that is held leaves: of what somebody said only
+    what was pasted.
+    """
     return item.policy is not GCPolicy.PRESERVABLE or item.tokens > _PASTE_TOKENS
 
 
 def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
-    """All that is larger than a common size is cut to it, and that size is as large as fits: nobody pays for all."""
+    """All that is larger than a common size is cut to it, and that size is as large as fits: no one pays for all."""
     sizes = {item.id: planner.size_of(item) for item in items}
     if planner.reaches(fit) or not sizes:
         return
@@ -123,7 +129,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
 
 
 def equal_cap(sizes: Sequence[int], room: int) -> int:
-    """The size to which the larger ones are to be cut so that all together fill the room."""
+    """Return the size to which the larger ones are to be cut so that all together fill the room."""
     left = max(0, room)
     for place, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - place)

@@ -20,9 +20,9 @@ class Rights:
         zones: Zones of units that it may drop.
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
-        preservable_above: PRESERVABLE units only when all of them could bring the request below so many tokens.
-        preservable_to: And only while the request has at least so many, where a summary tells of them; what is dropped
-            only while it has as many as above.
+        preservable_above: PRESERVABLE units only when all of them could bring the request below this many tokens.
+        preservable_to: And only while the request has at least this many, where a summary tells of them; what is
+            dropped only while it has as many as above.
         whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
         stub_only: If given, items that it may stub at all, by id: a young collection takes nothing else.
 
@@ -37,11 +37,11 @@ class Rights:
     stub_only: frozenset[str] | None = None
 
     def cutting(self) -> Rights:
-        """The same, and items of any kind may be cut."""
+        """Return the same, and items of any kind may be cut."""
         return attrs.evolve(self, stub_any_kind=True)
 
     def refusal_reason(self, unit: Unit, zone: Zone) -> str:
-        """Why the unit of this zone may not be taken out, or ""."""
+        """Return why the unit of this zone may not be taken out, or ""."""
         if zone in self.zones:
             return ""
         if self.stub_only is not None:
@@ -56,8 +56,8 @@ class Rights:
 
     def deferral_reason(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
         """
-        Why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a summary
-        will tell of them.
+        Return why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a
+        summary will tell of them.
         """
         if Zone.PRESERVABLE in zones and not self._relieves(tally, told=told):
             return "preservable: without it usage would be on the same side of the pressure"
@@ -69,7 +69,8 @@ class Rights:
 
     def _relieves(self, tally: Tally, *, told: bool) -> bool:
         """
-        Whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end that.
+        Return whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end
+        that.
 
         Where one oversized new result is the reason, it could not; the last resort cuts that first.
         """

@@ -73,8 +73,8 @@ class Cuts:
 
     def gain(self, units: Sequence[Unit]) -> int:
         """
-        Tokens that dropping these together would free. What stands for them is judged with their neighbours, when the
-        traces are counted: a run that is not worth a trace leaves none.
+        Return tokens that dropping these together would free. What stands for them is judged with their neighbours,
+        when the traces are counted: a run that is not worth a trace leaves none.
         """
         schemas = [unit for unit in units if unit.number < 0]
         return self._tally.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
@@ -104,8 +104,8 @@ class Cuts:
 
     def runs(self) -> list[tuple[Unit, ...]]:
         """
-        The runs of units that leave, traces that are taken up included, oldest first; two between which nothing is left
-        are one.
+        Return the runs of units that leave, traces that are taken up included, oldest first; two between which nothing
+        is left are one.
         """
         runs: list[tuple[Unit, ...]] = []
         end = -1
@@ -120,10 +120,10 @@ class Cuts:
 
     def told(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
         """
-        The traces, each by the id of the first item that left there, with what users demanded and names that the window
-        would lose, the newest first, in what room is left to the target and below the cap; and what these cost.
+        Return the traces, each by the id of the first item that left there, with what users demanded and names that the
+        window would lose, the newest first, in what room is left to the target and below the cap; and what these cost.
 
-        What was collected goes beyond the target by part of a unit: here that is spent on what is asked for next.
+        What was collected goes beyond the target by part of a unit: here that is spent on what is requested next.
         """
         room = min(room, self._cap - self._standing() - sum(notice.tokens for notice in self._notices))
         free = room = max(0, room)
@@ -141,8 +141,8 @@ class Cuts:
 
     def _written(self) -> tuple[Notice, ...]:
         """
-        A trace for each run that is worth one, which covers the runs before it that are not; where all would be too
-        many, one for the oldest of them, in front.
+        Return a trace for each run that is worth one, which covers the runs before it that are not; where all would be
+        too many, one for the oldest of them, in front.
         """
         lines = self._lines()
         merged = self._merged(lines)
@@ -152,7 +152,10 @@ class Cuts:
         return self._noticed(lines, merged)
 
     def _merged(self, lines: Sequence[_Line]) -> tuple[_Line, ...]:
-        """The oldest of the traces, as many as have to become one; all that have been taken up are among them."""
+        """
+        Return the oldest of the traces, as many as have to become one; all that have been taken up
+        are among them.
+        """
         able = [line for line in lines if line.tokens and not line.must]
         least = max((count for count, line in enumerate(able, start=1) if line.place in self._taken_up), default=0)
         total = sum(line.tokens for line in lines)
@@ -186,7 +189,10 @@ class Cuts:
         return tuple(self._quoting(notices))
 
     def _quoting(self, notices: Sequence[Notice]) -> Iterator[Notice]:
-        """The notices with what users demanded in what leaves, as far as the cap has room for it, the oldest first."""
+        """
+        Yield the notices with what users demanded in what leaves, as far as the cap has room for
+        it, the oldest first.
+        """
         room = self._cap - self._standing() - sum(notice.tokens for notice in notices)
         for notice in notices:
             most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
@@ -201,7 +207,7 @@ class Cuts:
         return Notice(units=units, stands_at=at.items[0].id, reference=reference, tokens=tokens)
 
     def _lines(self) -> list[_Line]:
-        """Every place at which a trace stands, or could, oldest first."""
+        """Return every place at which a trace stands, or could, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
         for place, unit in self._free_traces.items():
             if not self._tally.gone[place] or place in self._taken_up:
@@ -219,8 +225,8 @@ class Cuts:
         return _Line(units=run, place=first, tokens=tokens if is_told else 0, is_run=True, must=must)
 
     def _must_stand(self, first: int, last: int) -> bool:
-        """Whether what is left on both sides may not stand side by side: a conversation begins with the user (N2, G4),
-        and where replies alternate with something of the user's, one stands between them (G1).
+        """Return whether what is left on both sides may not stand side by side: a conversation begins with the user
+        (N2, G4), and where replies alternate with something of the user's, one stands between them (G1).
         """
         before = self._kept(range(first - 1, -1, -1))
         if before is None:
@@ -238,11 +244,11 @@ class Cuts:
         )
 
     def _kept(self, places: Iterable[int]) -> Unit | None:
-        """The first unit at these places that stays."""
+        """Return the first unit at these places that stays."""
         return next((self._view.units[place] for place in places if not self._tally.gone[place]), None)
 
     def _standing(self) -> int:
-        """Tokens of the traces that stay where they stand."""
+        """Return tokens of the traces that stay where they stand."""
         return sum(unit.tokens for place, unit in self._free_traces.items() if not self._tally.gone[place])
 
     @cached_property
@@ -260,7 +266,7 @@ class Cuts:
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def _beside(self, place: int, step: int) -> int:
-        """The next place, before (-1) or behind (1), at which something is left or a run has ended."""
+        """Return the next place, before (-1) or after (1), at which something is left or a run has ended."""
         near = place + step
         while near in self._tally.vanished:
             near += step
@@ -301,7 +307,10 @@ class Cuts:
         self.unsure += max(0, more)
 
     def _absorb(self, near: int) -> int:
-        """A trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost more."""
+        """
+        Return a trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost
+        more.
+        """
         unit = self._free_traces.get(near)
         if unit is None or self._tally.gone[near]:
             return 0
@@ -328,7 +337,7 @@ class _Runs:
     """
     The runs of neighbouring places that are cut out, and what their traces cost at most.
 
-    ``cost`` says what a trace for so many left-out tokens has at most.
+    ``cost`` says what a trace for this many left-out tokens has at most.
     """
 
     def __init__(self, cost: Callable[[int], int]) -> None:
@@ -341,11 +350,11 @@ class _Runs:
         return ((first, self._other_end[first]) for first in sorted(self._tokens))
 
     def ends_at(self, place: int) -> bool:
-        """Whether a run begins or ends there."""
+        """Return whether a run begins or ends there."""
         return place in self._other_end
 
     def add(self, place: int, left_out: int) -> int:
-        """A unit leaves; returns how many tokens more the traces cost then. O(1)."""
+        """Return a unit leaves; returns how many tokens more the traces cost then. O(1)."""
         first, last, before = place, place, 0
         if place - 1 in self._other_end:
             first = self._other_end.pop(place - 1)
@@ -362,7 +371,7 @@ class _Runs:
 
 
 class _ToolLine:
-    """The line of the system text that names the tools whose schemas leave, behind those that left before."""
+    """The line of the system text that names the tools whose schemas leave, after those that left before."""
 
     def __init__(self, context: Context, counter: TokenCounter) -> None:
         self._context = context
@@ -370,7 +379,7 @@ class _ToolLine:
         self._schemas: list[Unit] = []
 
     def cost(self, more: Iterable[Unit]) -> int:
-        """What the line grows by; the first part of a system text is a message too."""
+        """Return what the line grows by; the first part of a system text is a message too."""
         head = self._context.head
         before, after = ((*head.left_out, *_names(gone)) for gone in (self._schemas, [*self._schemas, *more]))
         tokens = self._counter.count(left_out_text(after))
@@ -379,7 +388,7 @@ class _ToolLine:
         return tokens + (0 if head.parts else self._counter.per_message)
 
     def extend(self, schema: Unit) -> int:
-        """One more leaves; returns what the line grows by."""
+        """Return one more leaves; returns what the line grows by."""
         cost = self.cost([schema])
         self._schemas.append(schema)
         return cost

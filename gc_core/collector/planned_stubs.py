@@ -39,7 +39,7 @@ class Stubs:
     """
     The stubs of a plan; they are counted by what is alive in them until ``write`` has written their texts.
 
-    ``profile`` says which lines stay first, and how much of a tool's output: not of what nobody has read yet.
+    ``profile`` says which lines stay first, and how much of a tool's output: not of what no one has read yet.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class Stubs:
     # -- taking proposals ----------------------------------------------------------------------------------------
 
     def has(self, key: str) -> bool:
-        """Whether there is such an item in the window."""
+        """Return whether there is such an item in the window."""
         return key in self._items
 
     def item(self, key: str) -> Item:
-        """The item as it stands now. Raises KeyError for one that is not resident."""
+        """Return the item as it is now. Raises KeyError for one that is not resident."""
         return self._items[key][0]
 
     def place(self, key: str) -> int:
@@ -80,7 +80,7 @@ class Stubs:
         return self._items[key][1]
 
     def take(self, stub: Stub, rights: Rights) -> str:
-        """A stub with this share of its tokens for a resident item; or why there is none, else ""."""
+        """Return a stub with this share of its tokens for a resident item; or why there is none, else ""."""
         key = stub.item
         item, place = self._items[key]
         unit = self._view.units[place]
@@ -102,7 +102,7 @@ class Stubs:
         return ""
 
     def _take_trim(self, stub: Stub, item: Item, unit: Unit) -> str:
-        """The same for what the window shows again: its text is known at once."""
+        """Return the same for what the window shows again: its text is known at once."""
         if item.form is not Form.WHOLE:
             return f"item {item.id} is a stub already"
         repeated = self._view.working_set.repeated(item)
@@ -115,7 +115,7 @@ class Stubs:
         return ""
 
     def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
-        """Why the item may not be stubbed, or ""."""
+        """Return why the item may not be stubbed, or ""."""
         if unit.number in self._tally.dropped:
             return "its unit is dropped in this pass"
         if unit.number in self._tally.kept:
@@ -132,7 +132,7 @@ class Stubs:
         return self._not_by_right(item, unit, place, rights)
 
     def _not_by_right(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
-        """Why the proposer may not stub the item, or ""."""
+        """Return why the proposer may not stub the item, or ""."""
         if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
             return f"item {item.id} belongs to the newest steps"
         if rights.stub_only is not None and item.id not in rights.stub_only:
@@ -140,7 +140,10 @@ class Stubs:
         return ""
 
     def _estimate(self, item: Item, limit: int, rights: Rights) -> int:
-        """Tokens that a stub will have: what is alive in it. Where exactness matters more than thrift, its limit."""
+        """
+        Return tokens that a stub will have: what is alive in it. Where exactness matters more than
+        thrift, its limit.
+        """
         if rights.stub_any_kind or self._writings >= _WRITINGS:
             return limit
         alive = self._view.liveness.last_carried(item)
@@ -171,11 +174,11 @@ class Stubs:
             self._tally.resize(item, self._view.units[place], min(text.tokens, item.tokens))
 
     def smaller(self) -> dict[str, NewText]:
-        """The written texts that are worth their places, by item id."""
+        """Return the written texts that are worth their places, by item id."""
         return {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
 
     def shown(self) -> set[str]:
-        """Names that the window shows when everything is carried out."""
+        """Return names that the window shows when everything is carried out."""
         shown = set(self._locked_names)
         for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
             for item in () if gone else unit.items:
@@ -186,7 +189,8 @@ class Stubs:
 
     def _written(self) -> dict[str, NewText]:
         """
-        The stubs' texts, newest first: each keeps what the window would lose, given what stands behind it by then.
+        Return the stubs' texts, newest first: each keeps what the window would lose, given what stands after it by
+        then.
 
         What is LOCKED shows its names wherever it stands.
         """
@@ -240,7 +244,7 @@ class Stubs:
         return item.kind is ItemKind.TOOL_RESULT and shows_file(item, self._call_of(item))
 
     def _call_of(self, item: Item) -> Item | None:
-        """The call that a result answers, if it is resident."""
+        """Return the call that a result answers, if it is resident."""
         return self._items.get(item.call, (None, 0))[0] if item.call else None
 
     @cached_property
@@ -250,5 +254,8 @@ class Stubs:
 
 
 def is_cuttable(item: Item) -> bool:
-    """Whether the last resort could cut the item: text, calls and results that are not pinned, LOCKED or fixed."""
+    """
+    Return whether the last resort could cut the item: text, calls and results that are not pinned,
+    LOCKED or fixed.
+    """
     return item.kind in _CUTTABLE and not (item.pinned or item.fixed) and item.policy is not GCPolicy.LOCKED

@@ -1,4 +1,4 @@
-"""Summaries inside a plan: how many units one takes, what it may cost, what is asked for it, and its final text."""
+"""Summaries inside a plan: how many units one takes, what it may cost, what is requested it, and its final text."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ class PlannedSummary:
 
     @property
     def stands_at(self) -> str:
-        """The item at whose place the summary stands: the first of the last unit, behind everything that it tells."""
+        """The item at whose place the summary stands: the first of the last unit, after everything that it tells."""
         return self.units[-1].items[0].id
 
     def edit(self) -> NewSummary:
-        """The final text."""
+        """Return the final text."""
         text = self._text(self.body or "")
         return NewSummary(number=self.number, text=text, reference=self.reference, form=self.form)
 
@@ -160,8 +160,8 @@ class Summaries:
 
     def refusal_reason(self, unit: Unit, form: SummaryForm) -> str:
         """
-        Why a unit that may go cannot be summarised, or "": a summary is written from originals, never another. In a
-        digest it may be: what it stands for is read from the log.
+        Return why a unit that may go cannot be summarised, or "": a summary is written from originals, never another.
+        In a digest it may be: what it stands for is read from the log.
         """
         if unit.number < 0:
             return "a tool schema is dropped, not summarised"
@@ -173,9 +173,9 @@ class Summaries:
         self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], *, target: int, whole: bool
     ) -> PlannedSummary | None:
         """
-        The summary of as many of these units, in their order, as reaching the target needs; of all with ``whole``, and
-        of all for a digest. None when it would be too short, also with half as much again: rather a few units leave
-        untold than most of a small window for a few lines.
+        Return the summary of as many of these units, in their order, as reaching the target needs; of all with
+        ``whole``, and of all for a digest. None when it would be too short, also with half as much again: rather a few
+        units leave untold than most of a small window for a few lines.
         """
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
         tokens = enough = 0
@@ -195,8 +195,8 @@ class Summaries:
 
     def _allowed(self, action: Summarize, tokens: int) -> int:
         """
-        Tokens that a summary of so many may have. Where no room is to be left over, a few units are worth a short one,
-        of half their tokens: else a large part of a small window would leave at once.
+        Return tokens that a summary of this many may have. Where no room is to be left over, a few units are worth a
+        short one, of half their tokens: else a large part of a small window would leave at once.
         """
         allowed = allowed_tokens(action, tokens)
         if self._fills:
@@ -206,7 +206,10 @@ class Summaries:
     def _planned_of(
         self, removal: GCRemovalItem, action: Summarize, units: Sequence[Unit], tokens: int
     ) -> PlannedSummary | None:
-        """The summary of exactly these units; None when there is no room for a text, or nothing is won by a digest."""
+        """
+        Return the summary of exactly these units; None when there is no room for a text, or nothing
+        is won by a digest.
+        """
         is_digest = action.form is SummaryForm.DIGEST
         traces = self._traces_among(units) if is_digest else ()
         both = sorted((*units, *traces), key=lambda each: self._view.position(each.number)) if traces else units
@@ -244,7 +247,7 @@ class Summaries:
         self._planned.append(summary)
 
     def _vanishing(self, summary: PlannedSummary) -> set[int]:
-        """Places at which nothing is left: all but that of the last unit, where the summary stands."""
+        """Return places at which nothing is left: all but that of the last unit, where the summary stands."""
         return {self._view.position(unit.number) for unit in (*summary.units[:-1], *summary.traces)}
 
     def answer(self, summary: PlannedSummary, body: str) -> None:
@@ -255,7 +258,7 @@ class Summaries:
 
     def withdraw(self, summary: PlannedSummary, keep: Collection[str]) -> tuple[Unit, ...]:
         """
-        Its units stand there again, those with one of the items to ``keep`` for good: a plugin wants these.
+        Return its units stand there again, those with one of the items to ``keep`` for good: a plugin wants these.
         Returns the others, which may have a summary of their own.
         """
         rest = []
@@ -274,47 +277,47 @@ class Summaries:
         return tuple(rest)
 
     def freed(self, removal: GCRemovalItem) -> int:
-        """Tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
+        """Return tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
         return sum(summary.tokens_freed for summary in self._planned if summary.removal is removal)
 
     def edits(self) -> dict[str, NewSummary]:
-        """The final texts, by the items at whose places they stand."""
+        """Return the final texts, by the items at whose places they stand."""
         return {summary.stands_at: summary.edit() for summary in self._planned}
 
     def ids(self) -> frozenset[str]:
-        """Ids of the items that they stand for."""
+        """Return ids of the items that they stand for."""
         return frozenset(
             item.id for summary in self._planned for unit in (*summary.units, *summary.traces) for item in unit.items
         )
 
 
 def form_of(removal: GCRemovalItem) -> SummaryForm:
-    """The form that a proposal to summarise asks for."""
+    """Return the form that a proposal to summarise asks for."""
     assert isinstance(removal.action, Summarize)  # noqa: S101 - the planner asks for nothing else
     return removal.action.form
 
 
 def summary_tokens(text: str, counter: TokenCounter) -> int:
-    """Tokens of a summary with this text, its message included."""
+    """Return tokens of a summary with this text, its message included."""
     return part_tokens(Part(kind=ItemKind.SUMMARY, place=(), text=text), counter) + counter.per_message
 
 
 def allowed_tokens(action: Summarize, tokens: int) -> int:
-    """Tokens that a summary of so many tokens may have, its frame and message included."""
+    """Return tokens that a summary of this many tokens may have, its frame and message included."""
     return min(action.max_tokens, int(action.keep * tokens))
 
 
 def digest_tokens(action: Summarize, units: Sequence[Unit]) -> int:
     """
-    Tokens that a digest of these units may have, its frame and message included: an older digest among them stays as it
-    is, and every other segment adds its share of what its originals had.
+    Return tokens that a digest of these units may have, its frame and message included: an older digest among them
+    stays as it is, and every other segment adds its share of what its originals had.
     """
     known = sum(unit.tokens for unit in units if unit.is_digest)
     return min(action.max_tokens, known + _entries_tokens(action, units))
 
 
 def _entries_tokens(action: Summarize, units: Sequence[Unit]) -> int:
-    """Tokens that the entries of what is new in a digest may have."""
+    """Return tokens that the entries of what is new in a digest may have."""
     new = sum(unit.original_tokens for unit in units if not unit.is_digest)
     return max(LEAST_DIGEST, int(action.keep * new))
 
@@ -328,7 +331,7 @@ def planned(
     *,
     allowed: int,
 ) -> PlannedSummary | None:
-    """The summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
+    """Return the summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
     action = removal.action
     assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
     label = f"summary {number}"
@@ -352,7 +355,7 @@ def planned(
 def request_for(
     summary: PlannedSummary, read: Originals, shown: Collection[str], counter: TokenCounter
 ) -> SummaryRequest:
-    """What is asked: originals alone, and the names that nothing else in the window will show."""
+    """Return what is asked: originals alone, and the names that nothing else in the window will show."""
     is_digest = summary.form is SummaryForm.DIGEST
     behind = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
     found = [(unit, _originals_of(unit, read, behind)) for unit in summary.units]
@@ -377,17 +380,17 @@ def request_for(
 
 
 def entries_in(units: Iterable[Unit]) -> tuple[str, ...]:
-    """The entries of the digests among these units, oldest first."""
+    """Return the entries of the digests among these units, oldest first."""
     digests = (unit.items[0].text for unit in units if unit.is_digest)
     return tuple(entry for text in digests for entry in entries_of(text))
 
 
 def _originals_of(unit: Unit, read: Originals, behind: int) -> Sequence[Item]:
     """
-    What the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are.
+    Return what the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are.
 
     A summary of units from both sides of a digest, which ends with item ``behind``, has that one's range in its own:
-    only what is behind is read again.
+    only what is after is read again.
     """
     if unit.is_digest:
         return ()
@@ -406,7 +409,7 @@ def _ends(unit: Unit) -> tuple[int, int]:
 
 
 def _said_in(summary: Item) -> Iterator[str]:
-    """A summary's lines as entries: where no original can be read any more they are all that is left."""
+    """Return a summary's lines as entries: where no original can be read any more they are all that is left."""
     lines = summary.text.splitlines()
     body = lines[2:-2]
     return (f"{BULLET}{line.strip().removeprefix(BULLET)}" for line in body if line.strip())

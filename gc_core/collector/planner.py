@@ -43,7 +43,7 @@ class Planner:
     Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
     proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
 
-    Thinking behind the first change goes in the same pass, as the rule for ``thinking`` says. ``profile`` says what
+    Thinking after the first change goes in the same pass, as the rule for ``thinking`` says. ``profile`` says what
     stays first in stubs.
     """
 
@@ -91,7 +91,10 @@ class Planner:
         return self.reaches(self.goal.target_tokens)
 
     def narrowed(self, removal: GCRemovalItem) -> GCRemovalItem | None:
-        """What of a proposal the goal is about: with a limit of turns whole units of those beyond it, nothing else."""
+        """
+        Return what of a proposal the goal is about: with a limit of turns whole units of those
+        beyond it, nothing else.
+        """
         if not self.goal.turns_before:
             return removal
         if isinstance(removal.action, Stub):
@@ -102,7 +105,7 @@ class Planner:
 
     def reaches(self, tokens: int) -> bool:
         """
-        Whether the request will have at most this many tokens.
+        Return whether the request will have at most this many tokens.
 
         Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
         written and counted: so a goal that is met is really met, and little more is taken than it needs.
@@ -112,7 +115,7 @@ class Planner:
         return self._tally.total <= tokens
 
     def size_of(self, item: Item) -> int:
-        """Tokens that a resident item will have; 0 when its unit is dropped."""
+        """Return tokens that a resident item will have; 0 when its unit is dropped."""
         return 0 if item.unit in self._tally.dropped else self._tally.size_of(item)
 
     def _recount(self) -> None:
@@ -154,7 +157,10 @@ class Planner:
             self._recount()
 
     def renew(self, item: str) -> bool:
-        """A block that is told anew behind whatever leaves the window leaves with it, where it may: whether it does."""
+        """
+        Return a block that is told again after whatever leaves the window leaves with it, where it may: whether it
+        does.
+        """
         if not any(isinstance(removal.action, Drop | Summarize) for removal in self._removals):
             return False
         for unit in self._view.renewable(item):
@@ -190,7 +196,7 @@ class Planner:
         return bool(self._vetoed) and removal in self._vetoed  # most plans have none, and a removal's hash is long
 
     def _known(self, removal: GCRemovalItem, numbers: Iterable[int]) -> list[Unit]:
-        """The units that a proposal names, as they are here."""
+        """Return the units that a proposal names, as they are here."""
         units = []
         for number in dict.fromkeys(numbers):
             try:
@@ -226,7 +232,7 @@ class Planner:
         return True
 
     def _filling(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> list[Unit]:
-        """Those of the units that have to leave, one by one; the last is only shortened where that suffices."""
+        """Return those of the units that have to leave, one by one; the last is only shortened where that suffices."""
         gone: list[Unit] = []
         for unit in units:
             if (gone and self.met) or self._shortened(removal, unit, rights):
@@ -238,8 +244,8 @@ class Planner:
 
     def _shortened(self, removal: GCRemovalItem, unit: Unit, rights: Rights) -> bool:
         """
-        Where more room would be left below the target than a unit is worth, it is shortened instead of dropped: whether
-        that suffices.
+        Return where more room would be left below the target than a unit is worth, it is shortened instead of dropped:
+        whether that suffices.
         """
         self._recount()
         room = self.goal.target_tokens - (self._tally.total - self._tally.tokens_of([unit]))
@@ -253,7 +259,7 @@ class Planner:
         return True
 
     def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
-        """Stubs with which a unit has at most so many tokens: what is larger than a common size is cut to it."""
+        """Stubs with which a unit has at most this many tokens: what is larger than a common size is cut to it."""
         items = sorted(filter(is_cuttable, unit.items), key=self._tally.size_of)
         room -= self._tally.tokens_of([unit]) - sum(map(self._tally.size_of, items))
         for left, item in zip(range(len(items), 0, -1), items, strict=True):
@@ -294,22 +300,22 @@ class Planner:
         return True
 
     def _never(self, unit: Unit, rights: Rights) -> str:
-        """Why a unit may not be taken out, or ""."""
+        """Return why a unit may not be taken out, or ""."""
         if unit.number in self._tally.kept:
             return f"a plugin keeps unit {unit.number}"
         return rights.refusal_reason(unit, self._view.zone(unit))
 
     def _fresh(self, units: Iterable[Unit]) -> list[Unit]:
-        """Those that have not been taken out yet."""
+        """Return those that have not been taken out yet."""
         return [unit for unit in units if unit.number not in self._tally.dropped]
 
     def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
-        """Why units that may go are not due yet, or ""."""
+        """Return why units that may go are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
         return rights.deferral_reason(zones, self._tally, self.goal.target_tokens, told=told)
 
     def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
-        """Why these units will never have a summary together, or ""."""
+        """Return why these units will never have a summary together, or ""."""
         if not self._view.can_summarize:
             return NO_SUMMARIZER
         # A young collection takes out nothing at all, for all that is old stays as it is.
@@ -322,7 +328,7 @@ class Planner:
         return next(filter(None, held), "" if units else "proposed already")
 
     def _pass_over(self, units: Iterable[Unit]) -> bool:
-        """A review said no; it told why, and what goes after them need not wait for them."""
+        """Return a review said no; it told why, and what goes after them need not wait for them."""
         for unit in units:
             self._tally.forget(unit)
         return False
@@ -348,7 +354,7 @@ class Planner:
         return self._summaries.all
 
     def request(self, summary: PlannedSummary, read: Originals) -> SummaryRequest:
-        """What is asked for a summary."""
+        """Return what is requested a summary."""
         self._stubs.write()
         stated = any(item.source == TASK_STATE.name for unit in self._view.units for item in unit.items)
         request = request_for(summary, read, self._stubs.shown(), self._counter)
@@ -357,7 +363,7 @@ class Planner:
     def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
         """
         The text of a summary. When it tells of an item to ``keep``, that unit stays where it is, and of the others a
-        summary may be asked for anew, which ``settle`` offers.
+        summary may be asked for again, which ``settle`` offers.
         """
         self._exact = False
         if not {item.id for unit in summary.units for item in unit.items}.isdisjoint(keep):
@@ -398,7 +404,7 @@ class Planner:
         )
 
     def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, NewText]) -> int:
-        """Tokens that the request loses by an accepted proposal."""
+        """Return tokens that the request loses by an accepted proposal."""
         action = removal.action
         if isinstance(action, Summarize):
             return self._summaries.freed(removal)
@@ -410,10 +416,13 @@ class Planner:
 
 
 def _is_digested(unit: Unit, form: SummaryForm) -> bool:
-    """Whether a summary goes into a digest: what it tells goes on to be told, so no pressure is needed for that."""
+    """
+    Return whether a summary goes into a digest: what it tells goes on to be told, so no pressure is
+    needed for that.
+    """
     return unit.is_summary and form is SummaryForm.DIGEST
 
 
 def _untold(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
-    """Those of which less is told than a summary does."""
+    """Return those of which less is told than a summary does."""
     return [unit for unit in units if not _is_digested(unit, form)]

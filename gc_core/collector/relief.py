@@ -16,13 +16,13 @@ from gc_core.window.view import WindowView, Zone, beyond, demand_of
 RIGHTS = Rights(zones=frozenset({Zone.PRESERVABLE}))
 
 _KEPT_PARTS = 4
-"""The newest summaries, up to one part in so many of their cap, go last: without them nothing tells what left."""
+"""The newest summaries, up to one part in this many of their cap, go last: without them nothing tells what left."""
 
 _DEMAND = 2
 
 
 def spares(view: WindowView, offered: Iterable[GCRemovalItem]) -> bool:
-    """Whether there is something that may go at any time and that no strategy has proposed to take out."""
+    """Return whether there is something that may go at any time and that no strategy has proposed to take out."""
     known = {number for removal in offered for number in _taken(view, removal)}
     return any(unit.number not in known for unit in view.collectable)
 
@@ -39,7 +39,7 @@ def giving_way(view: WindowView, goal: Goal) -> Iterator[GCRemovalItem]:
 
 
 def protected_tokens(view: WindowView, goal: Goal) -> int:
-    """Tokens that this collection may not take: LOCKED, pins, the newest turns, and what waits for pressure."""
+    """Return tokens that this collection may not take: LOCKED, pins, the newest turns, and what waits for pressure."""
     if goal.pressure:
         return view.protected_tokens()
     leaving = {unit.number for _, unit in _ranked(view, goal)}
@@ -48,7 +48,7 @@ def protected_tokens(view: WindowView, goal: Goal) -> int:
 
 
 def _ranked(view: WindowView, goal: Goal) -> Iterator[tuple[int, Unit]]:
-    """The units that give way, each with its place in the order."""
+    """Yield the units that give way, each with its place in the order."""
     accounts = [unit for unit in view.accounts if view.zone(unit) is Zone.PRESERVABLE]
     told = {unit.number for unit in accounts}
     older = {unit.number for unit in beyond(accounts, view.caps.summaries // _KEPT_PARTS)}
@@ -63,7 +63,7 @@ def _ranked(view: WindowView, goal: Goal) -> Iterator[tuple[int, Unit]]:
 
 
 def _taken(view: WindowView, removal: GCRemovalItem) -> tuple[int, ...]:
-    """Units that a proposal would take out; a summary that nobody can write takes none."""
+    """Units that a proposal would take out; a summary that no one can write takes none."""
     action = removal.action
     if isinstance(action, Stub) or (isinstance(action, Summarize) and not view.can_summarize):
         return ()

@@ -33,7 +33,7 @@ class CountsRequests(Protocol):
     """A host's own function: tokens of a request for a model (None: the session was given none); sync or async."""
 
     def __call__(self, request: Request, model: str | None) -> int | Awaitable[int]:
-        """All its input tokens."""
+        """Return all its input tokens."""
 
 
 @attrs.frozen(kw_only=True)
@@ -71,13 +71,13 @@ class _Endpoint(Protocol):
         """The format whose requests it counts; "" for any."""
 
     def method(self, *, beside: bool) -> Callable[..., Any]:
-        """What to call; ``beside`` an event loop the awaitable one, where the client has both."""
+        """Return what to call; ``beside`` an event loop the awaitable one, where the client has both."""
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
-        """What it is called with."""
+        """Return what it is called with."""
 
     def tokens(self, answer: Any) -> object:
-        """The count in its answer."""
+        """Return the count in its answer."""
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class RequestCounter:
             raise ConfigError(f"request_counter: {self.name} has to be told the model; pass model= to the session")
 
     def known(self, question: CountQuestion) -> int | None:
-        """What it has counted before, or None."""
+        """Return what it has counted before, or None."""
         key = question.digest
         with self._lock:
             if key in self._known:
@@ -170,15 +170,15 @@ class RequestCounter:
             return self._known.get(key)
 
     def count(self, question: CountQuestion) -> int:
-        """Ask. Raises whatever the client raises, and PluginError for an answer that is no number of tokens."""
+        """Ask. Raises whatever the client raises, and PluginError for an answer that is not a number of tokens."""
         return self._counted(question, self._endpoint.method(beside=False)(**self._endpoint.arguments(question)))
 
     def awaitable(self) -> bool:
-        """Whether it can be awaited, beside an event loop."""
+        """Return whether it can be awaited, beside an event loop."""
         return _is_async(self._endpoint.method(beside=True))
 
     async def count_async(self, question: CountQuestion) -> int:
-        """The same, awaited."""
+        """Return the same, awaited."""
         return self._counted(question, await self._endpoint.method(beside=True)(**self._endpoint.arguments(question)))
 
     def _counted(self, question: CountQuestion, answer: object) -> int:
@@ -194,7 +194,7 @@ class RequestCounter:
 
 
 def request_counter_of(given: object) -> RequestCounter | None:
-    """The counter that a host gave, or made of what it gave. Raises ConfigError for what cannot count."""
+    """Return the counter that a host gave, or made of what it gave. Raises ConfigError for what cannot count."""
     return given if given is None or isinstance(given, RequestCounter) else RequestCounter(given)
 
 

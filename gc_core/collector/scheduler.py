@@ -1,7 +1,7 @@
 """
 Decides when a collection runs and how deep it goes, by room and by money; strategies decide only what.
 
-The arithmetic is that of a prompt cache: a break writes again what stands behind it, and what is freed is not read any
+The arithmetic is that of a prompt cache: a break writes again what stands after it, and what is freed is not read any
 more in every call that follows. Prices are multiples of the input price (``gc_core.cache.economics``).
 """
 
@@ -26,10 +26,10 @@ prompt cache for crumbs costs more than it saves."""
 
 AHEAD_SPARE_PERCENT = 10.0
 """Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
-nobody should have to wait for that rest."""
+no one should have to wait for that rest."""
 
 DOUBT_PERCENT = 1.0
-"""Share of the window that an estimate has to be able to miss before anybody is asked for a better count."""
+"""Share of the window that an estimate must be able to miss before anybody is requested a better count."""
 
 CLIFF_PERCENT = 97.0
 """Share of a price cliff at which a collection runs: a reply and its results still have to come."""
@@ -37,7 +37,7 @@ CLIFF_PERCENT = 97.0
 OPPORTUNISTIC_REASONS = frozenset(
     {GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.SPEND, GCTriggerReason.OBJECTIVE}
 )
-"""Collections of the whole window for which a strategy only names a good time: each has to be worth its break."""
+"""Collections of the whole window for which a strategy only names a good time: each must be worth its break."""
 
 _BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
 _T = TypeVar("_T", bound=Trigger)
@@ -49,7 +49,7 @@ GROWTH = 900.0
 
 def cheapest_distance(economics: Economics, *, kept: float, growth: float) -> float:
     """
-    Tokens between what a collection leaves and where the next one begins, at which a session costs least.
+    Return tokens between what a collection leaves and where the next one begins, at which a session costs least.
 
     With L tokens kept, d new ones a call, and prices w and r of writing and reading a token: at a distance D a
     collection comes every D / d calls and writes its L tokens again instead of reading them, which costs
@@ -75,8 +75,8 @@ class Moment:
         waits_above: No threshold collection below this many tokens, because the last one was not worth its break.
         conversation_tokens: Of the tokens, those of the conversation.
         young_tokens: Tokens that have been served since the last collection; see ``Young``.
-        young_after: Number of the item behind which they came.
-        young_waits: No collection of young content below so many of these, because the last one was not worth it.
+        young_after: Number of the item after which they came.
+        young_waits: No collection of young content below this many of these, because the last one was not worth it.
         calls: Model calls so far.
         hot_tokens: Tokens of the conversation that stand verbatim.
         steps_since: Model calls since the last collection of the whole window.
@@ -125,7 +125,7 @@ class Break:
 
     Attributes:
         freed: Tokens that no later call reads any more.
-        behind: Tokens behind the first change that were sent before and are written again once.
+        after: Tokens after the first change that were sent before and are written again once.
 
     """
 
@@ -162,32 +162,44 @@ class Scheduler:
     growth: float = GROWTH
 
     def before_send(self, moment: Moment) -> Goal | None:
-        """The goal before a model call."""
+        """Return the goal before a model call."""
         return self._due(moment, self.threshold_percent) if self.config.check_before_send else None
 
     def after_turn(self, moment: Moment, *, crossed: bool) -> Goal | None:
-        """The goal after a model call; ``crossed`` says that the threshold was crossed while the reply streamed."""
+        """
+        Return the goal after a model call; ``crossed`` says that the threshold was crossed while
+        the reply streamed.
+        """
         return self._due(moment, 0.0 if crossed and not self.config.continuous else self.begins_percent)
 
     def in_doubt(self, moment: Moment) -> bool:
-        """Whether a better count may decide otherwise: what nobody reported could lift the request to the threshold."""
+        """
+        Return whether a better count may decide otherwise: what no one reported could lift the request to the
+        threshold.
+        """
         doubt = moment.calibration.doubt(moment.tokens)
         level = self.threshold_percent if self.config.check_before_send else 100.0
         may_be = 100.0 * (moment.taken + doubt) / self.config.usable
         return 100.0 * doubt / self.config.usable >= DOUBT_PERCENT and may_be >= level
 
     def manual(self, moment: Moment, target_percent: float | None = None) -> Goal:
-        """The goal of a collection that the host asks for. Raises ConfigError for a target that is no percentage."""
+        """
+        Return the goal of a collection that the host asks for. Raises ConfigError for a target that is not a
+        percentage.
+        """
         if target_percent is not None:
             attrs.evolve(self.config, target_percent=target_percent, threshold_percent=100.0, pressure_percent=100.0)
         return self._goal(moment, GCTriggerReason.MANUAL, target_percent)
 
     def overflow(self, moment: Moment, reason: GCTriggerReason = GCTriggerReason.CONTEXT_LIMIT) -> Goal:
-        """The goal when the request would not fit."""
+        """Return the goal when the request would not fit."""
         return self._goal(moment, reason, None)
 
     def ahead(self, moment: Moment) -> Goal | None:
-        """The goal of the collection that is coming: for so much summaries are written in the background meanwhile."""
+        """
+        Return the goal of the collection that is coming: for so much summaries are written in the
+        background meanwhile.
+        """
         config = self.config
         if config.background_percent is None or self.usage(moment) < config.background_percent * self._paced:
             return None
@@ -239,11 +251,11 @@ class Scheduler:
         return max(0, moment.calibration.to_raw(self.config.usable) - moment.leased_tokens)
 
     def fits(self, moment: Moment) -> bool:
-        """Whether the request may be sent, and what is leased still fits behind it."""
+        """Return whether the request may be sent, and what is leased still fits after it."""
         return moment.taken <= self.config.usable
 
     def crossed(self, moment: Moment) -> bool:
-        """Whether usage is at or above the threshold."""
+        """Return whether usage is at or above the threshold."""
         return self.usage(moment) >= self.threshold_percent
 
     def usage(self, moment: Moment) -> float:
@@ -251,13 +263,13 @@ class Scheduler:
         return 100.0 * moment.taken / self.config.usable
 
     def is_cold(self, moment: Moment) -> bool:
-        """Whether nothing of the prompt is in the provider's cache any more: then a break costs nothing."""
+        """Return whether nothing of the prompt is in the provider's cache any more: then a break costs nothing."""
         return moment.broken or moment.idle_seconds > self.economics.ttl_seconds
 
     # -- what a break is worth -----------------------------------------------------------------------------------------
 
     def is_worth(self, moment: Moment, found: Break, goal: Goal) -> bool:
-        """Whether a collection is worth a break of the prefix; what must happen is always worth it."""
+        """Return whether a collection is worth a break of the prefix; what must happen is always worth it."""
         if goal.reason in {GCTriggerReason.YOUNG, *OPPORTUNISTIC_REASONS, *self._postponed(moment)}:
             return found.freed > 0 and (self.is_cold(moment) or self._pays(moment, found))
         if goal.reason is GCTriggerReason.PRICE:
@@ -269,11 +281,11 @@ class Scheduler:
         return found.freed >= self.config.usable * WORTH_PERCENT / 100.0 or self._reached(moment, found, goal)
 
     def next_try(self, moment: Moment) -> int:
-        """Tokens above which a collection that was not worth it is tried again."""
+        """Return tokens above which a collection that was not worth it is tried again."""
         return moment.tokens + int(self.config.usable * WORTH_PERCENT / 100.0)
 
     def arithmetic(self, moment: Moment, found: Break) -> str:
-        """What a break would cost and bring, in words."""
+        """Return what a break would cost and bring, in words."""
         read, write = self.economics.read, self.economics.write
         if self.is_cold(moment):
             return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
@@ -338,12 +350,12 @@ class Scheduler:
         return attrs.evolve(self._goal(moment, GCTriggerReason.PRICE, None), target_tokens=target)
 
     def _cliff(self, moment: Moment) -> int:
-        """The price cliff that the request has reached, or 0; one that the window never reaches is none."""
+        """Return the price cliff that the request has reached, or 0; one that the window never reaches is none."""
         reached = (cliff for cliff in self.economics.cliffs if cliff < self.config.usable)
         return max((cliff for cliff in reached if moment.estimated >= cliff * CLIFF_PERCENT / 100.0), default=0)
 
     def _cold(self, moment: Moment) -> Goal | None:
-        """A break that costs nothing is used for what would be due before long."""
+        """Return a break that costs nothing is used for what would be due before long."""
         if not self.is_cold(moment) or not self.triggers or moment.tokens < moment.waits_above:
             return None
         spare = self._percent_of(moment, self.target_percent + WORTH_PERCENT)
@@ -353,7 +365,7 @@ class Scheduler:
         return self._young_goal(moment) if young is not None and moment.young_tokens >= young.least else None
 
     def _wished(self, moment: Moment) -> Goal | None:
-        """A good time for a collection, as a strategy declares it; above the target there is something to do."""
+        """Return a good time for a collection, as a strategy declares it; above the target there is something to do."""
         if moment.tokens < moment.wanted_waits or moment.tokens <= self._percent_of(moment, self.target_percent):
             return None
         reasons = (reason for trigger in self.triggers for reason in self._met(trigger, moment))
@@ -401,7 +413,7 @@ class Scheduler:
         )
 
     def _relief(self, moment: Moment) -> int | None:
-        """Tokens to which PRESERVABLE content may go down under pressure, where a strategy declares that."""
+        """Return tokens to which PRESERVABLE content may go down under pressure, where a strategy declares that."""
         declared = [major.relief_percent for major in self._declared(Major) if major.relief_percent is not None]
         return self._percent_of(moment, min(declared)) if declared else None
 
@@ -409,9 +421,9 @@ class Scheduler:
         return tuple(trigger for trigger in self.triggers if isinstance(trigger, kind))
 
     def _percent_of(self, moment: Moment, percent: float) -> int:
-        """Tokens of a request, as the budget counts, that make such a usage together with what is leased."""
+        """Return tokens of a request, as the budget counts, that make such a usage together with what is leased."""
         return max(0, self._share_of(moment, percent) - moment.leased_tokens)
 
     def _share_of(self, moment: Moment, percent: float) -> int:
-        """A share of the usable window, as the budget counts."""
+        """Return a share of the usable window, as the budget counts."""
         return moment.calibration.to_raw(int(self.config.usable * percent / 100.0))

@@ -57,13 +57,13 @@ class Scoring:
         return cls(plugins=plugins, name=name, scorer=scorer)
 
     def __call__(self, units: Sequence[Unit], objective: str) -> Scored:
-        """The scores of these units for an objective; what is remembered of other texts is forgotten."""
+        """Return the scores of these units for an objective; what is remembered of other texts is forgotten."""
         self.words.keep([*(item.text for unit in units for item in unit.items), objective])
         return Scored(self, units, objective)
 
 
 class Scored:
-    """The scores of one collection; nothing is computed before the first is asked for."""
+    """The scores of one collection; nothing is computed before the first is requested."""
 
     def __init__(self, scoring: Scoring, units: Sequence[Unit], objective: str) -> None:
         self._scoring = scoring
@@ -71,7 +71,7 @@ class Scored:
         self._objective = objective
 
     def __call__(self, item: Item) -> float:
-        """How much an item matters, from 0 to 1."""
+        """Return how much an item matters, from 0 to 1."""
         known = self._scores.get(item.id)
         return self._instead(item) if known is None else known
 
@@ -92,7 +92,7 @@ class Scored:
         return scores
 
     def _checked(self, item: Item, score: object) -> float:
-        """The score. Raises PluginError for what is none."""
+        """Return the score. Raises PluginError for what is none."""
         if not is_number(score) or not 0 <= score <= 1:
             raise PluginError(f"scorer {self._scoring.name!r} scored item {item.id} {score!r:.100}; expected 0 to 1")
         return float(score)

@@ -1,7 +1,7 @@
 """
 How a session keeps to ``max_total_tokens``: what it may spend per call, and how far collections go down for that.
 
-Nobody knows how long a session goes on. It is taken to go on for as many calls as it has made (the estimate of Lindy's
+No one knows how long a session goes on. It is taken to go on for as many calls as it has made (the estimate of Lindy's
 law): what may still be spent is shared out over those. While the window stays within that share nothing changes; then
 it shrinks with it, so that the spending slows down before the limit instead of ending at it.
 """
@@ -12,7 +12,7 @@ import attrs
 
 LEAST_CALLS = 10
 """Calls that a session is expected to go on for at least. Beyond that it is expected to last as long again as it has
-lasted: nobody knows more of it (the estimate of Lindy's law)."""
+lasted: no one knows more of it (the estimate of Lindy's law)."""
 
 LEAST_SHARE = 0.25
 """The target is never tightened below this share of itself: LOCKED content and the newest steps need their room."""
@@ -54,7 +54,7 @@ class Pace:
 
     def share(self, tokens: float) -> float:
         """
-        The share of a target of so many tokens that is affordable, from ``LEAST_SHARE`` to 1.
+        Return the share of a target of this many tokens that is affordable, from ``LEAST_SHARE`` to 1.
 
         It falls with every token that is spent and with every call that is made, and never rises by them.
         """
@@ -69,7 +69,7 @@ class Pace:
 
     @property
     def ends_soon(self) -> bool:
-        """Whether the agent has to be told to finish."""
+        """Whether the agent must be told to finish."""
         return self.percent >= NOTICE_PERCENT
 
     @property
@@ -78,7 +78,7 @@ class Pace:
         return self.allowed is not None and self.spent >= self.allowed
 
     def words(self) -> str:
-        """The pace in a line; "" where nothing limits the session."""
+        """Return the pace in a line; "" where nothing limits the session."""
         if self.allowed is None:
             return ""
         told = f"spend: {self.spent:,} of {self.allowed:,} tokens ({self.percent:.1f} %)"
@@ -93,7 +93,7 @@ UNPACED = Pace()
 
 
 def notice(pace: Pace) -> str:
-    """What the agent is told when its tokens come to an end."""
+    """Return what the agent is told when its tokens come to an end."""
     return (
         f"Of the {pace.allowed or 0:,} tokens that this session may spend, {pace.spent:,} are spent. Bring the work to"
         " an end now: finish what is nearly done, leave everything else as it is, and say what is done and what is"

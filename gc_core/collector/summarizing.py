@@ -1,5 +1,5 @@
 """
-How what others have to say is asked for: a summary is checked, asked for once more, and in the end the extract; a count
+How what others have to say is requested: a summary is checked, asked for once more, and in the end the extract; a count
 of a whole request is that, or none.
 """
 
@@ -50,7 +50,7 @@ Question = SummaryRequest | CountQuestion
 """What somebody else has to answer, who may take time: a summarizer, or a vendor's counting endpoint."""
 
 Steps = Generator[Question, Answer, T]
-"""Work that stops whenever somebody has to be asked, and goes on with the answer: sync and async drive the same."""
+"""Work that stops whenever somebody must be asked, and goes on with the answer: sync and async drive the same."""
 
 
 @attrs.frozen(kw_only=True)
@@ -80,7 +80,7 @@ class Answering:
     Attributes:
         plugins: Where summarizer and validator fail in isolation.
         name: What reports call the summarizer; "none" when there is none.
-        summarizer: Who is asked; None for the extract, which nobody has to wait for.
+        summarizer: Who is asked; None for the extract, which no one has to wait for.
         validator: Says what is wrong with a text.
         seconds: How long one answer is waited for.
         spent: Told what a summarizer says that its calls took; see ``SummaryRequest.spent``.
@@ -106,15 +106,15 @@ class Answering:
 
     @property
     def offline(self) -> Answering:
-        """The same with the extract: for a dry run, which asks nobody."""
+        """The same with the extract: for a dry run, which asks no one."""
         return self if self.name == NONE else attrs.evolve(self, name=EXTRACTIVE, summarizer=None)
 
     def steps(self, request: SummaryRequest) -> Steps[Written]:
         """
         A text that may stand for the originals.
 
-        A text that is not acceptable is asked for once more, with what was wrong; a summarizer that fails is not asked
-        again, so that nobody waits twice. Then the extract takes its place. Of a digest only what is new is asked for.
+        A text that is not acceptable is requested once more, with what was wrong; a summarizer that fails is not asked
+        again, so that no one waits twice. Then the extract takes its place. Of a digest only what is new is requested.
         """
         from gc_core.summaries.digests import digest_text
 
@@ -149,7 +149,7 @@ class Answering:
         return Written(text=text, by=EXTRACTIVE, attempts=attempts, complaints=(*complaints, *wrong))
 
     def _checked(self, request: SummaryRequest, answered: object) -> tuple[str, tuple[str, ...]]:
-        """The text as it may stand in the window, and what is wrong with it."""
+        """Return the text as it may stand in the window, and what is wrong with it."""
         from gc_core.summaries.validation import with_facts
 
         if not isinstance(answered, str):
@@ -164,7 +164,7 @@ class Answering:
     # -- asking --------------------------------------------------------------------------------------------------
 
     def ask(self, question: Question) -> Answer:
-        """The answer of the summarizer, or of the counter, waited for at most so many seconds."""
+        """Return the answer of the summarizer, or of the counter, waited for at most this many seconds."""
         if isinstance(question, CountQuestion):
             return self._count(question)
         text: object = None
@@ -173,7 +173,7 @@ class Answering:
         return _answer(text, attempt)
 
     async def ask_async(self, question: Question) -> Answer:
-        """The same, while other tasks go on."""
+        """Return the same, while other tasks go on."""
         if isinstance(question, CountQuestion):
             return await self._count_async(question)
         text: object = None
@@ -191,7 +191,7 @@ class Answering:
 
     def _count(self, question: CountQuestion) -> Answer:
         counter, tokens = self.counter, None
-        assert counter is not None  # noqa: S101 - else nobody asks
+        assert counter is not None  # noqa: S101 - else no one asks
         if (known := counter.known(question)) is not None:
             return Answer(text=known)
         with self.plugins.guarded(counter.name, COUNT) as attempt:
@@ -200,7 +200,7 @@ class Answering:
 
     async def _count_async(self, question: CountQuestion) -> Answer:
         counter, tokens = self.counter, None
-        assert counter is not None  # noqa: S101 - else nobody asks
+        assert counter is not None  # noqa: S101 - else no one asks
         if (known := counter.known(question)) is not None:
             return Answer(text=known)
         with self.plugins.guarded(counter.name, COUNT) as attempt:
@@ -241,7 +241,7 @@ def _no_count(seconds: float) -> PluginError:
 
 
 def _kind(complaint: str) -> str:
-    """What a complaint is about, without what it quotes."""
+    """Return what a complaint is about, without what it quotes."""
     return complaint[: _COMPLAINT_CHARS // 2].partition(" (")[0].partition(": ")[0]
 
 

@@ -14,13 +14,13 @@ CORE: Final = "gc_core"
 """Who proposes what holds under every strategy."""
 
 _KEPT_PARTS = 4
-"""The newest summaries stay, up to one part in so many of the cap; what the oldest become may have the others."""
+"""The newest summaries stay, up to one part in this many of the cap; what the oldest become may have the others."""
 
 _LEAST_SHARE = 0.001
 
 
 def merged_summaries(view: WindowView) -> GCRemovalItem | None:
-    """One digest for the oldest summaries, where all of them together are above their cap; else None."""
+    """Return one digest for the oldest summaries, where all of them together are above their cap; else None."""
     summaries = [unit for unit in view.units if unit.is_summary and view.zone(unit) is not Zone.HELD]
     cap = view.caps.summaries
     if not view.can_summarize or sum(unit.tokens for unit in summaries) <= cap:
@@ -38,7 +38,7 @@ def merged_summaries(view: WindowView) -> GCRemovalItem | None:
 
 
 def _but_the_newest(summaries: list[Unit], tokens: int) -> list[Unit]:
-    """Those in front of the newest, which have at most so many tokens."""
+    """Return those in front of the newest, which have at most this many tokens."""
     left = list(summaries)
     while left and left[-1].tokens <= tokens:
         tokens -= left.pop().tokens

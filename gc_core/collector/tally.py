@@ -43,15 +43,15 @@ class Tally:
         self.total += tokens
 
     def tokens_of(self, units: Iterable[Unit]) -> int:
-        """Tokens that these units have now."""
+        """Return tokens that these units have now."""
         return sum(self._now[unit.number] for unit in units)
 
     def size_of(self, item: Item) -> int:
-        """Tokens that a resident item has now, wherever its unit is."""
+        """Return tokens that a resident item has now, wherever its unit is."""
         return self._sizes.get(item.id, item.tokens)
 
     def open_in(self, zone: Zone) -> int:
-        """Tokens of a zone that could still be taken."""
+        """Return tokens of a zone that could still be taken."""
         return self._open[zone]
 
     def resize(self, item: Item, unit: Unit, size: int) -> None:

@@ -16,7 +16,7 @@ from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRa
 from gc_core.window.stubs import reference_over
 
 LEAST_TIMES = 4
-"""What a trace stands for has at least so many times the trace's tokens; else nothing is written."""
+"""What a trace stands for has at least this many times the trace's tokens; else nothing is written."""
 
 _LONGEST_TRACE = Reference(
     tokens=10**7,
@@ -75,7 +75,7 @@ class Traces:
         self._longest_hinted = self._longest(10**7)
 
     def spanning(self, units: Sequence[Unit]) -> tuple[Reference, int]:
-        """The reference for a run of units and its tokens; asked for again whenever the traces are counted."""
+        """Return the reference for a run of units and its tokens; asked for again whenever the traces are counted."""
         run = tuple([unit.number for unit in units])
         known = self._known.get(run)
         if known is None:
@@ -85,7 +85,7 @@ class Traces:
         return known
 
     def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
-        """The reference with as much of what it hands on as so many tokens allow; and its tokens."""
+        """Return the reference with as much of what it hands on as this many tokens allow; and its tokens."""
         tokens = self.tokens(reference)
         while tokens > most and (reference.said or reference.names):
             said, names = reference.said, reference.names
@@ -100,13 +100,13 @@ class Traces:
         return reference, tokens
 
     def most(self, left_out: int) -> int:
-        """Tokens that a trace for so many that are left out has at most: little ones have no hint."""
+        """Return tokens that a trace for this many that are left out has at most: little ones have no hint."""
         if left_out < LEAST_TIMES * 8:
             return 0
         return self._longest_hinted if left_out >= HINTED_FROM else self._longest_plain
 
     def carried_cost(self, reference: Reference | None) -> int:
-        """Tokens of what a trace hands on; the longest trace is reckoned without any."""
+        """Return tokens of what a trace hands on; the longest trace is reckoned without any."""
         if reference is None or not (reference.names or reference.said):
             return 0
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
@@ -124,7 +124,7 @@ class Traces:
         return reference, tokens
 
     def _demanded(self, run: Sequence[Unit]) -> Iterator[str]:
-        """What users clearly demanded there, in short sentences, in their order; each item is looked at once."""
+        """Yield what users clearly demanded there, in short sentences, in their order; each item is looked at once."""
         for unit in run:
             for item in unit.items:
                 if item.kind is ItemKind.USER_TEXT and not item.synthetic:
@@ -134,8 +134,8 @@ class Traces:
 
     def telling(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
         """
-        What a notice says, with names that the window would lose, as many as there is room for; and what these cost.
-        They are ``shown`` from then on.
+        Return what a notice says, with names that the window would lose, as many as there is room for; and what these
+        cost. They are ``shown`` from then on.
         """
         run, reference, tokens = notice.units, notice.reference, notice.tokens
         more = _telling(run, shown)[: MOST_NAMES - len(reference.names)]
@@ -149,7 +149,7 @@ class Traces:
         return reference, 0
 
     def tokens(self, reference: Reference) -> int:
-        """Tokens of the trace for a reference, its message included."""
+        """Return tokens of the trace for a reference, its message included."""
         part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
         return part_tokens(part, self._counter) + self._counter.per_message
 
@@ -165,7 +165,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
-    """Names in what was asked and done there that nothing shows any more, the most often named first."""
+    """Return names in what was asked and done there that nothing shows any more, the most often named first."""
     counts: Counter[str] = Counter()
     for unit in run:
         for item in unit.items:

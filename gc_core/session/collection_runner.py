@@ -96,12 +96,15 @@ class CollectionRunner:
         self.last_result: GCResult | None = None
 
     def manual_goal(self, target_percent: float | None, focus: str) -> Goal:
-        """The goal of a collection that the host asks for. Raises ConfigError for a target that is no percentage."""
+        """
+        Return the goal of a collection that the host asks for. Raises ConfigError for a target that is not a
+        percentage.
+        """
         return attrs.evolve(self._meter.scheduler.manual(self._meter.moment(), target_percent), focus=focus)
 
     def run_if_due(self, goal: Goal | None) -> Steps[GCResult | None]:
         """
-        A collection that nobody asked for: when its plan would break a rule, the window stays as it is and the host's
+        A collection that no one asked for: when its plan would break a rule, the window stays as it is and the host's
         call goes on; ``plugins.failures`` and the event say so.
         """
         result: GCResult | None = None
@@ -208,14 +211,14 @@ class CollectionRunner:
                 self._runtime.recorder.book(record)
 
     def announce_collected(self, result: GCResult) -> None:
-        """Say that a collection is in force."""
+        """Say that a collection is in effect."""
         self.last_result = result
         self._runtime.events.emit(CollectionFinished(result=result))
         self._runtime.plugins.collection_finished(result)
         self._runtime.budget_changed()
 
     def view(self) -> WindowView:
-        """The window as a strategy sees it."""
+        """Return the window as a strategy sees it."""
         return WindowView(
             self._runtime.context,
             self._meter.protection,
@@ -228,7 +231,7 @@ class CollectionRunner:
         )
 
     def plan(self, goal: Goal) -> CollectionOutcome:
-        """A dry run: what would come of a goal; nothing changes, and no model is asked."""
+        """Return a dry run: what would come of a goal; nothing changes, and no model is asked."""
         collector = attrs.evolve(self._collector_for(goal), answering=self.answering.offline)
         return collector.collect(self._runtime.context, goal, self._meter.protection)
 
@@ -243,7 +246,7 @@ class CollectionRunner:
         self.stop_ahead()
 
     def stop_ahead(self) -> None:
-        """Nobody waits any more for summaries that were asked for ahead."""
+        """No one waits any more for summaries that were asked for ahead."""
         self.ahead.forget()
 
     def log_not_due(self, call: str, moment: Moment) -> None:
@@ -269,7 +272,7 @@ class CollectionRunner:
     # -- ahead of need -------------------------------------------------------------------------------------------------
 
     def prepare_summaries(self) -> None:
-        """Summaries that the next collection will want are asked for while there is still room."""
+        """Summaries that the next collection will want are requested while there is still room."""
         moment = self._meter.moment()
         if (
             self.answering.summarizer is None

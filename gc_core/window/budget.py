@@ -27,7 +27,7 @@ _Path = tuple[str, ...]
 
 
 def _sums_of(policy: GCPolicy, tokens: int) -> Sums:
-    """Those of one item."""
+    """Return those of one item."""
     sums = list(_NOTHING)
     sums[_PLACE[policy]], sums[len(_POLICIES) + _PLACE[policy]] = tokens, 1
     return tuple(sums)
@@ -111,7 +111,7 @@ class BudgetEntry:
         self._sums = tuple(map(operator.sub, self._sums, sums))
 
     def owned(self, owner: object) -> BudgetEntry:
-        """A copy that belongs to this owner and shares what is below it."""
+        """Return a copy that belongs to this owner and shares what is below it."""
         twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, synthetic=self.synthetic, owner=owner)
         twin.nodes, twin._sums = self.nodes.copy(), self._sums
         return twin
@@ -196,7 +196,7 @@ class InstructionBudget:
             )
 
     def knows(self, source: InstructionSource) -> bool:
-        """Whether the source is registered. Raises SourceError when its name is taken by another one."""
+        """Return whether the source is registered. Raises SourceError when its name is taken by another one."""
         known = self._sources.get(source.name)
         if known is not None and known != source:
             raise SourceError(f"source {source.name!r} is registered already as {known}")
@@ -241,7 +241,7 @@ class InstructionBudget:
 
     @property
     def total(self) -> int:
-        """Tokens of the request as it stands."""
+        """Tokens of the request as it is."""
         return self._root.tokens + self.overhead
 
     @property
@@ -290,29 +290,29 @@ class InstructionBudget:
         return tuple(self._sources.values())
 
     def source(self, name: str) -> InstructionSource:
-        """A registered source. Raises SourceError, naming the known ones."""
+        """Return a registered source. Raises SourceError, naming the known ones."""
         try:
             return self._sources[name]
         except KeyError:
             raise SourceError(f"no source {name!r}; registered: {sorted(self._sources)}") from None
 
     def entry(self, source: str) -> BudgetEntry:
-        """The node of a source."""
+        """Return the node of a source."""
         self.source(source)
         return self._root.nodes[source]
 
     def item(self, key: str) -> BudgetEntry:
-        """The node of an item. Raises SourceError when it is not there."""
+        """Return the node of an item. Raises SourceError when it is not there."""
         return self._at(self._path(key)).nodes[key]
 
     def __contains__(self, key: str) -> bool:
-        """Whether an item is in the budget."""
+        """Return whether an item is in the budget."""
         return key in self._paths
 
     # -- copies --------------------------------------------------------------------------------------------------
 
     def clone(self) -> InstructionBudget:
-        """An independent copy, which shares what neither changes."""
+        """Return an independent copy, which shares what neither changes."""
         copy = InstructionBudget(
             context_limit=self.context_limit,
             output_reservation=self.output_reservation,
@@ -345,7 +345,7 @@ class InstructionBudget:
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any]) -> InstructionBudget:
-        """The budget that a snapshot was taken of."""
+        """Return the budget that a snapshot was taken of."""
         budget = cls(
             context_limit=snapshot["context_limit"],
             output_reservation=snapshot["output_reservation"],
@@ -404,7 +404,10 @@ class InstructionBudget:
         return node
 
     def _chain(self, path: _Path) -> list[BudgetEntry]:
-        """The nodes from the root down to this place, all of them this budget's own; a group that lacks is made."""
+        """
+        Return the nodes from the root down to this place, all of them this budget's own; a group
+        that lacks is made.
+        """
         if self._root.owner is not self._owner:
             self._root = self._root.owned(self._owner)
         chain = [self._root]

@@ -34,7 +34,7 @@ class Caps:
 
     @classmethod
     def of(cls, usable: int) -> Caps:
-        """The caps of a window in which a request may have so many tokens; 0 where nobody knows: no caps."""
+        """Return the caps of a window in which a request may have this many tokens; 0 where no one knows: no caps."""
         if not usable:
             return cls()
         return cls(

@@ -23,7 +23,7 @@ class CollectionOutcome:
         recalled: What comes back at the end of the next request.
         stale: The host acted meanwhile, so that it may not be done any more.
         keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
-        renewed: Tokens of what left because it is told anew: nothing is won by that.
+        renewed: Tokens of what left because it is told again: nothing is won by that.
 
     """
 

@@ -1,9 +1,9 @@
 """
-What is held goes on behind a provider's compaction.
+What is held goes on after a provider's compaction.
 
 The provider reads nothing that stands before its compaction, whatever it is. What the host or the session holds there
 (LOCKED or pinned texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next
-request: so the model goes on reading it word for word.
+request: so the model goes on reading it verbatim.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _TEXTS: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind
 
 
 def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> tuple[Block, ...]:
-    """The blocks that tell again what is held among the messages of the window, in its order; named by their items."""
+    """
+    Return the blocks that tell again what is held among the messages of the window, in its order;
+    named by their items.
+    """
     newest = frozenset(blocks.newest.values())
     return tuple(
         block
@@ -57,5 +60,5 @@ def _block(item: Item, newest: Collection[str], *, is_held: bool) -> Iterator[Bl
 
 
 def _unframed(text: str) -> str:
-    """The text inside a block's frame, which is a line of its own on either side."""
+    """Return the text inside a block's frame, which is a line of its own on either side."""
     return text.partition("\n")[2].rpartition("\n")[0]

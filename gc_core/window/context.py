@@ -99,14 +99,14 @@ class Edits:
     policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
 
     def __bool__(self) -> bool:
-        """Whether anything changes."""
+        """Return whether anything changes."""
         return bool(self.dropped or self.texts or self.schemas)
 
 
 @attrs.frozen(kw_only=True)
 class ConsumedContent:
     """
-    What the agent has had the use of.
+    What the agent has used.
 
     Attributes:
         tokens: Tokens of the items that a stub could replace.
@@ -202,7 +202,7 @@ class Context:
         return self._tools
 
     def head_items(self) -> tuple[Item, ...]:
-        """The items that stand before the conversation."""
+        """Return the items that stand before the conversation."""
         return (*self._system.values(), *(schema.item for schema in self._tools))
 
     @property
@@ -212,7 +212,7 @@ class Context:
 
     @property
     def lacks_user(self) -> bool:
-        """Whether the system message at the end has no user message before it, behind which it has to stand (N4)."""
+        """Whether the system message at the end has no user message before it, after which it has to stand (N4)."""
         before = self._messages[-2].role if len(self._messages) > 1 else None
         return self._last_system is not None and before not in _SAID
 
@@ -237,8 +237,9 @@ class Context:
 
     def replies_meet(self, first: str, last: str, gone: Callable[[int], bool]) -> bool:
         """
-        Whether a reply would stand behind a reply (G1) where the messages from one item to another leave; ``gone`` says
-        which other units do. By messages, for a unit need not stand in one piece: a block may stand inside an exchange.
+        Return whether a reply would stand after a reply (G1) where the messages from one item to another leave;
+        ``gone`` says which other units do. By messages, for a unit need not stand in one piece: a block may stand
+        inside an exchange.
         """
         sides = range(self._places[first] - 1, -1, -1), range(self._places[last] + 1, len(self._messages))
         kept = ((self._messages[at] for at in side) for side in sides)
@@ -251,21 +252,21 @@ class Context:
         return self.cursor.open_calls
 
     def items(self) -> Iterator[Item]:
-        """Every resident item: system parts, tool schemas, then the messages' own."""
+        """Yield every resident item: system parts, tool schemas, then the messages' own."""
         yield from self._system.values()
         yield from (schema.item for schema in self._tools)
         for message in self._messages:
             yield from message.items
 
     def find(self, key: str) -> Item | None:
-        """A resident item of a message, or None."""
+        """Return a resident item of a message, or None."""
         place = self._places.get(key)
         if place is None:
             return None
         return next(item for item in self._messages[place].items if item.id == key)
 
     def units(self) -> tuple[Unit, ...]:
-        """The units of the messages, oldest first. Those that nothing has changed since are not made anew."""
+        """Return the units of the messages, oldest first. Those that nothing has changed since are not made again."""
         pending = {call.unit for call in self.cursor.open_calls}
         for number in pending:
             self._units.pop(number, None)
@@ -300,8 +301,8 @@ class Context:
 
     def served(self, after: int, *, steps: int, least: int) -> ConsumedContent:
         """
-        What came behind item number ``after`` and could be stubbed, of items of at least so many tokens that show no
-        file in work, now that the agent has taken so many steps since. O(what came since).
+        Return what came after item number ``after`` and could be stubbed, of items of at least this many tokens that
+        show no file in work, now that the agent has taken this many steps since. O(what came since).
         """
         taken = tokens = reached = 0
         for message in reversed(self._messages):
@@ -321,7 +322,7 @@ class Context:
         return ConsumedContent(tokens=tokens, newest=reached)
 
     def tokens_behind(self, other: Context) -> int:
-        """Tokens of the messages from the first one on that another context does not have at its place."""
+        """Return tokens of the messages from the first one on that another context does not have at its place."""
         pairs = zip(self._messages, other._messages, strict=False)
         same = next((place for place, (mine, its) in enumerate(pairs) if mine is not its), None)
         behind = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
@@ -349,7 +350,7 @@ class Context:
         return frozenset()
 
     def render(self) -> Request:
-        """The request: every message as it stands, in the provider's shape."""
+        """Return the request: every message as it is, in the provider's shape."""
         self._sent.follow(self._messages)
         request = self._intake.format.request(
             system=[text_in_utf8(item.text) for item in self._system.values()],
@@ -398,7 +399,7 @@ class Context:
         self.budget.update(key, tokens)
 
     def counted(self, key: str) -> int:
-        """Tokens that the counter gives a resident item as it stands, whatever the provider leaves of it."""
+        """Return tokens that the counter gives a resident item as it is, whatever the provider leaves of it."""
         message = self._messages[self._places[key]]
         return next(item.tokens for item in recounted(message, self._intake).items if item.id == key)
 
@@ -494,7 +495,7 @@ class Context:
         return other
 
     def system_tokens(self, source: str) -> int:
-        """Tokens of a source's parts of the system text."""
+        """Return tokens of a source's parts of the system text."""
         return sum(item.tokens for item in self._system.values() if item.source == source)
 
     @property
@@ -525,7 +526,7 @@ class Context:
         self._leave_out(frozenset(item.id for item in found if item.name in names))
 
     def bring_in(self, schemas: Iterable[Payload]) -> None:
-        """Put schemas behind the others again that are still left out: the host may have given others since."""
+        """Put schemas after the others again that are still left out: the host may have given others since."""
         head = self.head
         named = {self._intake.format.schema_name(schema): schema for schema in schemas}
         back = {name: schema for name, schema in named.items() if name in head.left_out}
@@ -600,7 +601,7 @@ class Context:
         self._messages.append(message)
 
     def _stand_ins(self, edits: Edits) -> dict[str, Message]:
-        """The messages that stand for what leaves, by the item at whose place they stand."""
+        """Return the messages that stand for what leaves, by the item at whose place they stand."""
         items = {key: trace_item(reference) for key, reference in edits.traces.items()}
         items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
         arrival = self._intake.framed(self.cursor, *items.values())
@@ -613,7 +614,7 @@ class Context:
         return dict(zip(items, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
-        """What comes next joins the last message as it stands now; where another one is the last, nothing."""
+        """What comes next joins the last message as it is now; where another one is the last, nothing."""
         results = self.cursor.results
         if results is not None:
             last = self._messages[-1] if self._messages else None
@@ -624,7 +625,7 @@ class Context:
 
     @property
     def _head_digest(self) -> bytes:
-        """Of what stands before the conversation; made anew only where other texts or schemas stand there."""
+        """Of what stands before the conversation; made again only where other texts or schemas stand there."""
         stands = (*self._system.values(), *self._tools)
         known, digest = self._digested
         if len(known) != len(stands) or any(map(operator.is_not, known, stands)):
@@ -660,7 +661,7 @@ class Context:
         return last if last is not None and last.role is Role.SYSTEM else None
 
     def _move(self, place: int, to: int) -> None:
-        """A message moves further back, behind those that came since."""
+        """A message moves further back, after those that came since."""
         self._messages.insert(to, self._messages.pop(place))
         for at in range(place, to + 1):
             self._places.update((item.id, at) for item in self._messages[at].items)
@@ -672,7 +673,7 @@ class Context:
             self.budget.remove(*[item.id for item in message.items])
             self.budget.overhead -= message.overhead
         self._messages, self._places, self._marked, self._units = [], {}, [], {}
-        self._running = RunningDigest()  # the next messages are not behind those that it knows
+        self._running = RunningDigest()  # the next messages are not after those that it knows
 
     def _leave(self, ids: frozenset[str]) -> None:
         """These items of the last message leave; they were never sent."""
@@ -707,7 +708,7 @@ class Context:
         self._marked = [place for place in self._marked if format_.marks(self._messages[place].payload)]
 
     def _marked_tools(self) -> list[Payload]:
-        """The schemas as they are sent: of more marks than the provider takes, the last stay."""
+        """Return the schemas as they are sent: of more marks than the provider takes, the last stay."""
         format_, payloads = self._intake.format, [schema.sent for schema in self._tools]
         over = sum(map(format_.marks, payloads)) - format_.most_marks
         for place, payload in enumerate(payloads if over > 0 else ()):
@@ -768,12 +769,12 @@ class Context:
 
 
 def _is_free(message: Message) -> bool:
-    """Whether nothing but defaults holds any of its items: a message is never split."""
+    """Return whether nothing but defaults holds any of its items: a message is never split."""
     return all(item.policy is default_policy(item) and not item.pinned for item in message.items)
 
 
 def recounted(message: Message, intake: Intake) -> Message:
-    """The message as this counter counts it."""
+    """Return the message as this counter counts it."""
     parts = intake.format.read(message.payload)
     items = tuple(
         attrs.evolve(item, tokens=part_tokens(part, intake.counter))
@@ -783,12 +784,12 @@ def recounted(message: Message, intake: Intake) -> Message:
 
 
 def left_out_text(names: Sequence[str]) -> str:
-    """The line that names the tools whose schemas left the window."""
+    """Return the line that names the tools whose schemas left the window."""
     return f"[gc: tools left out for room, not callable until they are given again: {', '.join(names)}]"
 
 
 def trace_item(reference: Reference) -> Item:
-    """The item of a trace, still without number and tokens."""
+    """Return the item of a trace, still without number and tokens."""
     return Item(
         id="",
         kind=ItemKind.TRACE,
@@ -804,7 +805,7 @@ def trace_item(reference: Reference) -> Item:
 
 
 def summary_item(summary: NewSummary) -> Item:
-    """The item of a summary, still without number and tokens."""
+    """Return the item of a summary, still without number and tokens."""
     reference = summary.reference
     return Item(
         id="",

@@ -71,7 +71,7 @@ class OpenCall:
     given_id: str = ""
 
     def has_id(self, call_id: str) -> bool:
-        """Whether a result that names this id answers it."""
+        """Return whether a result that names this id answers it."""
         return call_id == self.call_id or (self.given_id != "" and call_id == self.given_id)
 
 
@@ -172,7 +172,7 @@ class Arrival:
     cursor: Cursor
 
     def items(self) -> tuple[Item, ...]:
-        """All items of its messages; those of a joined message that stood there before are among them."""
+        """Return all items of its messages; those of a joined message that stood there before are among them."""
         joined = () if self.joined is None else (self.joined,)
         return tuple(item for message in (*joined, *self.messages) for item in message.items)
 
@@ -239,7 +239,7 @@ class Intake:
         self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None, became: Sequence[str] = ()
     ) -> Arrival:
         """
-        The message as items, with whatever must come before it. Raises MessageError when it is malformed.
+        Return the message as items, with whatever must come before it. Raises MessageError when it is malformed.
 
         ``policy`` is the host's own word for all of its items. ``became`` are the items that its parts became, "" for
         none, where it is taken from the log: what an earlier gc-core did not mend stays in the window.
@@ -274,7 +274,7 @@ class Intake:
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
 
     def before_system(self, cursor: Cursor) -> Arrival:
-        """A user line for a system message that came behind a reply; it will stand before that (N4)."""
+        """Return a user line for a system message that came after a reply; it will stand before that (N4)."""
         repair = Repair(kind="user_between", text="system text follows a reply; a user line stands between them")
         line = self._user_line("[gc: system text follows]", repair, cursor)
         # Once it was sent, a first reply needs no other user line before it.
@@ -284,7 +284,7 @@ class Intake:
         """
         User messages that the framework writes, one for each text; numbers and tokens are filled in here.
 
-        What comes next stands behind them, so it joins nothing before them.
+        What comes next stands after them, so it joins nothing before them.
         """
         more = len(items)
         after = attrs.evolve(
@@ -327,7 +327,7 @@ class Intake:
         return arrival if earlier is None else self._joined(arrival, earlier)
 
     def _reply(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """A reply, or a further piece of one where the format takes it so."""
+        """Return a reply, or a further piece of one where the format takes it so."""
         if self.format.replaces(payload):
             opened = attrs.evolve(cursor, open_calls=(), results=None, started=True)
             return attrs.evolve(self._assistant(payload, opened, policy), compacted=True)
@@ -342,7 +342,10 @@ class Intake:
     def _grown(
         self, so_far: Message, whole: Payload, payload: Payload, cursor: Cursor, policy: GCPolicy | None
     ) -> Arrival:
-        """A further piece of the reply that stands at the end: the same message, the same unit, the same step."""
+        """
+        Return a further piece of the reply that stands at the end: the same message, the same unit,
+        the same step.
+        """
         first = so_far.items[0]
         draft = _Draft(source=CONVERSATION.name, unit=first.unit, turn=first.turn, step=first.step, policy=policy)
         arrival = self._message(payload, Role.ASSISTANT, [draft] * len(self.format.read(payload)), cursor)
@@ -411,8 +414,8 @@ class Intake:
 
     def _own(self, payload: Payload, cursor: Cursor, own: OwnText) -> Arrival:
         """
-        A notice, summary or state that gc-core wrote, back in a list: neither said by a user nor to be answered. What a
-        user says behind a notice or summary is no part of what was said before it.
+        Return a notice, summary or state that gc-core wrote, back in a list: neither said by a user nor to be answered.
+        What a user says after a notice or summary is no part of what was said before it.
         """
         cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True)
         if own.kind is not ItemKind.MEMORY_BLOCK:
@@ -455,7 +458,7 @@ class Intake:
         return self._results_and_user(payload, cursor, policy)
 
     def _results_then_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Results and user text in one message, where results have to stand alone: two messages (rule G2)."""
+        """Results and user text in one message, where results have to are by themselves: two messages (rule G2)."""
         parts = self.format.read(payload)
         answers = [part.place for part in parts if part.kind is ItemKind.TOOL_RESULT]
         results = self.format.edit(payload, {part.place: None for part in parts if part.place not in answers})
@@ -472,7 +475,7 @@ class Intake:
         return _behind(ended, attrs.evolve(arrival, cursor=_asking(arrival, policy)))
 
     def _user_draft(self, cursor: Cursor, policy: GCPolicy | None) -> _Draft:
-        """The original request, that is the whole first run of user messages, is LOCKED."""
+        """Return the original request, that is the whole first run of user messages, is LOCKED."""
         held = policy or (GCPolicy.LOCKED if cursor.request_open else None)
         return _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, policy=held)
 
@@ -498,14 +501,14 @@ class Intake:
         calls, _ = _paired(results, cursor.open_calls)
         after = attrs.evolve(_turned(cursor), open_calls=())
         said = self._user_draft(after, policy)
-        real = len(results) - len(repairs)  # what was missing stands behind what came
+        real = len(results) - len(repairs)  # what was missing stands after what came
         drafts = [_draft_of(call, policy, synthetic=place >= real) for place, call in enumerate(calls)]
         drafts += [said] * (len(parts) - len(results))
         arrival = self._joined(self._message(whole, Role.USER, drafts, after), cursor.results)
         return attrs.evolve(arrival, repairs=repairs, cursor=attrs.evolve(arrival.cursor, results=None))
 
     def _completed(self, payload: Payload, cursor: Cursor) -> tuple[Payload, tuple[Repair, ...]]:
-        """The message with synthetic results for the calls that it leaves open."""
+        """Return the message with synthetic results for the calls that it leaves open."""
         results = [part for part in self.format.read(payload) if part.kind is ItemKind.TOOL_RESULT]
         _, open_calls = _paired(results, cursor.open_calls)
         for answer in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in open_calls]):
@@ -523,8 +526,8 @@ class Intake:
 
     def _late_result(self, part: Part, cursor: Cursor) -> Arrival:
         """
-        A result whose call is gone or was closed is told as text: it would be refused as a result (rule A1). So is what
-        a sub-task brings back, for which there never was a call.
+        Return a result whose call is gone or was closed is told as text: it would be refused as a result (rule A1). So
+        is what a sub-task brings back, for which there never was a call.
         """
         closed = self.close(attrs.evolve(cursor, replied=False))
         is_note = part.call_id.startswith(SUB_TASK)
@@ -588,7 +591,10 @@ class Intake:
         return attrs.evolve(item, policy=draft.policy or self._policy(item))
 
     def _policy(self, item: Item) -> GCPolicy:
-        """The plugins' strongest answer, else the configured policy of the tool, else the default; LOCKED stays."""
+        """
+        Return the plugins' strongest answer, else the configured policy of the tool, else the
+        default; LOCKED stays.
+        """
         default = attrs.evolve(item, policy=self._configured(item) or default_policy(item))
         if default.policy is GCPolicy.LOCKED:
             return default.policy
@@ -627,7 +633,10 @@ class Intake:
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
 
     def _reply_with_unique_ids(self, payload: Payload, start: Arrival, policy: GCPolicy | None) -> Arrival:
-        """A reply; of calls that share an id the later ones get another, for OpenAI and Anthropic would refuse it."""
+        """
+        Return a reply; of calls that share an id the later ones get another, for OpenAI and
+        Anthropic would refuse it.
+        """
         given: dict[str, str] = {}
         ids: dict[Place, str] = {}
         for part in self.format.read(payload):
@@ -646,7 +655,7 @@ class Intake:
         return attrs.evolve(arrival, repairs=repairs, cursor=attrs.evolve(arrival.cursor, open_calls=calls))
 
     def _addressed(self, payload: Payload, cursor: Cursor) -> Payload:
-        """The message with its results naming the ids that their calls are sent with."""
+        """Return the message with its results naming the ids that their calls are sent with."""
         waiting, ids = list(cursor.open_calls), dict[Place, str]()
         for part in self.format.read(payload):
             call = _call_of(part, waiting) if part.kind is ItemKind.TOOL_RESULT else None
@@ -658,13 +667,13 @@ class Intake:
 
 
 def _ids_like(call_id: str) -> Iterator[str]:
-    """The id, and then others made of it."""
+    """Yield the id, and then others made of it."""
     yield call_id
     yield from (f"{call_id}-{number}" for number in itertools.count(2))
 
 
 def _last_thinking(parts: Sequence[Part], texts: Mapping[Place, str | None]) -> list[Place]:
-    """Places of the thinking at the end of a reply, once these texts are edited."""
+    """Return places of the thinking at the end of a reply, once these texts are edited."""
     kept = [part for part in parts if texts.get(part.place, "") is not None]
     return [part.place for part in itertools.takewhile(lambda part: part.kind is ItemKind.THINKING, reversed(kept))]
 
@@ -689,7 +698,7 @@ class _Draft:
 
 
 def default_policy(item: Item) -> GCPolicy:
-    """How strongly an item is held when nobody says otherwise."""
+    """Return how strongly an item is held when no one says otherwise."""
     if item.kind is ItemKind.USER_TEXT:
         return GCPolicy.PRESERVABLE
     long = _LONG.get(item.kind)
@@ -699,7 +708,7 @@ def default_policy(item: Item) -> GCPolicy:
 
 
 def _turned(cursor: Cursor) -> Cursor:
-    """The cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
+    """Return the cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
     fresh = not cursor.started
     asked = cursor.exchange if cursor.asks and not cursor.used_tools else ()
     cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asks=False)
@@ -712,8 +721,8 @@ def _turned(cursor: Cursor) -> Cursor:
 
 def _behind(ended: Cursor, arrival: Arrival) -> Arrival:
     """
-    A user message, and what the turn that it ends turns out to have been: an exchange, or one that used tools, whose
-    answer stays, and so does a question of the model's in front of it.
+    Return a user message, and what the turn that it ends turns out to have been: an exchange, or one that used tools,
+    whose answer stays, and so does a question of the model's in front of it.
     """
     if ended.user_run:
         return arrival
@@ -724,8 +733,8 @@ def _behind(ended: Cursor, arrival: Arrival) -> Arrival:
 
 def _asking(arrival: Arrival, policy: GCPolicy | None) -> Cursor:
     """
-    The cursor behind a user message, which may become part of an exchange: not the original request, nor what the host
-    holds in its own way, nor a demand in a session that works with tools.
+    Return the cursor after a user message, which may become part of an exchange: not the original request, nor what
+    the host holds in its own way, nor a demand in a session that works with tools.
     """
     cursor = arrival.cursor
     items = [item for message in arrival.messages for item in message.items if item.policy is not GCPolicy.LOCKED]
@@ -735,12 +744,15 @@ def _asking(arrival: Arrival, policy: GCPolicy | None) -> Cursor:
 
 
 def _system_in(cursor: Cursor) -> Message | None:
-    """The system message that the next one joins, if there is one."""
+    """Return the system message that the next one joins, if there is one."""
     return cursor.results if cursor.results is not None and cursor.results.role is Role.SYSTEM else None
 
 
 def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
-    """The call that each result answers, by id and, where ids repeat or lack, in order; and the calls left over."""
+    """
+    Return the call that each result answers, by id and, where ids repeat or lack, in order; and the
+    calls left over.
+    """
     left = list(waiting)
     calls = []
     for part in parts:
@@ -820,7 +832,7 @@ def _late(parts: Sequence[Part], cursor: Cursor) -> list[Part]:
 
 def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
     """
-    The first call that the result answers, by id; where call or result has none, by name.
+    Return the first call that the result answers, by id; where call or result has none, by name.
 
     Gemini's ids are optional: what pairs a call without one is its name.
     """

@@ -39,7 +39,7 @@ class Block:
         name: Its name there: of one name only the newest version counts.
         text: What was given.
         kind: Enrichment or a memory block.
-        policy: How strongly it is held, where that is not its source's business: it goes on behind a compaction.
+        policy: How strongly it is held, where that is not its source's business: it goes on after a compaction.
 
     """
 
@@ -77,7 +77,7 @@ class Blocks:
 
     @property
     def given(self) -> tuple[Block, ...]:
-        """What of it the host gave; the log tells of the rest, which goes on behind a compaction."""
+        """What of it the host gave; the log tells of the rest, which goes on after a compaction."""
         return tuple(block for block in self.waiting if block.policy is None)
 
     @property
@@ -89,11 +89,11 @@ class Blocks:
         self, context: Context, source: str, texts: Mapping[str, str], kind: ItemKind, counter: TokenCounter
     ) -> None:
         """
-        Take new versions in place of those that still wait; one that stands in the window already, word for word, is
+        Take new versions in place of those that still wait; one that stands in the window already, verbatim, is
         not sent again, and an empty one never.
 
-        Raises SourceError for an unknown source, for what is no text, and when its newest versions together would pass
-        its cap.
+        Raises SourceError for an unknown source, for what is not a text, and when its newest versions together would
+        pass its cap.
         """
         for name, text in texts.items():
             if not isinstance(text, str):
@@ -121,7 +121,7 @@ class Blocks:
                 del self._waiting[block.source, block.name]
 
     def taken_back(self, context: Context, source: str, name: str) -> None:
-        """The newest version has left the window, for nobody had read it: the one before it counts again, if any."""
+        """The newest version has left the window, for no one had read it: the one before it counts again, if any."""
         self._newest.pop((source, name), None)
         versions = (item for item in context.items() if (item.source, item.name) == (source, name) and item.turn >= 0)
         before = max(versions, key=lambda item: number_of(item.id), default=None)
@@ -142,7 +142,7 @@ class Blocks:
         self._waiting.pop(key, None)
 
     def came_back(self, context: Context, items: Iterable[str]) -> None:
-        """These items stand in the window again: a version that was in force when it left is stale beside a newer."""
+        """These items stand in the window again: a version that was in effect when it left is stale beside a newer."""
         for key in items:
             item = context.find(key)
             newest = "" if item is None else self._newest.get((item.source, item.name), "")
@@ -165,7 +165,7 @@ class Blocks:
             raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
 
     def stands(self, context: Context, block: Block) -> bool:
-        """Whether the newest version says this, word for word; one that was shortened for room said it too."""
+        """Return whether the newest version says this, verbatim; one that was shortened for room said it too."""
         item = context.find(self._newest.get((block.source, block.name), ""))
         if item is None or item.text == block.framed:
             return item is not None
@@ -179,7 +179,7 @@ class Blocks:
 
 
 def block_item(block: Block, context: Context) -> Item:
-    """The item that a block becomes, still without number and tokens."""
+    """Return the item that a block becomes, still without number and tokens."""
     return Item(
         id="",
         kind=block.kind,

@@ -43,7 +43,7 @@ class OwnText:
 
 
 def own_message(text: str) -> OwnText | None:
-    """A notice, summary or state of the task that is the whole text of a message; None for anything else."""
+    """Return a notice, summary or state of the task that is the whole text of a message; None for anything else."""
     if text.startswith("[gc: "):
         return _notice(text)
     if text.startswith("<summary "):
@@ -54,7 +54,7 @@ def own_message(text: str) -> OwnText | None:
 
 
 def own_stub(text: str) -> OwnText | None:
-    """What a stub stands for, where a text ends with the line of one; None for anything else. O(last line)."""
+    """Return what a stub stands for, where a text ends with the line of one; None for anything else. O(last line)."""
     line = text[text.rfind("\n") + 1 :]
     if not line.startswith("[gc: "):
         return None

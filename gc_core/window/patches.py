@@ -32,7 +32,7 @@ class SavedMessage:
         overhead: Tokens that it costs beyond its items.
         synthetic: Written by the framework.
         items: Its items, without their texts: those are in the payload.
-        payload: What is sent for it; None when that is, word for word, what the log holds at ``place``.
+        payload: What is sent for it; None when that is, verbatim, what the log holds at ``place``.
         place: The line of the master log with which it arrived, or None.
 
     """
@@ -47,7 +47,7 @@ class SavedMessage:
 
     @classmethod
     def of(cls, message: Message) -> SavedMessage:
-        """A message of the window."""
+        """Return a message of the window."""
         place = message.items[0].logged if message.as_logged else None
         return cls(
             id=message.id,
@@ -60,7 +60,7 @@ class SavedMessage:
         )
 
     def message(self, read: ReadPayload, format: Format) -> Message:  # noqa: A002 - the session's own word
-        """The message of the window. Raises LogError when the log does not hold what its items are made of."""
+        """Return the message of the window. Raises LogError when the log does not hold what its items are made of."""
         payload = self.payload
         if payload is None and self.place is not None:
             payload = read(self.place)
@@ -85,7 +85,7 @@ class Patch:
     Messages that stood side by side, and what stands there since.
 
     Attributes:
-        behind: Id of the unchanged message before them, "" at the head of the conversation.
+        after: Id of the unchanged message before them, "" at the head of the conversation.
         gone: What stood there.
         come: What stands there since.
 
@@ -102,7 +102,10 @@ class Patch:
 
 
 def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Patch, ...]:
-    """What leads from one to the other, by identity: a message that was not touched is the same object. O(window)."""
+    """
+    Return what leads from one to the other, by identity: a message that was not touched is the same
+    object. O(window).
+    """
     stays = {id(message) for message in before} & {id(message) for message in after}
     rest = iter(after)
     come: list[Message] = []

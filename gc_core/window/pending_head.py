@@ -31,7 +31,7 @@ class Changes:
     schemas: tuple[tuple[Payload, ...], frozenset[str]] | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything waits."""
+        """Return whether anything waits."""
         return bool(self.parts) or self.schemas is not None
 
     def system(self, parts: Iterable[SystemPart]) -> Self:
@@ -48,7 +48,7 @@ class Changes:
         return attrs.evolve(self, parts={**self.parts, **given.parts}, schemas=schemas)
 
     def shares(self, given: Changes) -> bool:
-        """Whether anything that is given is among these."""
+        """Return whether anything that is given is among these."""
         return bool(self.parts.keys() & given.parts.keys()) or None not in (self.schemas, given.schemas)
 
     def needed(self, context: Context, *, sent: bool) -> Self:
@@ -91,8 +91,8 @@ def layers_changed(
     format: str,  # noqa: A002 - the session's own word
 ) -> tuple[LayerChanged, ...]:
     """
-    What the layers that were given invalidate, in the order in which they stand: ``before`` is the window as it is,
-    ``after`` as they make it. What is no other text than was sent invalidates nothing.
+    Return what the layers that were given invalidate, in the order in which they stand: ``before`` is the window as it
+    is, ``after`` as they make it. What is no other text than was sent invalidates nothing.
     """
     told = _schemas_changed(before, after, waits=waits, format=format) if given.schemas is not None else ()
     texts, old = ({item.id: item.text for item in context.system} for context in (after, before))
@@ -124,7 +124,7 @@ def _schemas_changed(
     waits: bool,
     format: str,  # noqa: A002 - the session's own word
 ) -> tuple[LayerChanged, ...]:
-    """One for the whole list: each schema stands before the next."""
+    """Return one for the whole list: each schema stands before the next."""
     old, new = _digests(before.head.schemas), _digests(after.head.schemas)
     if old == new:
         return ()
@@ -147,7 +147,7 @@ def _schemas_changed(
 
 
 def _from(key: str, before: Sequence[Item], after: Sequence[Item]) -> Sequence[Item]:
-    """What stands at and behind a part; where it was removed, what stood behind it and still does."""
+    """Return what stands at and after a part; where it was removed, what stood after it and still does."""
     places = [place for place, item in enumerate(after) if item.id == key]
     if places:
         return after[places[0] :]
@@ -156,7 +156,7 @@ def _from(key: str, before: Sequence[Item], after: Sequence[Item]) -> Sequence[I
 
 
 def _messages(context: Context) -> int:
-    """Tokens of everything that stands behind the head."""
+    """Return tokens of everything that stands after the head."""
     head = [*context.system, *(schema.item for schema in context.schemas)]
     return context.budget.total - _tokens(head)
 

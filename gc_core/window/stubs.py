@@ -40,7 +40,7 @@ STUBBED_KINDS = frozenset(
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
 _SHORT_CHARS = 300
-"""Characters up to which a text among arguments stays: a command is run again, word for word."""
+"""Characters up to which a text among arguments stays: a command is run again, verbatim."""
 _ASKED_CHARS, _PREVIEW_CHARS = 40, 40
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
@@ -83,7 +83,7 @@ class _Kept:
 
 
 def is_stubbable(item: Item) -> bool:
-    """Whether a stub could stand in the item's place."""
+    """Return whether a stub could stand in the item's place."""
     return (
         item.policy is GCPolicy.EPHEMERAL
         and item.form is Form.WHOLE
@@ -93,7 +93,7 @@ def is_stubbable(item: Item) -> bool:
 
 
 def is_condensed(item: Item) -> bool:
-    """Whether the item is a stub in whose place a shorter one could stand."""
+    """Return whether the item is a stub in whose place a shorter one could stand."""
     return (
         item.policy is GCPolicy.EPHEMERAL
         and item.form is Form.STUB
@@ -103,14 +103,17 @@ def is_condensed(item: Item) -> bool:
 
 
 def is_shortened_block(item: Item) -> bool:
-    """Whether the item is a block of which the last resort may leave a part: none that gc-core knows by its check."""
+    """
+    Return whether the item is a block of which the last resort may leave a part: none that gc-core
+    knows by its check.
+    """
     own = {TASK_STATE.name} if item.kind is ItemKind.ENRICHMENT else {TASK_STATE.name, ENRICHMENT.name}
     free = item.policy is not GCPolicy.LOCKED and not item.pinned
     return item.kind in BLOCK_KINDS and item.source not in own and free
 
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
-    """Tokens of the smallest stub that the item can have: its reference alone."""
+    """Return tokens of the smallest stub that the item can have: its reference alone."""
     return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
 
 
@@ -128,10 +131,10 @@ def write_stub(
     named: AbstractSet[str] = frozenset(),
 ) -> StubText:
     """
-    A stub of at most ``limit`` tokens, or the smallest possible one.
+    Return a stub of at most ``limit`` tokens, or the smallest possible one.
 
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
-    content that nobody has read yet, head and tail stay too, in what at most three quarters of the room leave over.
+    content that no one has read yet, head and tail stay too, in what at most three quarters of the room leave over.
     ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
     Arguments of a call stay a JSON object. ``weighing`` is a profile at work, which says what stays first;
     of lines that are not important to it at most ``most_ordinary`` characters stay. ``named`` are names whose blocks
@@ -156,7 +159,7 @@ def write_stub(
 def trim_stub(
     item: Item, repeated: AbstractSet[str], counter: TokenCounter, *, reference: Reference, gap: str = GAP
 ) -> StubText:
-    """A stub that leaves out what the window shows again: these lines, or the texts that an edit replaced."""
+    """Return a stub that leaves out what the window shows again: these lines, or the texts that an edit replaced."""
     line = reference.stub_text()
     arguments = _arguments(item)
     if arguments is not None:
@@ -169,7 +172,7 @@ def trim_stub(
 
 def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, recalls: bool = True) -> Reference:
     """
-    The reference to a single item: what it was, of a result also what the call asked for, and how it ended.
+    Return the reference to a single item: what it was, of a result also what the call asked for, and how it ended.
 
     With ``cites`` it says which bytes of the log hold it; without ``recalls`` it names no id.
     """
@@ -186,7 +189,7 @@ def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, r
 
 
 def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True) -> Reference:
-    """One reference for items that follow one another; what a trace among them stands for counts as it did."""
+    """Return one reference for items that follow one another; what a trace among them stands for counts as it did."""
     tokens, calls, preview = 0, Counter[str](), ""
     names, said = dict[str, None](), dict[str, None]()
     places: list[ByteRange] = []
@@ -235,20 +238,23 @@ def _hint(item: Item, call: Item | None) -> str:
 
 
 def _asked(call: Item) -> str:
-    """The first short text among a call's arguments, which says best what it asked for."""
+    """Return the first short text among a call's arguments, which says best what it asked for."""
     arguments = _arguments(call) or {}
     short = (value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= _HINT_CHARS)
     return " ".join(next(short, "").split())[:_ASKED_CHARS]
 
 
 def _preview(text: str) -> str:
-    """How a text begins, without what would end the note that holds it."""
+    """Return how a text begins, without what would end the note that holds it."""
     words = " ".join(text[: 4 * _PREVIEW_CHARS].split())
     return words[:_PREVIEW_CHARS].translate(_PLAIN).strip()
 
 
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
-    """Tokens of the item with this text; a stub of an attachment is a text block, a result without its call is told."""
+    """
+    Return tokens of the item with this text; a stub of an attachment is a text block, a result without its call is
+    told.
+    """
     is_text = item.kind is ItemKind.ATTACHMENT or is_told(item)
     kind = ItemKind.USER_TEXT if is_text else item.kind
     name = item.name if item.kind is ItemKind.TOOL_CALL else ""
@@ -261,7 +267,7 @@ def _smallest(item: Item, reference: Reference) -> str:
 
 
 def _bare(item: Item) -> Item:
-    """A stub without the line that ends it, so that a shorter one can be cut of it; anything else as it is."""
+    """Return a stub without the line that ends it, so that a shorter one can be cut of it; anything else as it is."""
     if item.form is Form.WHOLE or item.reference is None:
         return item
     line = item.reference.stub_text()
@@ -326,7 +332,7 @@ class _Cutter:
     known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
-        """What stays, in at most this many characters: the most worth for its length first."""
+        """Return what stays, in at most this many characters: the most worth for its length first."""
         wanted, weighed = self._wanted(text, scanned)
         room = chars - len(self.gap)
         most = room * 3 // 4 if self.ends else room
@@ -347,7 +353,7 @@ class _Cutter:
         return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
 
     def _wanted(self, text: str, scanned: Scan) -> tuple[list[_Kept], WeighedText | None]:
-        """What is worth keeping, the most for its length first; found once, however often the text is cut."""
+        """Return what is worth keeping, the most for its length first; found once, however often the text is cut."""
         key = text, self.edges
         if key not in self.known:
             wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
@@ -360,12 +366,12 @@ class _Cutter:
         return self.known[key]
 
     def _how_it_went(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
-        """What tells of failures, then of outcomes, the last first: it tells how it ended."""
+        """Return what tells of failures, then of outcomes, the last first: it tells how it ended."""
         told = [kept for kept in wanted if kept.told]
         return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
 
     def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
-        """What fits, in the order of its worth, and the characters that it takes."""
+        """Return what fits, in the order of its worth, and the characters that it takes."""
         chosen, spent = [], 0
         for kept in wanted:
             cost = self._cost(kept)
@@ -378,9 +384,9 @@ class _Cutter:
         self, wanted: Iterable[_Kept], most: int, weighed: WeighedText, told: Sequence[_Kept]
     ) -> tuple[list[_Kept], int]:
         """
-        The same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it, and of
-        lines that are not important no more than ``most_ordinary`` characters. What is ``told`` already brings its
-        stretch too.
+        Return the same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it,
+        and of lines that are not important no more than ``most_ordinary`` characters. What is ``told`` already brings
+        its stretch too.
         """
         chosen: list[_Kept] = []
         spent, ordinary, whole = 0, self.most_ordinary or most, most // _STRETCHES
@@ -418,8 +424,8 @@ def _overlaps(kept: _Kept, others: Iterable[_Kept]) -> bool:
 
 def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
     """
-    The same, worth more or less as a profile says, and the important lines that carry no name. What tells how it went
-    keeps its order among its own: a failure that names many files is no more of an outcome than another.
+    Return the same, worth more or less as a profile says, and the important lines that carry no name. What tells how it
+    went keeps its order among its own: a failure that names many files is no more of an outcome than another.
     """
     wanted = list(wanted)
     found: dict[tuple[int, int], float] = {}
@@ -448,7 +454,7 @@ def _ends(text: str, chars: int) -> list[_Kept]:
 
 
 def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
-    """Lines that are the last carrier of a name: the last of several in the same text."""
+    """Yield lines that are the last carrier of a name: the last of several in the same text."""
     seen: set[str] = set()
     for span in reversed(scanned.spans):
         fresh = sum(1 for name in span.names if name not in shown and name not in seen)
@@ -458,14 +464,14 @@ def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
 
 
 def _told(text: str) -> list[_Kept]:
-    """Lines that speak of failures and outcomes."""
+    """Return lines that speak of failures and outcomes."""
     return [
         _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, told=True) for each in told_lines(text)
     ]
 
 
 def _edges(text: str) -> list[_Kept]:
-    """First and last line of what somebody said: the request often stands before or behind what was pasted."""
+    """First and last line of what somebody said: the request often stands before or after what was pasted."""
     first = text.find("\n")
     last = text.rfind("\n") + 1
     head = _Kept(0, min(LONG_LINE, len(text) if first < 0 else first), _EDGE_SCORE)
@@ -473,7 +479,7 @@ def _edges(text: str) -> list[_Kept]:
 
 
 def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
-    """The stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
+    """Return the stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
     out: list[str] = []
     reached = 0
     for kept in chosen:
@@ -497,7 +503,7 @@ def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
 
 
 def _arguments(item: Item) -> Mapping[str, Any] | None:
-    """The arguments of a call; None for anything else, and for a call whose arguments are free text."""
+    """Return the arguments of a call; None for anything else, and for a call whose arguments are free text."""
     if item.kind is not ItemKind.TOOL_CALL:
         return None
     return read_object(item.text)
@@ -507,7 +513,7 @@ def _shortened_arguments(
     item: Item, arguments: Mapping[str, Any], reference: Reference, chars: int, cutter: _Cutter
 ) -> str:
     """
-    The arguments with their long string values cut to what is alive; other values that are large become a gap.
+    Return the arguments with their long string values cut to what is alive; other values that are large become a gap.
 
     What is short stays whole, so that the call still says what it did; the reference ends the last value that was cut.
     """
@@ -526,7 +532,7 @@ def _shortened_arguments(
 
 
 def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
-    """The same object when it is short enough to stay."""
+    """Return the same object when it is short enough to stay."""
 
     def cut(_: Path, text: Any) -> Any:
         if not isinstance(text, str) or len(text) <= _SHORT_CHARS:

@@ -30,7 +30,7 @@ class Zone(enum.Enum):
     What protection says of dropping a unit.
 
     OLD may go. RECENT are the older steps of the recent turns: they fall only when everything OLD would not suffice.
-    PRESERVABLE goes under pressure, RESERVE (recent, but behind the newest exchange) only in the last resort.
+    PRESERVABLE goes under pressure, RESERVE (recent, but after the newest exchange) only in the last resort.
     SCHEMA is a discoverable tool's schema that no visible call uses: last of all that may go, for it stands at the head
     of the prefix. HELD never goes: LOCKED, pinned, pending, traces, and what the model is to answer next.
     """
@@ -116,7 +116,7 @@ class WindowView:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the request as it stands."""
+        """Tokens of the request as it is."""
         return self._context.budget.total
 
     @cached_property
@@ -222,15 +222,18 @@ class WindowView:
         return self._search(query, limit)
 
     def importance(self, item: Item) -> float:
-        """How much an item matters, from 0 to 1."""
+        """Return how much an item matters, from 0 to 1."""
         return self._importance(item)
 
     def distance(self, item: Item) -> int | None:
-        """How many shared names lie between the item and what the agent is about; None: unreachable."""
+        """Return how many shared names lie between the item and what the agent is about; None: unreachable."""
         return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
-        """Whether the unit goes only when nothing old suffices: a step of the recent turns, or an unused schema."""
+        """
+        Return whether the unit goes only when nothing old suffices: a step of the recent turns, or
+        an unused schema.
+        """
         zone = self._zone_of[unit.number]
         return zone is Zone.RECENT or zone is Zone.SCHEMA
 
@@ -250,33 +253,33 @@ class WindowView:
         return tuple([self._zone(place, unit) for place, unit in enumerate(self.units)])
 
     def zone(self, unit: Unit) -> Zone:
-        """What protection says of a unit."""
+        """Return what protection says of a unit."""
         return self._zone_of[unit.number]
 
     def position(self, number: int) -> int:
-        """Where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""
+        """Return where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""
         return self._positions[number]
 
     def may_stub(self, unit: Unit) -> bool:
-        """Whether the unit's items may be stubbed at all: unpinned, and not waiting for results."""
+        """Return whether the unit's items may be stubbed at all: unpinned, and not waiting for results."""
         return not unit.pinned and not unit.pending
 
     def is_fresh(self, unit: Unit) -> bool:
-        """Whether a trace or a summary is of the last pass: nothing has come since."""
+        """Return whether a trace or a summary is of the last pass: nothing has come since."""
         return number_of(unit.items[0].id) > self._newest_arrival
 
     def is_behind_recent_steps(self, place: int) -> bool:
-        """Whether the unit at this position is older than the protected steps."""
+        """Return whether the unit at this position is older than the protected steps."""
         return place < self._recent_from
 
     def in_zone(self, zone: Zone) -> tuple[Unit, ...]:
-        """All units of a zone, oldest first."""
+        """Return all units of a zone, oldest first."""
         return tuple(self._by_zone.get(zone, ()))
 
     @cached_property
     def final(self) -> int:
         """
-        Position of the first unit of the newest exchange (rule A5): everything behind the last step, or that step when
+        Position of the first unit of the newest exchange (rule A5): everything after the last step, or that step when
         nothing was said since; and always the newest input, what a user said or a tool answered.
         """
         said = [self.position(number) for number in self._context.newest_input()]
@@ -294,7 +297,7 @@ class WindowView:
 
     @property
     def _roots(self) -> Roots:
-        """What is alive by itself: the newest steps and exchange, what is held, and what is asked for."""
+        """What is alive by itself: the newest steps and exchange, what is held, and what is requested."""
         held = {unit.number for unit in self.units[self._recent_from :]}
         items = (
             item.id
@@ -373,7 +376,7 @@ class WindowView:
         return None
 
     def _softly(self, place: int, unit: Unit) -> Zone:
-        """What protection says of a unit that may go in some moment: by its turn, and by the steps since."""
+        """Return what protection says of a unit that may go in some moment: by its turn, and by the steps since."""
         recent = unit.turn >= self._recent_turn
         if unit.policy is GCPolicy.PRESERVABLE:
             return Zone.RESERVE if self._is_fresh(unit) or (recent and not unit.is_summary) else Zone.PRESERVABLE
@@ -392,7 +395,10 @@ class WindowView:
         return tuple([unit for unit in reversed(self.units) if unit.policy is GCPolicy.PRESERVABLE])
 
     def protected_tokens(self, staying: Collection[int] = ()) -> int:
-        """Tokens that no collection may take: LOCKED, pins, the newest turns and steps, and the units ``staying``."""
+        """
+        Return tokens that no collection may take: LOCKED, pins, the newest turns and steps, and the
+        units ``staying``.
+        """
         units = (unit for place, unit in enumerate(self.units) if self._is_open(place, unit))
         return self.tokens - sum(unit.tokens for unit in units if unit.number not in staying)
 
@@ -421,8 +427,8 @@ class WindowView:
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
         """
-        The unit of this item alone, where a model call has seen it: neither its policy nor the newest exchange, of
-        which it is no part, keep it.
+        Return the unit of this item alone, where a model call has seen it: neither its policy nor the newest exchange,
+        of which it is no part, keep it.
         """
         return tuple(
             unit
@@ -433,8 +439,8 @@ class WindowView:
 
     def _is_fresh(self, unit: Unit) -> bool:
         """
-        A summary behind which nothing has come yet: the pass that wrote it did not count on dropping it, so no second
-        one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
+        Return a summary after which nothing has come yet: the pass that wrote it did not count on dropping it, so no
+        second one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
         """
         return unit.is_summary and self.is_fresh(unit)
 
@@ -450,7 +456,7 @@ def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
 
 
 def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
-    """Those of the units that are more than so many tokens, in their order; from the first that is, all."""
+    """Yield those of the units that are more than this many tokens, in their order; from the first that is, all."""
     for unit in units:
         most -= unit.tokens
         if most < 0:
@@ -458,7 +464,7 @@ def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
 
 
 def is_account(unit: Unit) -> bool:
-    """Whether the unit tells of what left: a summary, or the account of an agent's own compaction."""
+    """Return whether the unit tells of what left: a summary, or the account of an agent's own compaction."""
     return unit.is_summary or is_compaction(unit.items[0].text)
 
 
@@ -476,18 +482,19 @@ def demand_of(unit: Unit) -> int:
 
 def _is_stale_state(unit: Unit) -> bool:
     """
-    Whether the unit is a version of the task's state that no longer counts: the newest tells all that is in force. In a
-    turn of thousands of steps each collection would leave one behind otherwise, and none would be old enough to go.
+    Return whether the unit is a version of the task's state that no longer counts: the newest tells all that is in
+    force. In a turn of thousands of steps each collection would leave one after otherwise, and none would be old
+    enough to go.
     """
     return all(item.source == TASK_STATE.name and item.policy is GCPolicy.EPHEMERAL for item in unit.items)
 
 
 def is_block(unit: Unit) -> bool:
-    """Whether the unit is a text that a host gives by name: it can be given again."""
+    """Return whether the unit is a text that a host gives by name: it can be given again."""
     return all(item.kind in _BLOCKS for item in unit.items)
 
 
 def is_enrichment(unit: Unit) -> bool:
-    """Whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
+    """Return whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
     name = ENRICHMENT.name
     return unit.items[0].source == name and all(item.source == name for item in unit.items)

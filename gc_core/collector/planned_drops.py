@@ -408,5 +408,5 @@ def _is_told_anew(unit: Unit) -> bool:
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:
-    """Tokens that these units, or what traces among them stand for, had when they arrived."""
+    """Return tokens that these units, or what traces among them stand for, had when they arrived."""
     return sum([unit.original_tokens for unit in units])

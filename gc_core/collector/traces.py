@@ -112,7 +112,10 @@ class Traces:
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
 
     def quoting(self, notice: Notice, room: int) -> tuple[Reference, int]:
-        """What a notice says, with what users demanded there, those sentences first that bind most; and its tokens."""
+        """
+        Return what a notice says, with what users demanded there, those sentences first that bind
+        most; and its tokens.
+        """
         run, reference, tokens = notice.units, notice.reference, notice.tokens
         said = tuple(dict.fromkeys((*reference.said, *self._demanded(run))))
         if said == reference.said:

@@ -52,8 +52,8 @@ START = BranchPoint(Cursor(), Objective())
 
 def digest_of_given(message: Payload) -> str:
     """
-    The digest of a message in its normal form: without cache marks and absent (null) fields, a string as one text
-    block. Clients move marks from call to call and write the same text in both forms.
+    Return the digest of a message in its normal form: without cache marks and absent (null) fields, a string as one
+    text block. Clients move marks from call to call and write the same text in both forms.
     """
     bare = without_marks(message)
     content = bare.get("content")
@@ -69,18 +69,18 @@ def _is_plain_text(block: object) -> bool:
 
 
 def known_prefix(known: Sequence[Given], digests: Sequence[str]) -> int:
-    """How many messages at the head of both lists are the same."""
+    """Return how many messages at the head of both lists are the same."""
     same = itertools.takewhile(lambda pair: pair[0].digest == pair[1], zip(known, digests, strict=False))
     return sum(1 for _ in same)
 
 
 def came_after(item: Item, number: int) -> bool:
-    """Whether an item, or what a trace or summary stands for, arrived after the item with this number."""
+    """Return whether an item, or what a trace or summary stands for, arrived after the item with this number."""
     return number_of(_last(item)) > number
 
 
 def straddles(items: Iterable[Item], number: int) -> bool:
-    """Whether a trace or summary stands for items on both sides of this number."""
+    """Return whether a trace or summary stands for items on both sides of this number."""
     return any(
         number_of(item.reference.first) <= number < number_of(item.reference.last)
         for item in items

@@ -36,7 +36,7 @@ def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> 
 
 
 def moved(context: Context, blocks: Blocks, gone: Collection[str]) -> tuple[Block, ...]:
-    """The newest memory blocks and enrichments among the items that leave, to be placed again at the end."""
+    """Return the newest memory blocks and enrichments among the items that leave, to be placed again at the end."""
     newest = frozenset(blocks.newest.values())
     return tuple(
         Block(source=item.source, name=item.name, text=_unframed(item.text), kind=item.kind, policy=item.policy)

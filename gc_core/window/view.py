@@ -368,7 +368,7 @@ class WindowView:
         return self._softly(place, unit)
 
     def _unseen(self, place: int, unit: Unit) -> Zone | None:
-        """What protection says of a stale state, and of a block that no model call has seen."""
+        """Return what protection says of a stale state, and of a block that no model call has seen."""
         if _is_stale_state(unit):  # one that gave way leaves before a request fails, though no model call has seen it
             return Zone.OLD if self._steps_after[place] else Zone.RESERVE
         if is_block(unit) and not self._steps_after[place]:

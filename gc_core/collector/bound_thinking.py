@@ -1,4 +1,4 @@
-"""Thinking that goes with a plan, after its first change: what the model binds to its prefix (N3b), what is old."""
+"""Thinking that leaves with a plan, after its first change: bound to its prefix by the model (N3b), or old."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gc_core.window.view import WindowView
 @attrs.frozen(kw_only=True)
 class ThinkingRule:
     """
-    What a change does to the thinking after it.
+    The effect of a change on the thinking after it.
 
     Attributes:
-        binds: The model binds thinking to what stood before it: all of it goes.
-        old_before: Thinking of turns before this one goes too, where no one holds it: the prefix breaks there anyway.
+        binds: The model binds thinking to what precedes it: all of it leaves.
+        old_before: Thinking of turns before this one leaves too, unless it is held: the prefix breaks there anyway.
 
     """
 
@@ -41,11 +41,11 @@ class ThinkingRule:
 
 
 NO_RULE = ThinkingRule()
-"""All thinking stays."""
+"""The rule that keeps all thinking."""
 
 
 class BoundThinking:
-    """The thinking that goes with a plan."""
+    """The thinking that leaves with a plan."""
 
     def __init__(self, view: WindowView, tally: Tally, stubs: Stubs, *, rule: ThinkingRule, per_message: int) -> None:
         self._view = view
@@ -57,13 +57,13 @@ class BoundThinking:
         self._per_message = per_message
 
     def recount(self) -> None:
-        """Count it as gone."""
+        """Count it as removed."""
         for item, unit in self._leaving():
             alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
             self._tally.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
 
     def ids(self) -> frozenset[str]:
-        """Return ids of the items that go."""
+        """Return the ids of the items that leave."""
         return frozenset(item.id for item, _ in self._leaving())
 
     def _leaving(self) -> list[tuple[Item, Unit]]:

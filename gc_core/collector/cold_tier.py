@@ -1,4 +1,4 @@
-"""The cold tier: what left the window, and comes back in a collection because it matters again."""
+"""The cold tier: removed content that a collection brings back because it matters again."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from gc_core.window.stubs import write_stub
 from gc_core.window.view import WindowView
 
 MOST_ITEMS: Final = 5
-"""Items that one collection brings back at most: more of them is a search, and the agent has a tool for that."""
+"""The most items that one collection brings back: for more the agent has a search tool."""
 
 MOST_TOKENS: Final = 1_000
-"""Tokens of one of them; of a longer one its lines that the window shows nowhere else come back."""
+"""The most tokens of one of them; of a longer one the lines that the window shows nowhere else."""
 
 
 MOST_SHARE: Final = 0.25
-"""Share of the usable window that one collection brings back at most."""
+"""The share of the usable window that one collection brings back at most."""
 
 MOST_LOOKED: Final = 50
-"""Items of those that are named which are read from the log at most, the most relevant first."""
+"""The most promoted items that are read from the log, the most relevant first."""
 
 
 @attrs.frozen(kw_only=True)
 class ColdTier:
     """
-    The archive as a collection may use it.
+    The archive as a collection uses it.
 
     Attributes:
-        search: Collected items that match a query, best first, at most this many.
-        read: A collected item as it arrived, by its id; None for what stands in the window or never arrived.
+        search: Searches collected items, best first, at most this many.
+        read: Returns a collected item as it arrived, by its id; None for a resident or unknown one.
         threshold: Relevance above which an item comes back.
 
     """
@@ -49,7 +49,7 @@ class ColdTier:
     threshold: float
 
     def recalled(self, plugins: Plugins, view: WindowView, goal: Goal, counter: TokenCounter) -> tuple[Recalled, ...]:
-        """Return what plugins promote and there is room for, the most relevant first; none twice."""
+        """Return what plugins promote and there is room for, the most relevant first, without repetition."""
         named: dict[str, ColdItem] = {}
         for found in sorted(plugins.promote(view, goal), key=lambda found: (-found.relevance, found.item)):
             named.setdefault(found.item, found)

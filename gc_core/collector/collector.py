@@ -1,4 +1,4 @@
-"""One collection: strategies are asked, their proposals checked, and the edited window handed back."""
+"""One collection: asks strategies, checks their proposals, and returns the edited window."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from gc_core.window.recalled import Recalled
 from gc_core.window.view import Protection, WindowView, Zone
 
 MAX_SECONDS = 10.0
-"""Seconds that one strategy may take for one collection; looked at whenever it yields."""
+"""The seconds that one strategy may take in one collection; checked whenever it yields."""
 
 _REVIEWS = 5
-"""Times that a plan is changed and reviewed again before it goes with what has been let pass."""
+"""How often a plan is changed and reviewed again before what remains is accepted."""
 
 _PROPOSALS_PER_ITEM = 4
 _PROPOSALS_BESIDES = 1_000
@@ -48,7 +48,7 @@ Clock = Callable[[], float]
 
 @attrs.frozen(kw_only=True)
 class Prepared:
-    """A summary that was written before it was needed, and the removal that it belongs to."""
+    """A summary that was written ahead of need, with its removal."""
 
     removal: GCRemovalItem
     written: Written
@@ -60,19 +60,19 @@ class Collector:
     Runs collections.
 
     Attributes:
-        plugins: Where strategies fail in isolation, and plans are reviewed.
-        strategies: In the order in which they are asked.
+        plugins: Isolates strategies, and reviews plans.
+        strategies: The strategies in the order in which they are asked.
         counter: Counts the texts that are written.
-        answering: Who writes summaries, and how they are checked.
-        read: The original text of an item that a stub stands for.
-        thinking: What an edit does to the thinking after it.
-        objective: What the agent is about.
-        questions: Questions that are open.
-        scores: How importance is told.
-        cold: What left the window, where a strategy works with tiers; else None.
-        profile: What the session's domain holds for important.
+        answering: Writes and checks summaries.
+        read: Reads originals.
+        thinking: The effect of an edit on the thinking after it.
+        objective: The agent's objective.
+        questions: Open questions.
+        scores: Scores importance.
+        cold: What left the window, if a strategy works with tiers; otherwise None.
+        profile: The compression profile.
         renewed: Id of the item that is told again after a collection that drops or tells something, or "".
-        clock: Seconds; for measuring alone, no decision but the time limit depends on it.
+        clock: Returns seconds; only for measuring: except for the time limit no decision depends on it.
 
     """
 

@@ -16,7 +16,7 @@ from gc_core.window.stubs import is_shortened_block
 from gc_core.window.view import WindowView, Zone, is_block
 
 NAME = "last_resort"
-"""What a report calls it, where the name of a strategy stands."""
+"""The name that reports use in the place of a strategy's."""
 
 _ORDINARY = Rights(zones=frozenset({Zone.OLD, Zone.RECENT, Zone.SCHEMA}))
 _CUT = Rights(zones=frozenset(), stub_recent=True, stub_any_kind=True)
@@ -28,7 +28,7 @@ _PASTE_TOKENS = 2_000
 """User text above this size was pasted."""
 
 _BLOCK_PART = 8
-"""Blocks that must be cut have at least one part in this many of what fits."""
+"""Blocks that must be cut keep at least one part in this many of what fits."""
 
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
@@ -36,8 +36,8 @@ _SLACK = 64
 
 def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     """
-    Offer removals in this order: the first three steps down to the goal, the rest only until ``fit``
-    tokens are reached. LOCKED and pinned content is never offered.
+    Offer removals in this order: the first three steps down to the goal, the rest only until ``fit`` tokens are
+    reached. LOCKED and pinned content is never offered.
     """
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)

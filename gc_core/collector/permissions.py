@@ -1,4 +1,4 @@
-"""What a proposer may take, and why it may not, or not yet."""
+"""What a proposer may remove, and why it may not, or not yet."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gc_core.window.view import Zone
 @attrs.frozen(kw_only=True)
 class Rights:
     """
-    What a proposer may take.
+    The permissions of a proposer.
 
     Attributes:
         zones: Zones of units that it may drop.
         stub_recent: It may stub items of the newest steps and of the newest exchange.
-        stub_any_kind: It may stub items that are not EPHEMERAL (never LOCKED or pinned ones).
+        stub_any_kind: It may stub items that are not EPHEMERAL (but not LOCKED or pinned ones).
         preservable_above: PRESERVABLE units only when all of them could bring the request below this many tokens.
         preservable_to: And only while the request has at least this many, where a summary tells of them; what is
             dropped only while it has as many as above.

@@ -1,4 +1,4 @@
-"""Which of a strategy's equal proposals come last: those about results that a profile holds for important."""
+"""Puts those of a strategy's equal proposals last that concern results with important content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gc_core.values.items import Item, ItemKind
 from gc_core.values.removals import Drop, GCRemovalItem, Stub
 
 NAMED: Final = 0.3
-"""Share of the lines of results that are of high importance from which their removal waits for others of its kind."""
+"""The share of important lines of a result from which its removal waits for others of its kind."""
 
 
 def in_order(proposals: Iterable[object], profile: CompressionProfile, items: Mapping[str, Item]) -> Iterator[object]:

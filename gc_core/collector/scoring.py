@@ -1,7 +1,7 @@
 """
-How a session scores its items: with the scorer that its configuration names, at the plugin border.
+Scores a session's items with its configured scorer, in isolation.
 
-A scorer that fails is told, and for that collection the composite scores instead, of what the core itself knows.
+A failing scorer is reported, and the composite replaces it for that collection.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from gc_core.values.items import Item, Unit
 from gc_core.values.validators import is_number
 
 COMPOSITE = "composite"
-"""The scorer that gc-core brings itself."""
+"""The built-in scorer."""
 
 SCORING_SECONDS = 10.0
-"""How long a scorer that a plugin brings may take for one collection; looked at between two items."""
+"""The seconds that a plugin's scorer may take in one collection; checked between two items."""
 
 
 @attrs.frozen(kw_only=True)
 class Scoring:
     """
-    Who scores, and what is remembered of texts from one collection to the next.
+    The scorer, and the words of texts kept from one collection to the next.
 
     Attributes:
-        plugins: Where a scorer fails in isolation.
+        plugins: Isolates the scorer.
         name: The scorer's name.
-        scorer: Who scores.
+        scorer: Scores items.
         words: The words of texts.
-        clock: Tells seconds that only grow.
+        clock: Returns monotonic seconds.
 
     """
 
@@ -51,19 +51,19 @@ class Scoring:
 
     @classmethod
     def of(cls, config: GCConfig, plugins: Plugins) -> Scoring:
-        """As a configuration says. Raises ConfigError for a scorer that nothing offers."""
+        """Return the configured scoring. Raises ConfigError for an unknown scorer."""
         name = config.importance_scorer
         scorer: ImportanceScorer = CompositeScorer() if name == COMPOSITE else plugins.scorer(name)
         return cls(plugins=plugins, name=name, scorer=scorer)
 
     def __call__(self, units: Sequence[Unit], objective: str) -> Scored:
-        """Return the scores of these units for an objective; what is remembered of other texts is forgotten."""
+        """Return the scores of these units for an objective; words of other texts are dropped."""
         self.words.keep([*(item.text for unit in units for item in unit.items), objective])
         return Scored(self, units, objective)
 
 
 class Scored:
-    """The scores of one collection; nothing is computed before the first is requested."""
+    """The scores of one collection; computed on first use."""
 
     def __init__(self, scoring: Scoring, units: Sequence[Unit], objective: str) -> None:
         self._scoring = scoring
@@ -71,13 +71,13 @@ class Scored:
         self._objective = objective
 
     def __call__(self, item: Item) -> float:
-        """Return how much an item matters, from 0 to 1."""
+        """Return the importance of an item, from 0 to 1."""
         known = self._scores.get(item.id)
         return self._instead(item) if known is None else known
 
     @cached_property
     def _scores(self) -> dict[str, float]:
-        """All at once: those of two scorers could not be compared. Empty where the scorer failed."""
+        """All scores, computed at once, because those of two scorers cannot be compared. Empty if the scorer failed."""
         scoring, scores = self._scoring, dict[str, float]()
         if scoring.plugins.is_quarantined(scoring.name, SCORE):
             return scores
@@ -92,13 +92,13 @@ class Scored:
         return scores
 
     def _checked(self, item: Item, score: object) -> float:
-        """Return the score. Raises PluginError for what is none."""
+        """Return the score. Raises PluginError for an invalid one."""
         if not is_number(score) or not 0 <= score <= 1:
             raise PluginError(f"scorer {self._scoring.name!r} scored item {item.id} {score!r:.100}; expected 0 to 1")
         return float(score)
 
     def _check_time(self, began: float, scored: int) -> None:
-        """Raise PluginError when somebody else's scorer takes too long: the host waits for it."""
+        """Raise PluginError when a plugin's scorer takes too long: the host waits for it."""
         scoring = self._scoring
         if scoring.name != COMPOSITE and scoring.clock() - began > SCORING_SECONDS:
             took = f"took more than {SCORING_SECONDS:g} seconds for {scored} of {len(self._window.items)} items"

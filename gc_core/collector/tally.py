@@ -1,4 +1,4 @@
-"""What a window has while a plan takes things out of it: in all, by unit, and what of each zone could still go."""
+"""The running totals of a plan: the window's tokens in total, by unit, and what of each zone could still be removed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gc_core.values.items import Item, Unit
 from gc_core.window.view import WindowView, Zone
 
 _OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
-"""Zones of which it is known what could still be taken: others wait for them, or they are taken only to some end."""
+"""Zones whose removable tokens are tracked: others wait for them, or they are only removed for a certain goal."""
 
 
 class Tally:
@@ -16,12 +16,12 @@ class Tally:
     The running totals of a plan. Every change costs O(1).
 
     Attributes:
-        total: Tokens that the request will have at most; changed by the methods alone.
-        dropped: Numbers of the units, schemas too, that were taken out on a proposal.
+        total: The most tokens of the request; changed by the methods only.
+        dropped: Numbers of the units, including schemas, removed by a proposal.
         gone: By place, whether the unit leaves: on a proposal, or as a trace that another takes up.
         vanished: Places that leave for a summary which stands elsewhere: nothing is left between their neighbours.
         kept: Numbers of the units that were put back: nothing more happens to them.
-        changes: How often a unit was taken out or put back; what was written for the others may be stale then.
+        changes: How often a unit was removed or put back; texts written for the others may be stale then.
 
     """
 
@@ -39,23 +39,23 @@ class Tally:
         self._forgotten: set[int] = set()
 
     def add(self, tokens: int) -> None:
-        """What stands for units that left costs so much more."""
+        """Add the cost of what replaces removed units."""
         self.total += tokens
 
     def tokens_of(self, units: Iterable[Unit]) -> int:
-        """Return tokens that these units have now."""
+        """Return the current tokens of these units."""
         return sum(self._now[unit.number] for unit in units)
 
     def size_of(self, item: Item) -> int:
-        """Return tokens that a resident item has now, wherever its unit is."""
+        """Return the current tokens of a resident item."""
         return self._sizes.get(item.id, item.tokens)
 
     def open_in(self, zone: Zone) -> int:
-        """Return tokens of a zone that could still be taken."""
+        """Return the tokens of a zone that could still be removed."""
         return self._open[zone]
 
     def resize(self, item: Item, unit: Unit, size: int) -> None:
-        """An item has another size from now on."""
+        """Change the size of an item."""
         gain = self.size_of(item) - size
         self._sizes[item.id] = size
         self.total -= gain
@@ -65,7 +65,7 @@ class Tally:
             self._open[zone] -= gain
 
     def take_out(self, unit: Unit) -> None:
-        """A unit leaves on a proposal."""
+        """Remove a unit for a proposal."""
         number = unit.number
         self.forget(unit)
         self.dropped.add(number)
@@ -76,7 +76,7 @@ class Tally:
             self.gone[self._view.position(number)] = True
 
     def put_back(self, unit: Unit, *, keep: bool) -> None:
-        """A unit that was taken out stands there again; with ``keep`` it stays."""
+        """Put a removed unit back; with ``keep`` it stays."""
         number, zone = unit.number, self._view.zone(unit)
         self.gone[self._view.position(number)] = False
         self.dropped.discard(number)
@@ -91,17 +91,17 @@ class Tally:
             self._open[zone] += tokens
 
     def absorb(self, place: int) -> None:
-        """A trace leaves, for another one stands for it as well."""
+        """Remove a trace that another one covers."""
         self.gone[place] = True
         self.total -= self._view.units[place].tokens
 
     def give_back(self, place: int) -> None:
-        """A trace that had left stands there again."""
+        """Put a removed trace back."""
         self.gone[place] = False
         self.total += self._view.units[place].tokens
 
     def forget(self, unit: Unit) -> None:
-        """A unit that is dropped, or cannot be with profit, no longer stands before those that go after it."""
+        """Stop counting a unit that is dropped, or cannot be with profit, among those that must go first."""
         zone = self._view.zone(unit)
         if zone in self._open and unit.number not in self._forgotten:
             self._forgotten.add(unit.number)

@@ -1,4 +1,4 @@
-"""Waiting, for this many seconds at most, for code that is not ours: in a thread, or beside a host's event loop."""
+"""Waits a limited time for foreign code: in a thread, or beside a host's event loop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gc_core.errors import PluginError
 from gc_core.isolation import run_in_daemon_thread
 
 Late = Callable[[float], Exception]
-"""Makes the error of an answer that did not come in this many seconds."""
+"""Creates the error of an answer that did not come in this many seconds."""
 
 
 def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
-    """Return what a call returns that runs in a thread of its own; what it raises is raised here."""
+    """Return the result of a call that runs in a thread of its own; its errors are raised here."""
     from concurrent.futures import wait
 
     coming = run_in_daemon_thread(call)
@@ -24,13 +24,13 @@ def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
 
 
 async def in_time_beside(call: Callable[[], object], seconds: float, late: Late) -> object:
-    """Return the same, while the event loop goes on."""
+    """Return the same, while the event loop runs."""
     import asyncio
 
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def tell(_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is no one's
+        with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is ignored
             loop.call_soon_threadsafe(done.set)
 
     coming = run_in_daemon_thread(call)
@@ -43,7 +43,10 @@ async def in_time_beside(call: Callable[[], object], seconds: float, late: Late)
 
 
 async def awaited_in_time(call: Callable[[], Awaitable[object]], seconds: float, late: Late) -> object:
-    """Return what a coroutine returns, in a task of its own: what it does to its task, it does not do to the host's."""
+    """
+    Return a coroutine's result, run in a task of its own, so that what it does to its task does not
+    affect the host's.
+    """
     import asyncio
 
     task = asyncio.ensure_future(_contained(call))

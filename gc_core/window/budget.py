@@ -1,4 +1,4 @@
-"""The instruction budget: who occupies the window, with how many tokens, and how strongly it is held."""
+"""The instruction budget: the owners of the window's tokens, with policies."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _PLACE = {policy: place for place, policy in enumerate(_POLICIES)}
 _LOCKED, _PRESERVABLE, _PARTIAL, _EPHEMERAL = range(4)
 
 Sums = tuple[int, ...]
-"""Tokens by policy, then items by policy. A tuple of numbers is nothing to Python's garbage collector."""
+"""Tokens by policy, then items by policy. A tuple of numbers is not tracked by Python's garbage collector."""
 
 _NOTHING: Sums = (0,) * (2 * len(_POLICIES))
 
 _Path = tuple[str, ...]
-"""Where an item stands: its source and, if it has one, its group."""
+"""The place of an item: its source and, if it has one, its group."""
 
 
 def _sums_of(policy: GCPolicy, tokens: int) -> Sums:
-    """Return those of one item."""
+    """Return the sums of one item."""
     sums = list(_NOTHING)
     sums[_PLACE[policy]], sums[len(_POLICIES) + _PLACE[policy]] = tokens, 1
     return tuple(sums)
@@ -35,19 +35,19 @@ def _sums_of(policy: GCPolicy, tokens: int) -> Sums:
 
 class BudgetEntry:
     """
-    One node of the budget: a source, a group of items (a turn) or an item. Read-only for everybody but the budget.
+    One node of the budget: a source, a group of items (a turn) or an item. Only the budget changes it.
 
-    An item's node never changes: another one takes its place. The others belong to one budget, which changes them in
-    place, until it has been cloned: then both share them, and each copies what it changes. So a collection, which needs
-    a budget of its own, costs what it changes.
+    An item's node never changes; it is replaced. The others belong to one budget, which changes them in place, until it
+    is cloned: then both share them, and each copies what it changes. So a collection, which needs a budget of its own,
+    only pays for what it changes.
 
     Attributes:
         key: Unique among its siblings; for an item its id.
-        label: What a panel shows.
+        label: The text for panels.
         synthetic: Written by the framework, not by user, model or tool.
         stored: The policy it was given; ``policy`` is the effective one.
         nodes: Its children by key.
-        owner: Whose it is, None for an item's.
+        owner: The budget it belongs to, None for an item's.
 
     """
 
@@ -66,7 +66,7 @@ class BudgetEntry:
 
     @property
     def children(self) -> tuple[BudgetEntry, ...]:
-        """Its children, in the order in which they came."""
+        """Its children, in order of arrival."""
         return tuple(self.nodes.values())
 
     @property
@@ -81,17 +81,20 @@ class BudgetEntry:
 
     @property
     def preservable(self) -> int:
-        """Tokens that leave only under pressure."""
+        """Tokens that are removed only under pressure."""
         return self._sums[_PRESERVABLE]
 
     @property
     def eligible(self) -> int:
-        """Tokens that any collection may take: EPHEMERAL items, and PARTIAL ones that leave with their unit."""
+        """Tokens that any collection may remove: EPHEMERAL items, and PARTIAL ones that leave with their unit."""
         return self._sums[_PARTIAL] + self._sums[_EPHEMERAL]
 
     @property
     def policy(self) -> GCPolicy:
-        """The effective policy: what all items below agree on, else PARTIAL; without items the stored one."""
+        """
+        The effective policy: that of all items below if they agree, otherwise PARTIAL; without
+        items the stored one.
+        """
         held = [place for place, count in enumerate(self._sums[len(_POLICIES) :]) if count]
         if not held:
             return self.stored
@@ -103,21 +106,21 @@ class BudgetEntry:
         return self._sums
 
     def plus(self, sums: Sums) -> None:
-        """Count these here too."""
+        """Add these sums."""
         self._sums = tuple(map(operator.add, self._sums, sums))
 
     def minus(self, sums: Sums) -> None:
-        """Count these here no longer."""
+        """Subtract these sums."""
         self._sums = tuple(map(operator.sub, self._sums, sums))
 
     def owned(self, owner: object) -> BudgetEntry:
-        """Return a copy that belongs to this owner and shares what is below it."""
+        """Return a copy that belongs to this owner and shares the nodes below it."""
         twin = BudgetEntry(key=self.key, label=self.label, stored=self.stored, synthetic=self.synthetic, owner=owner)
         twin.nodes, twin._sums = self.nodes.copy(), self._sums
         return twin
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON: tokens, policies (effective and stored), indicator, children."""
+        """Return plain JSON: tokens, policies (effective and stored), indicator, children."""
         return {
             "key": self.key,
             "label": self.label,
@@ -141,10 +144,10 @@ class BudgetItem:
     Attributes:
         key: The item's id.
         source: Name of its source.
-        group: The group it stands in (a turn), or "" directly below the source.
-        tokens: What it costs.
-        policy: How strongly it is held.
-        label: What a panel shows.
+        group: Its group (a turn), or "" directly below the source.
+        tokens: Its tokens.
+        policy: Its policy.
+        label: The text for panels.
         synthetic: Written by the framework.
 
     """
@@ -160,10 +163,10 @@ class BudgetItem:
 
 class InstructionBudget:
     """
-    The tree source -> groups -> items with its roll-ups, adjusted in O(depth) on every change.
+    The tree source -> groups -> items with its roll-ups, updated in O(depth) on every change.
 
-    ``total`` is the sum of all item tokens plus the overhead of messages and request: by definition what the rendered
-    request costs, uncalibrated.
+    ``total`` is the sum of all item tokens plus the overhead of messages and request: by definition the tokens of the
+    rendered request, uncalibrated.
     """
 
     def __init__(
@@ -199,27 +202,27 @@ class InstructionBudget:
         """Return whether the source is registered. Raises SourceError when its name is taken by another one."""
         known = self._sources.get(source.name)
         if known is not None and known != source:
-            raise SourceError(f"source {source.name!r} is registered already as {known}")
+            raise SourceError(f"source {source.name!r} is already registered as {known}")
         return known is not None
 
     def add(self, item: BudgetItem) -> None:
-        """Add an item. Raises SourceError for an unknown source or a key twice. Caps are looked at by ``check``."""
+        """Add an item. Raises SourceError for an unknown source or a duplicate key. Caps are checked by ``check``."""
         siblings = self.entry(item.source).nodes
         if item.key in self._paths or (not item.group and item.key in siblings):
-            raise SourceError(f"item {item.key!r} is in the budget already")
+            raise SourceError(f"item {item.key!r} is already in the budget")
         if item.group in self._paths and item.group in siblings:
-            raise SourceError(f"group {item.group!r} is in the budget already, as an item")
+            raise SourceError(f"group {item.group!r} is already in the budget, as an item")
         self._graft(item)
 
     def check(self, source: str, more: int) -> None:
-        """Raise SourceError unless the source exists and may hold this many tokens more."""
+        """Raise SourceError unless the source exists and may have this many more tokens."""
         known = self.source(source)
         held = self.entry(source).tokens
         if known.cap is not None and held + more > known.cap:
             raise SourceError(f"source {source!r} holds {held:,} tokens; {more:,} more are over its cap {known.cap:,}")
 
     def remove(self, *keys: str) -> None:
-        """Take items out. Raises SourceError, with nothing changed, when one is not there."""
+        """Remove items. Raises SourceError, with nothing changed, when one is missing."""
         gone: defaultdict[_Path, list[str]] = defaultdict(list)
         try:
             for key in dict.fromkeys(keys):
@@ -234,14 +237,14 @@ class InstructionBudget:
         self._change(self.item(key), tokens, self.item(key).stored)
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
-        """Change how strongly an item is held."""
+        """Change an item's policy."""
         self._change(self.item(key), self.item(key).tokens, policy)
 
     # -- answers -------------------------------------------------------------------------------------------------
 
     @property
     def total(self) -> int:
-        """Tokens of the request as it is."""
+        """Tokens of the current request."""
         return self._root.tokens + self.overhead
 
     @property
@@ -251,17 +254,17 @@ class InstructionBudget:
 
     @property
     def preservable(self) -> int:
-        """Tokens that leave only under pressure."""
+        """Tokens that are removed only under pressure."""
         return self._root.preservable
 
     @property
     def eligible(self) -> int:
-        """Tokens that any collection may take."""
+        """Tokens that any collection may remove."""
         return self._root.eligible
 
     @property
     def reserved(self) -> int:
-        """Tokens kept free for the reply."""
+        """Tokens reserved for the reply."""
         return self.output_reservation
 
     @property
@@ -281,7 +284,7 @@ class InstructionBudget:
 
     @property
     def headroom(self) -> float:
-        """Eligible tokens in percent of the usable ones: what a collection could win."""
+        """Eligible tokens in percent of the usable ones: what a collection could free."""
         return 100.0 * self.eligible / self.usable if self.usable > 0 else 0.0
 
     @property
@@ -302,7 +305,7 @@ class InstructionBudget:
         return self._root.nodes[source]
 
     def item(self, key: str) -> BudgetEntry:
-        """Return the node of an item. Raises SourceError when it is not there."""
+        """Return the node of an item. Raises SourceError when it is missing."""
         return self._at(self._path(key)).nodes[key]
 
     def __contains__(self, key: str) -> bool:
@@ -320,11 +323,11 @@ class InstructionBudget:
             sources=(),
         )
         copy._root, copy._paths, copy._sources = self._root, self._paths.copy(), self._sources.copy()
-        self._owner = object()  # what there is belongs to both from now on
+        self._owner = object()  # existing nodes are shared from now on
         return copy
 
     def snapshot(self) -> dict[str, Any]:
-        """Plain JSON for a panel: limits, roll-ups and the whole tree. ``restore`` reads it back."""
+        """Return plain JSON for a panel: limits, roll-ups and the whole tree. ``restore`` reads it back."""
         return {
             "context_limit": self.context_limit,
             "output_reservation": self.output_reservation,
@@ -345,7 +348,7 @@ class InstructionBudget:
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any]) -> InstructionBudget:
-        """Return the budget that a snapshot was taken of."""
+        """Return the budget from a snapshot."""
         budget = cls(
             context_limit=snapshot["context_limit"],
             output_reservation=snapshot["output_reservation"],
@@ -375,7 +378,7 @@ class InstructionBudget:
         self._paths[item.key] = path
 
     def _change(self, old: BudgetEntry, tokens: int, policy: GCPolicy) -> None:
-        """Another node takes the place of an item's."""
+        """Replace the node of an item."""
         new = BudgetEntry(key=old.key, label=old.label, stored=policy, synthetic=old.synthetic, tokens=tokens)
         chain = self._chain(self._path(old.key))
         chain[-1].nodes[old.key] = new
@@ -384,7 +387,7 @@ class InstructionBudget:
             node.plus(new.sums)
 
     def _leave(self, path: _Path, keys: Sequence[str]) -> None:
-        """Items of one place go, and their group when it is empty then: memory holds the window, not the history."""
+        """Remove items of one place, and their group when it becomes empty: memory is bounded by the window."""
         place = self._at(path)
         if len(path) > 1 and len(keys) == len(place.nodes):
             chain, less = self._chain(path[:-1]), place.sums
@@ -426,7 +429,7 @@ class InstructionBudget:
 
 
 def _taken(place: BudgetEntry, keys: Sequence[str]) -> Sums:
-    """Take the children out; what they summed up to. What stays is summed up instead where that is less work."""
+    """Remove the children; return their sums. What stays is summed instead if that is less work."""
     gone = [place.nodes.pop(key) for key in keys]
     if len(place.nodes) < len(gone):
         return tuple(map(operator.sub, place.sums, _all_sums(place.nodes.values())))
@@ -436,7 +439,7 @@ def _taken(place: BudgetEntry, keys: Sequence[str]) -> Sums:
 def _all_sums(items: Iterable[BudgetEntry]) -> Sums:
     sums = list(_NOTHING)
     for item in items:
-        if item.nodes:  # a group: what it holds may be held in any way
+        if item.nodes:  # a group: its items may have any policies
             sums = list(map(operator.add, sums, item.sums))
             continue
         place = _PLACE[item.stored]

@@ -1,17 +1,17 @@
-"""How much of a window may be held softly: what is above a cap is collected like anything else, the oldest first."""
+"""The caps of softly held content: what exceeds a cap is collected like anything else, the oldest first."""
 
 from __future__ import annotations
 
 import attrs
 
 SAID_PERCENT = 25.0
-"""What users said in old turns that used tools, and the answers that they got."""
+"""Users' messages in old turns that used tools, with the answers."""
 
 SUMMARIES_PERCENT = 20.0
-"""Summaries, those of an agent's own compaction too."""
+"""Summaries, including those of an agent's own compaction."""
 
 NOTICES_PERCENT = 2.0
-"""The lines that tell what left."""
+"""The notices of what left."""
 
 _UNLIMITED = 10**12
 
@@ -19,12 +19,12 @@ _UNLIMITED = 10**12
 @attrs.frozen(kw_only=True)
 class Caps:
     """
-    Tokens that each kind may have.
+    The most tokens of each kind.
 
     Attributes:
-        said: User messages of old turns, with the answers that are held beside them.
+        said: User messages of old turns, with the answers held beside them.
         summaries: Summaries.
-        notices: Lines that tell what left.
+        notices: Notices of what left.
 
     """
 
@@ -34,7 +34,7 @@ class Caps:
 
     @classmethod
     def of(cls, usable: int) -> Caps:
-        """Return the caps of a window in which a request may have this many tokens; 0 where no one knows: no caps."""
+        """Return the caps of a window for requests of this many tokens; 0, for unknown: no caps."""
         if not usable:
             return cls()
         return cls(

@@ -13,17 +13,17 @@ from gc_core.window.recalled import Recalled
 @attrs.frozen(kw_only=True)
 class CollectionOutcome:
     """
-    What a collection would do to the window: nothing has changed until the session takes ``context`` over.
+    What a collection would do to the window: nothing has changed until the session uses ``context``.
 
     Attributes:
-        context: The window afterwards; the same object as before when nothing changes.
+        context: The window afterwards; the same object if nothing changes.
         plan: The checked removals.
-        result: What happened.
+        result: The result.
         of: The window that it was made for.
-        recalled: What comes back at the end of the next request.
-        stale: The host acted meanwhile, so that it may not be done any more.
-        keeps_head: It breaks nothing that was sent: what waits at the head of the request waits on.
-        renewed: Tokens of what left because it is told again: nothing is won by that.
+        recalled: What is brought back at the end of the next request.
+        stale: The host acted meanwhile, so that it may not be committed any more.
+        keeps_head: It breaks nothing that was sent: changes of the head keep waiting.
+        renewed: Tokens of removed items that are sent again in a newer version, so they free nothing.
 
     """
 

@@ -1,9 +1,9 @@
 """
-What is held goes on after a provider's compaction.
+Keeps held content after a provider's compaction.
 
-The provider reads nothing that stands before its compaction, whatever it is. What the host or the session holds there
-(LOCKED or pinned texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next
-request: so the model goes on reading it verbatim.
+The provider reads nothing before its compaction, whatever it is. What the host or the session holds there (LOCKED or
+pinned texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next request, so that
+the model still reads it verbatim.
 """
 
 from __future__ import annotations

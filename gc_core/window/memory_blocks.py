@@ -1,4 +1,7 @@
-"""Named texts of a source (enrichment, memory blocks): the newest version stands at the end of a request, and stays."""
+"""
+Named texts of a source (enrichment, memory blocks): the newest version is at the end of a request,
+and stays there.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:  # the ledger is read without a window
 _Key = tuple[str, str]
 
 CLOSING = "\n</context>"
-"""How the frame of a block ends."""
+"""The closing line of a block's frame."""
 
 _CLOSING = regex(r"<(\s*/\s*context)", re.IGNORECASE)
 
@@ -32,14 +35,14 @@ _CLOSING = regex(r"<(\s*/\s*context)", re.IGNORECASE)
 @attrs.frozen(kw_only=True)
 class Block:
     """
-    A text that stands, or will stand, at the end of a request.
+    A text that is, or will be, at the end of a request.
 
     Attributes:
         source: Name of its source.
-        name: Its name there: of one name only the newest version counts.
-        text: What was given.
+        name: Its name in the source: only the newest version of a name counts.
+        text: Its text.
         kind: Enrichment or a memory block.
-        policy: How strongly it is held, where that is not its source's business: it goes on after a compaction.
+        policy: Its policy, if not the source's: it is kept after a compaction.
 
     """
 
@@ -51,7 +54,7 @@ class Block:
 
     @property
     def framed(self) -> str:
-        """What is sent; neither text nor name can close the frame by itself (rule A9)."""
+        """The text that is sent; neither text nor name can close the frame (rule A9)."""
         inner = _CLOSING.sub(r"<\\\1", self.text)
         check = f' check="{check_of(inner)}"' if self.source == TASK_STATE.name else ""
         names = f'source="{html.escape(self.source)}" name="{html.escape(self.name)}"'
@@ -60,40 +63,40 @@ class Block:
 
 class Blocks:
     """
-    Which blocks wait, and which item is the newest version of each.
+    The blocks that wait, and the newest version of each.
 
-    A version that was sent stays where it is; the next one goes to the new end, and the old one is EPHEMERAL then.
+    A version that was sent stays where it is; the next one goes to the new end, and the old one becomes EPHEMERAL.
     """
 
     def __init__(self, waiting: Iterable[Block] = (), newest: Mapping[_Key, str] | None = None) -> None:
         self._waiting: dict[_Key, Block] = {(block.source, block.name): block for block in waiting}
         self._newest: dict[_Key, str] = dict(newest or {})
-        self._whole: dict[_Key, tuple[str, bytes]] = {}  # item and text of what was placed; it may be shortened since
+        self._whole: dict[_Key, tuple[str, bytes]] = {}  # item and text of placed blocks, which may be shortened later
 
     @property
     def waiting(self) -> tuple[Block, ...]:
-        """What the next request will have at its end."""
+        """The blocks at the end of the next request."""
         return tuple(self._waiting.values())
 
     @property
     def given(self) -> tuple[Block, ...]:
-        """What of it the host gave; the log tells of the rest, which goes on after a compaction."""
+        """Those that the host gave; the rest is in the log, and is kept after a compaction."""
         return tuple(block for block in self.waiting if block.policy is None)
 
     @property
     def newest(self) -> Mapping[_Key, str]:
-        """Id of the item that is the newest version, by source and name."""
+        """Id of the item with the newest version, by source and name."""
         return self._newest
 
     def give(
         self, context: Context, source: str, texts: Mapping[str, str], kind: ItemKind, counter: TokenCounter
     ) -> None:
         """
-        Take new versions in place of those that still wait; one that stands in the window already, verbatim, is
-        not sent again, and an empty one never.
+        Set new versions in place of those that still wait; one that is already in the window, verbatim, is not sent
+        again, and an empty one never.
 
-        Raises SourceError for an unknown source, for what is not a text, and when its newest versions together would
-        pass its cap.
+        Raises SourceError for an unknown source, for anything but text, and when the source's newest versions would
+        exceed its cap.
         """
         for name, text in texts.items():
             if not isinstance(text, str):
@@ -106,22 +109,22 @@ class Blocks:
                 self._waiting[source, block.name] = block
 
     def carry(self, blocks: Iterable[Block]) -> None:
-        """Take these up again, unless a newer version waits."""
+        """Let these wait again, unless a newer version does."""
         for block in blocks:
             self._waiting.setdefault((block.source, block.name), block)
 
     def recall(self, context: Context, blocks: Iterable[Block]) -> None:
-        """What a collection brings back waits too, unless it stands there still."""
+        """Let what a collection brings back wait too, unless it is still in the window."""
         self.carry(block for block in blocks if not self.stands(context, block))
 
     def withdraw(self, blocks: Iterable[Block]) -> None:
-        """What a collection brings back does not, for it was undone; what stands in the window by then stays there."""
+        """Withdraw what an undone collection would bring back; what is in the window by then stays."""
         for block in blocks:
             if self._waiting.get((block.source, block.name)) == block:
                 del self._waiting[block.source, block.name]
 
     def taken_back(self, context: Context, source: str, name: str) -> None:
-        """The newest version has left the window, for no one had read it: the one before it counts again, if any."""
+        """Note that the newest version left the window unread: the previous one counts again, if any."""
         self._newest.pop((source, name), None)
         versions = (item for item in context.items() if (item.source, item.name) == (source, name) and item.turn >= 0)
         before = max(versions, key=lambda item: number_of(item.id), default=None)
@@ -132,7 +135,7 @@ class Blocks:
             context.set_policy(before.id, context.budget.source(source).policy)
 
     def placed(self, context: Context, item: Item) -> None:
-        """A block has become this item; the version before it is stale."""
+        """Note that a block has become this item; the previous version is stale."""
         key = (item.source, item.name)
         stale = self._newest.get(key, "")
         if context.find(stale) is not None:
@@ -142,7 +145,7 @@ class Blocks:
         self._waiting.pop(key, None)
 
     def came_back(self, context: Context, items: Iterable[str]) -> None:
-        """These items stand in the window again: a version that was in effect when it left is stale beside a newer."""
+        """Note that these items are back: a version that was current when it left is stale beside a newer one."""
         for key in items:
             item = context.find(key)
             newest = "" if item is None else self._newest.get((item.source, item.name), "")
@@ -151,8 +154,8 @@ class Blocks:
 
     def check_cap(self, context: Context, source: str, counter: TokenCounter, blocks: Iterable[Block] = ()) -> None:
         """
-        Raise SourceError when a source with these blocks would hold more than its cap, its parts of the system text
-        counted. Stale versions do not count: they go with the next collection.
+        Raise SourceError when a source with these blocks would exceed its cap, including its system text. Stale
+        versions do not count: they leave with the next collection.
         """
         cap = context.budget.source(source).cap
         if cap is None:
@@ -162,10 +165,10 @@ class Blocks:
         texts.update({block.name: block.framed for block in blocks})
         held = sum(map(counter.count, texts.values())) + context.system_tokens(source)
         if held > cap:
-            raise SourceError(f"source {source!r} would hold {held:,} tokens; its cap is {cap:,}")
+            raise SourceError(f"source {source!r} would have {held:,} tokens; its cap is {cap:,}")
 
     def stands(self, context: Context, block: Block) -> bool:
-        """Return whether the newest version says this, verbatim; one that was shortened for room said it too."""
+        """Return whether the newest version has this text, verbatim, even if it was shortened."""
         item = context.find(self._newest.get((block.source, block.name), ""))
         if item is None or item.text == block.framed:
             return item is not None
@@ -179,7 +182,7 @@ class Blocks:
 
 
 def block_item(block: Block, context: Context) -> Item:
-    """Return the item that a block becomes, still without number and tokens."""
+    """Return the item of a block, still without number and tokens."""
     return Item(
         id="",
         kind=block.kind,

@@ -1,4 +1,4 @@
-"""Texts of gc-core's own, known again when they come back in a list that a caller keeps."""
+"""Recognises gc-core's own texts when they come back in a list that a caller keeps."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _NAMES = regex(r"(?:^|, )on ([^\"\n]+?)(?:; |$)")
 @attrs.frozen(kw_only=True)
 class OwnText:
     """
-    What a text of gc-core's own is.
+    A text of gc-core's own.
 
     Attributes:
-        kind: TRACE, SUMMARY or MEMORY_BLOCK (a state of the task); of a stub the kind of what it stands for is kept.
-        tokens: Tokens that it stands for.
-        number: Of a summary.
+        kind: TRACE, SUMMARY or MEMORY_BLOCK (a task state); a stub keeps the kind of its original.
+        tokens: Tokens that it replaces.
+        number: The number of a summary.
         is_digest: A summary that grows by entries.
-        hint: Of a stub: what it says of its content.
-        said: Sentences of users that it quotes.
-        names: Names that it hands on.
+        hint: A stub's description of its content.
+        said: Quoted sentences of users.
+        names: The names in it.
 
     """
 
@@ -43,7 +43,7 @@ class OwnText:
 
 
 def own_message(text: str) -> OwnText | None:
-    """Return a notice, summary or state of the task that is the whole text of a message; None for anything else."""
+    """Return the notice, summary or task state that is the whole text of a message; None for anything else."""
     if text.startswith("[gc: "):
         return _notice(text)
     if text.startswith("<summary "):
@@ -54,7 +54,7 @@ def own_message(text: str) -> OwnText | None:
 
 
 def own_stub(text: str) -> OwnText | None:
-    """Return what a stub stands for, where a text ends with the line of one; None for anything else. O(last line)."""
+    """Return the stub at the end of a text; None for anything else. O(last line)."""
     line = text[text.rfind("\n") + 1 :]
     if not line.startswith("[gc: "):
         return None

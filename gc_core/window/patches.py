@@ -1,4 +1,4 @@
-"""What one change did to the messages of the window, so that it can be done again and undone."""
+"""What one change did to the messages of the window, so that it can be undone and redone."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:  # the ledger is read without a window
     from gc_core.providers.contract import Format
 
 ReadPayload = Callable[[ByteRange], Payload]
-"""The payload of the line of the master log at a place."""
+"""Reads the payload of the line of the master log at a place."""
 
 
 @attrs.frozen(kw_only=True)
 class SavedMessage:
     """
-    A message as the ledger and the checkpoints hold it.
+    A message as the ledger and the checkpoints store it.
 
     Attributes:
-        id: The session's own.
-        role: Who speaks.
-        overhead: Tokens that it costs beyond its items.
+        id: The session's own id.
+        role: The role.
+        overhead: Its tokens beyond its items.
         synthetic: Written by the framework.
-        items: Its items, without their texts: those are in the payload.
-        payload: What is sent for it; None when that is, verbatim, what the log holds at ``place``.
+        items: Its items, without their texts, which are in the payload.
+        payload: Its payload; None if it is, verbatim, what the log has at ``place``.
         place: The line of the master log with which it arrived, or None.
 
     """
@@ -47,7 +47,7 @@ class SavedMessage:
 
     @classmethod
     def of(cls, message: Message) -> SavedMessage:
-        """Return a message of the window."""
+        """Return the saved form of a message."""
         place = message.items[0].logged if message.as_logged else None
         return cls(
             id=message.id,
@@ -60,7 +60,10 @@ class SavedMessage:
         )
 
     def message(self, read: ReadPayload, format: Format) -> Message:  # noqa: A002 - the session's own word
-        """Return the message of the window. Raises LogError when the log does not hold what its items are made of."""
+        """
+        Return the message of the window. Raises LogError when the log does not contain what its
+        items are made from.
+        """
         payload = self.payload
         if payload is None and self.place is not None:
             payload = read(self.place)
@@ -82,12 +85,12 @@ class SavedMessage:
 @attrs.frozen(kw_only=True)
 class Patch:
     """
-    Messages that stood side by side, and what stands there since.
+    Adjacent messages, and what replaced them.
 
     Attributes:
         after: Id of the unchanged message before them, "" at the head of the conversation.
-        gone: What stood there.
-        come: What stands there since.
+        gone: The removed messages.
+        come: The inserted messages.
 
     """
 
@@ -97,13 +100,13 @@ class Patch:
 
     @property
     def reverse(self) -> Patch:
-        """What undoes it."""
+        """Return the patch that undoes it."""
         return Patch(behind=self.behind, gone=self.come, come=self.gone)
 
 
 def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Patch, ...]:
     """
-    Return what leads from one to the other, by identity: a message that was not touched is the same
+    Return the patches from one list to the other, by identity: an unchanged message is the same
     object. O(window).
     """
     stays = {id(message) for message in before} & {id(message) for message in after}
@@ -131,9 +134,9 @@ def patched(
     format: Format,  # noqa: A002 - the session's own word
 ) -> list[Message]:
     """
-    Apply changes to messages. What joined a message after its change was recorded stays at its end.
+    Apply patches to messages. What joined a message after its change was recorded stays at its end.
 
-    Raises LogError, naming the place, where a message that should go is missing.
+    Raises LogError, naming the place, when a message that should leave is missing.
     """
     result: list[Message] = []
     rest = iter(messages)
@@ -160,7 +163,7 @@ def _with_tail(
     start: int,
     format: Format,  # noqa: A002 - the session's own word
 ) -> list[Message]:
-    """Append the items of a grown message from ``start`` on to its other version, or to the messages where it left."""
+    """Append the items of a grown message from ``start`` on to its other version, or to the messages if it left."""
     earlier = format.read(found.payload)[:start]
     rest = format.edit(found.payload, {part.place: None for part in earlier})
     if rest is None:

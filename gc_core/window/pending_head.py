@@ -1,4 +1,4 @@
-"""Changes of system text and tool schemas, which stand at the head of the prefix and wait for a break of it."""
+"""Changes of system text and tool schemas, at the head of the prefix, which wait for a break of it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gc_core.window.context import Context, Edits
 @attrs.frozen(kw_only=True)
 class Changes:
     """
-    What the host changed at the head of the request, until it takes effect.
+    The host's changes of the head of the request, until they take effect.
 
     Attributes:
-        parts: Parts of the system text by the ids of their items; one with an empty text is removed.
-        schemas: All tool schemas, and the names of those that are discoverable; None when they stay.
+        parts: Parts of the system text by the ids of their items; an empty text removes one.
+        schemas: All tool schemas, and the names of the discoverable ones; None if unchanged.
 
     """
 
@@ -35,26 +35,26 @@ class Changes:
         return bool(self.parts) or self.schemas is not None
 
     def system(self, parts: Iterable[SystemPart]) -> Self:
-        """These, and these parts of the system text."""
+        """Return these changes with these parts of the system text."""
         return attrs.evolve(self, parts={**self.parts, **{part.key: part for part in parts}})
 
     def tools(self, schemas: tuple[Payload, ...], discoverable: frozenset[str]) -> Self:
-        """These, with other tool schemas."""
+        """Return these changes with other tool schemas."""
         return attrs.evolve(self, schemas=(schemas, discoverable))
 
     def merged(self, given: Changes) -> Self:
-        """These, and on top of them what is given."""
+        """Return these changes with the given ones on top."""
         schemas = self.schemas if given.schemas is None else given.schemas
         return attrs.evolve(self, parts={**self.parts, **given.parts}, schemas=schemas)
 
     def shares(self, given: Changes) -> bool:
-        """Return whether anything that is given is among these."""
+        """Return whether any given change is among these."""
         return bool(self.parts.keys() & given.parts.keys()) or None not in (self.schemas, given.schemas)
 
     def needed(self, context: Context, *, sent: bool) -> Self:
         """
-        Without what stands there already. Once something was sent, the same schemas in another order are the same: the
-        order that was sent stands.
+        Return the changes without those that are in effect. Once something was sent, the same schemas in another order
+        are no change: the order that was sent stays.
         """
         head = context.head
         parts = {key: part for key, part in self.parts.items() if not _stands(part, head.parts.get(key))}
@@ -67,10 +67,10 @@ class Changes:
 
     def applied_to(self, context: Context, *, unbind: bool = False) -> Context:
         """
-        Another context in which they are carried out, or the same one when nothing waits.
+        Return another context with the changes applied, or the same one if nothing waits.
 
-        With ``unbind``, all thinking goes: it was bound to the head of the request as it was (rule N3b). Raises
-        SourceError when they cannot be carried out; the context given is never changed.
+        With ``unbind``, all thinking is removed: it was bound to the previous head of the request (rule N3b). Raises
+        SourceError when they cannot be applied; the given context never changes.
         """
         if not self:
             return context
@@ -91,8 +91,8 @@ def layers_changed(
     format: str,  # noqa: A002 - the session's own word
 ) -> tuple[LayerChanged, ...]:
     """
-    Return what the layers that were given invalidate, in the order in which they stand: ``before`` is the window as it
-    is, ``after`` as they make it. What is no other text than was sent invalidates nothing.
+    Return what the given layers invalidate, in order: ``before`` is the current window, ``after`` the changed one. A
+    text that equals the one sent invalidates nothing.
     """
     told = _schemas_changed(before, after, waits=waits, format=format) if given.schemas is not None else ()
     texts, old = ({item.id: item.text for item in context.system} for context in (after, before))
@@ -124,7 +124,7 @@ def _schemas_changed(
     waits: bool,
     format: str,  # noqa: A002 - the session's own word
 ) -> tuple[LayerChanged, ...]:
-    """Return one for the whole list: each schema stands before the next."""
+    """Return one change for the whole list: each schema is before the next."""
     old, new = _digests(before.head.schemas), _digests(after.head.schemas)
     if old == new:
         return ()
@@ -147,7 +147,7 @@ def _schemas_changed(
 
 
 def _from(key: str, before: Sequence[Item], after: Sequence[Item]) -> Sequence[Item]:
-    """Return what stands at and after a part; where it was removed, what stood after it and still does."""
+    """Return what is at and after a part; for a removed part, what followed it and still exists."""
     places = [place for place, item in enumerate(after) if item.id == key]
     if places:
         return after[places[0] :]
@@ -156,7 +156,7 @@ def _from(key: str, before: Sequence[Item], after: Sequence[Item]) -> Sequence[I
 
 
 def _messages(context: Context) -> int:
-    """Return tokens of everything that stands after the head."""
+    """Return the tokens of everything after the head."""
     head = [*context.system, *(schema.item for schema in context.schemas)]
     return context.budget.total - _tokens(head)
 

@@ -1,4 +1,4 @@
-"""The plan of one collection: what leaves and shrinks, checked and counted, before anything has changed."""
+"""The plan of one collection: removals, checked and counted, before anything has changed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Plan:
     The checked removals of one collection, before anything has changed.
 
     Attributes:
-        goal: What was to be reached.
+        goal: The goal.
         removals: The accepted proposals, with the tokens that each frees.
-        refusals: The refused ones.
-        edits: What carrying it out does to the window.
-        tokens: Tokens of the request afterwards, what waits at its head apart.
+        refusals: The refused proposals.
+        edits: The edits of the window.
+        tokens: Tokens of the request afterwards, without waiting changes of its head.
 
     """
 

@@ -1,4 +1,4 @@
-"""A collected item that comes back."""
+"""A collected item that is brought back."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gc_core.values.sources import ENRICHMENT
 from gc_core.window.memory_blocks import Block
 
 RECALLED: Final = "recalled "
-"""With which the name of enrichment begins that a collection brought back."""
+"""The prefix of the names of enrichment that a collection brought back."""
 
 
 @attrs.frozen(kw_only=True)
 class Recalled:
     """
-    A collected item that comes back, as enrichment at the end of the next request.
+    A collected item that is brought back, as enrichment at the end of the next request.
 
     Attributes:
         item: Its id.
-        text: What is sent, without the frame of enrichment.
-        tokens: Tokens that it costs there, its frame and message included.
+        text: The text, without the frame of enrichment.
+        tokens: Its tokens there, including frame and message.
 
     """
 

@@ -1,4 +1,4 @@
-"""Where units leave without a summary: the runs of them, and what stands there instead."""
+"""Drops of a plan: the runs of units that leave without a summary, and the traces that replace them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from gc_core.window.context import Context, left_out_text
 from gc_core.window.view import WindowView
 
 _TOLD_ANEW = frozenset({ENRICHMENT.name, TASK_STATE.name})
-"""Sources of blocks of which a newer version stands, or will: what they said is not lost."""
+"""Sources of blocks with a newer version, present or coming: their content is not lost."""
 
 _FEWEST = 2
-"""Traces that can become one."""
+"""Traces that can be merged."""
 
 _LEAST_ROOM = 8
-"""Tokens below which no name is looked for that a trace could tell."""
+"""Tokens below which no names are searched for a trace."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Line:
     """
-    A place at which a trace stands, or could.
+    A place that has a trace, or could have one.
 
     Attributes:
-        units: What it stands for.
-        place: Where the first of them is.
-        tokens: What it costs; 0 where nothing is worth being written.
-        is_run: Units leave there; else it is a trace that stands there already.
-        must: No provider would take the request without it.
+        units: The units that it covers.
+        place: The place of the first of them.
+        tokens: Its cost; 0 if it is not worth writing.
+        is_run: Units leave there; otherwise it is an existing trace.
+        must: No provider would accept the request without it.
 
     """
 
@@ -50,10 +50,11 @@ class _Line:
 
 class Cuts:
     """
-    Drops units, and counts what stands for them: a trace for every run that is worth one, a line with the names of
-    tools. All traces together stay below ``cap`` tokens: above it the oldest become one.
+    Drops units, and counts what replaces them: a trace for every run that is worth one, a line with the names of tools.
+    All traces together stay below ``cap`` tokens: above it the oldest are merged into one.
 
-    Traces are counted at their longest until ``recount``; ``unsure`` is how much the total may be too high by then.
+    Traces are counted at their longest until ``recount``; ``unsure`` is by how much the total may be too high until
+    then.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Cuts:
         return self._tally.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
 
     def drop(self, unit: Unit) -> None:
-        """A unit leaves, with the traces beside it."""
+        """Drop a unit, with the traces beside it."""
         if unit.number < 0:
             self._tally.add(self._line.extend(unit))
         self._tally.take_out(unit)
@@ -88,7 +89,7 @@ class Cuts:
             self._cut_out(unit)
 
     def recount(self) -> None:
-        """Count the traces as they will be, instead of at their longest."""
+        """Count the traces at their final length instead of their longest."""
         self._take_up()
         self._notices = self._written()
         exact = sum(notice.tokens for notice in self._notices) + self._split_overhead()
@@ -96,7 +97,7 @@ class Cuts:
         self._traced, self.unsure = exact, 0
 
     def left(self) -> Iterator[Item]:
-        """Items that leave without a summary: of the units that were dropped, and traces that others take up."""
+        """The items that leave without a summary: of dropped units, and traces that others absorb."""
         for run in self.runs():
             yield from (item for unit in run for item in unit.items)
         for place in self._taken_up:
@@ -137,7 +138,7 @@ class Cuts:
             room -= cost
         return traces, free - room
 
-    # -- which traces are written --------------------------------------------------------------------------------
+    # -- traces --------------------------------------------------------------------------------
 
     def _written(self) -> tuple[Notice, ...]:
         """
@@ -207,7 +208,7 @@ class Cuts:
         return Notice(units=units, stands_at=at.items[0].id, reference=reference, tokens=tokens)
 
     def _lines(self) -> list[_Line]:
-        """Return every place at which a trace stands, or could, oldest first."""
+        """Return every place that has a trace, or could have one, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
         for place, unit in self._free_traces.items():
             if not self._tally.gone[place] or place in self._taken_up:
@@ -244,21 +245,21 @@ class Cuts:
         )
 
     def _kept(self, places: Iterable[int]) -> Unit | None:
-        """Return the first unit at these places that stays."""
+        """Return the first remaining unit at these places."""
         return next((self._view.units[place] for place in places if not self._tally.gone[place]), None)
 
     def _standing(self) -> int:
-        """Return tokens of the traces that stay where they stand."""
+        """Return the tokens of the traces that stay."""
         return sum(unit.tokens for place, unit in self._free_traces.items() if not self._tally.gone[place])
 
     @cached_property
     def _free_traces(self) -> dict[int, Unit]:
-        """The traces that another one may take up, by their places, oldest first."""
+        """The traces that another one may absorb, by their places, oldest first."""
         traces = [(place, unit) for place, unit in enumerate(self._view.units) if unit.is_trace]
         return {place: unit for place, unit in traces if not unit.pinned and unit.policy is not GCPolicy.LOCKED}
 
     def _absorb_far(self, place: int) -> None:
-        """A trace leaves for one that stands elsewhere: nothing is left between its neighbours."""
+        """Absorb a trace into one elsewhere: nothing is left between its neighbours."""
         self._tally.absorb(place)
         self._tally.vanished.add(place)
         self._taken_up.add(place)
@@ -273,7 +274,7 @@ class Cuts:
         return near
 
     def _take_up(self) -> None:
-        """What left for a summary may have brought traces and runs together."""
+        """Join traces and runs that a summary has made adjacent."""
         if not self._tally.vanished:
             return
         for place in self._free_traces:
@@ -318,7 +319,7 @@ class Cuts:
         return self._runs.add(near, unit.original_tokens) + self._traces.carried_cost(unit.items[0].reference)
 
     def _split_overhead(self) -> int:
-        """Overhead of messages that hold two units, of which the first leaves and takes none with it."""
+        """Return the overhead of messages with two units, of which the first leaves and takes none with it."""
         dropped = self._tally.dropped
         return sum(
             overhead
@@ -328,16 +329,16 @@ class Cuts:
 
     @cached_property
     def _shared(self) -> list[tuple[tuple[int, ...], int]]:
-        """The units of each message that holds several, and its overhead, which its first unit is counted with."""
+        """Return the units of each message that has several, and its overhead, which is counted with its first unit."""
         several = [each for each in self._context.messages if each.items[0].unit != each.items[-1].unit]
         return [(tuple(dict.fromkeys([item.unit for item in each.items])), each.overhead) for each in several]
 
 
 class _Runs:
     """
-    The runs of neighbouring places that are cut out, and what their traces cost at most.
+    The runs of neighbouring places that are cut out, and the most that their traces cost.
 
-    ``cost`` says what a trace for this many left-out tokens has at most.
+    ``cost`` is the most that a trace for this many left-out tokens has.
     """
 
     def __init__(self, cost: Callable[[int], int]) -> None:
@@ -346,7 +347,7 @@ class _Runs:
         self._tokens: dict[int, int] = {}
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """First and last place of every run, in their order."""
+        """Yield first and last place of every run, in order."""
         return ((first, self._other_end[first]) for first in sorted(self._tokens))
 
     def ends_at(self, place: int) -> bool:
@@ -354,7 +355,7 @@ class _Runs:
         return place in self._other_end
 
     def add(self, place: int, left_out: int) -> int:
-        """Return a unit leaves; returns how many tokens more the traces cost then. O(1)."""
+        """Add a unit that leaves; return how many more tokens the traces cost then. O(1)."""
         first, last, before = place, place, 0
         if place - 1 in self._other_end:
             first = self._other_end.pop(place - 1)
@@ -371,7 +372,7 @@ class _Runs:
 
 
 class _ToolLine:
-    """The line of the system text that names the tools whose schemas leave, after those that left before."""
+    """The line of the system text that names the tools whose schemas left."""
 
     def __init__(self, context: Context, counter: TokenCounter) -> None:
         self._context = context
@@ -379,7 +380,7 @@ class _ToolLine:
         self._schemas: list[Unit] = []
 
     def cost(self, more: Iterable[Unit]) -> int:
-        """Return what the line grows by; the first part of a system text is a message too."""
+        """Return by what the line grows; the first part of a system text is a message too."""
         head = self._context.head
         before, after = ((*head.left_out, *_names(gone)) for gone in (self._schemas, [*self._schemas, *more]))
         tokens = self._counter.count(left_out_text(after))
@@ -388,14 +389,14 @@ class _ToolLine:
         return tokens + (0 if head.parts else self._counter.per_message)
 
     def extend(self, schema: Unit) -> int:
-        """Return one more leaves; returns what the line grows by."""
+        """Add one more schema; return by what the line grows."""
         cost = self.cost([schema])
         self._schemas.append(schema)
         return cost
 
 
 def _names(schemas: Iterable[Unit]) -> list[str]:
-    """In the order of the schemas: their numbers fall."""
+    """Return the names in the order of the schemas, whose numbers fall."""
     return [unit.items[0].name for unit in sorted(schemas, key=lambda unit: -unit.number)]
 
 
@@ -408,5 +409,5 @@ def _is_told_anew(unit: Unit) -> bool:
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:
-    """Return tokens that these units, or what traces among them stand for, had when they arrived."""
+    """Return the original tokens of these units, or of what traces among them cover."""
     return sum([unit.original_tokens for unit in units])

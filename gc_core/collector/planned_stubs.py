@@ -1,4 +1,4 @@
-"""Stubs inside a plan: which items may have one, how long it may be, what it will probably have, and its text."""
+"""Stubs of a plan: which items may have one, its limit, its estimated size, and its text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gc_core.window.stubs import (
 from gc_core.window.view import WindowView
 
 _WRITINGS = 3
-"""Times that one plan writes its stubs before it counts new ones at their limit."""
+"""How often one plan writes its stubs before it counts new ones at their limit."""
 
 _CUTTABLE = frozenset(
     {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
@@ -65,22 +65,22 @@ class Stubs:
         self._profile = profile
         self._weighing = weighing_by(profile)
 
-    # -- taking proposals ----------------------------------------------------------------------------------------
+    # -- proposals ----------------------------------------------------------------------------------------
 
     def has(self, key: str) -> bool:
-        """Return whether there is such an item in the window."""
+        """Return whether the window has such an item."""
         return key in self._items
 
     def item(self, key: str) -> Item:
-        """Return the item as it is now. Raises KeyError for one that is not resident."""
+        """Return the current item. Raises KeyError for one that is not resident."""
         return self._items[key][0]
 
     def place(self, key: str) -> int:
-        """Position of the item's unit. Raises KeyError as well."""
+        """Return the position of the item's unit. Raises KeyError as well."""
         return self._items[key][1]
 
     def take(self, stub: Stub, rights: Rights) -> str:
-        """Return a stub with this share of its tokens for a resident item; or why there is none, else ""."""
+        """Add a stub with this share of its tokens for a resident item; return why that is refused, or ""."""
         key = stub.item
         item, place = self._items[key]
         unit = self._view.units[place]
@@ -102,7 +102,7 @@ class Stubs:
         return ""
 
     def _take_trim(self, stub: Stub, item: Item, unit: Unit) -> str:
-        """Return the same for what the window shows again: its text is known at once."""
+        """Add a stub without what the window shows again: its text is known at once."""
         if item.form is not Form.WHOLE:
             return f"item {item.id} is a stub already"
         repeated = self._view.working_set.repeated(item)
@@ -153,7 +153,7 @@ class Stubs:
         )
 
     def _trim(self, item: Item) -> int | None:
-        """Characters of unimportant lines that a stub of the item may have, or None where the profile sets no bound."""
+        """Return the characters of unimportant lines in a stub of the item, or None if the profile sets no limit."""
         if not self._profile.tool_output_trim or item.kind is not ItemKind.TOOL_RESULT:
             return None
         call = self._call_of(item)
@@ -178,7 +178,7 @@ class Stubs:
         return {key: text for key, text in self._texts.items() if text.tokens < self._items[key][0].tokens}
 
     def shown(self) -> set[str]:
-        """Return names that the window shows when everything is carried out."""
+        """Return the names that the window shows once everything is carried out."""
         shown = set(self._locked_names)
         for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
             for item in () if gone else unit.items:
@@ -249,7 +249,7 @@ class Stubs:
 
     @cached_property
     def _items(self) -> dict[str, tuple[Item, int]]:
-        """Every item with its unit's place. Only stubs ask for it, so a plan of drops alone does not pay for it."""
+        """Every item with its unit's place. Only needed by stubs, so a plan with only drops does not pay for it."""
         return {item.id: (item, place) for place, unit in enumerate(self._view.units) for item in unit.items}
 
 

@@ -1,4 +1,4 @@
-"""Summaries inside a plan: how many units one takes, what it may cost, what is requested it, and its final text."""
+"""Summaries of a plan: how many units one takes, its limit, its request, and its final text."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from gc_core.window.context import Context, NewSummary
 from gc_core.window.view import WindowView
 
 NO_SUMMARIZER = "no summarizer is configured"
-"""Why a proposal to summarise is refused where the configuration says ``summarizer = "none"``."""
+"""The refusal of proposals to summarise with ``summarizer = "none"``."""
 
 LEAST_BODY = 36
-"""Tokens of text below which a summary would say next to nothing: a trace costs less."""
+"""Tokens of text below which a summary would say almost nothing: a trace costs less."""
 
 LEAST_DIGEST = 120
-"""Tokens that the entries of a segment may have at least, however short it was: an outcome and what led to it."""
+"""The least tokens of a segment's entries, however short it was: an outcome and what led to it."""
 
 _SHORT = 160
-"""Tokens of a short summary, its frame and message included."""
+"""Tokens of a short summary, including its frame and message."""
 
 _MOST_MORE = 1.5
-"""Times what the target needs that one summary may take, where less would be too short for a text."""
+"""How many times more than the target needs one summary may take, if less would be too short."""
 
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
 
 ReadOriginal = Callable[[Item], str]
-"""The text with which an item arrived, whatever stands in its place now."""
+"""Reads an item's original text, whatever replaces it now."""
 
 ReadSpan = Callable[[Reference, int], Sequence[Item]]
 """
-The originals that a reference stands for and that are not in the window, oldest first, as far as they can be read;
-without those up to the item of this number.
+Reads the originals that a reference covers and that are not in the window, oldest first, as far as possible; without
+those up to the item with this number.
 """
 
 
 @attrs.frozen(kw_only=True)
 class Originals:
-    """How the originals of a summary are read: of one item, and of all that an earlier summary stands for."""
+    """Reads the originals of a summary: of one item, and of everything that an earlier summary covers."""
 
     item: ReadOriginal
     span: ReadSpan
@@ -58,16 +58,16 @@ class Originals:
 @attrs.frozen(kw_only=True)
 class PlannedSummary:
     """
-    A summary that a plan holds.
+    A summary in a plan.
 
     Attributes:
         removal: The proposal, cut to the units that it takes.
-        units: What it stands for, oldest first.
-        number: 1, 2, ... of the session.
+        units: The units that it covers, oldest first.
+        number: 1, 2, ... in the session.
         traces: Traces between the units that leave with them.
-        reference: What stands in its last line.
-        body_tokens: Tokens that its text may have.
-        tokens: Tokens with which the plan counts it, its message included.
+        reference: The reference in its last line.
+        body_tokens: The most tokens of its text.
+        tokens: Tokens with which the plan counts it, including its message.
         body: Its text without the frame; None until it has been answered.
 
     """
@@ -83,12 +83,12 @@ class PlannedSummary:
 
     @property
     def label(self) -> str:
-        """What budget and window call it."""
+        """Its name in the budget and the window."""
         return f"{'digest' if self.form is SummaryForm.DIGEST else 'summary'} {self.number}"
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The same request has the same key, in whichever plan of a collection it is made."""
+        """The key of the request, the same in every plan of a collection."""
         return self.removal.items
 
     @property
@@ -98,7 +98,7 @@ class PlannedSummary:
 
     @property
     def stands_at(self) -> str:
-        """The item at whose place the summary stands: the first of the last unit, after everything that it tells."""
+        """The item whose place the summary takes: the first of the last unit, after everything that it covers."""
         return self.units[-1].items[0].id
 
     def edit(self) -> NewSummary:
@@ -107,12 +107,12 @@ class PlannedSummary:
         return NewSummary(number=self.number, text=text, reference=self.reference, form=self.form)
 
     def answered(self, body: str, counter: TokenCounter) -> PlannedSummary:
-        """With its text, and the tokens that it really has."""
+        """Return it with its text and actual tokens."""
         return attrs.evolve(self, body=body, tokens=summary_tokens(self._text(body), counter))
 
     @property
     def form(self) -> SummaryForm:
-        """What stands there: an account or a digest."""
+        """Its form: an account or a digest."""
         return form_of(self.removal)
 
     def _text(self, body: str) -> str:
@@ -121,10 +121,10 @@ class PlannedSummary:
 
 class Summaries:
     """
-    The summaries of a plan, in the order in which they were proposed.
+    The summaries of a plan, in the order of the proposals.
 
     Attributes:
-        preserved: How items are held from now on which a plugin wanted to keep out of a summary, by id.
+        preserved: New policies, by id, of items that a plugin wanted to keep out of a summary.
 
     """
 
@@ -150,12 +150,12 @@ class Summaries:
 
     @property
     def all(self) -> tuple[PlannedSummary, ...]:
-        """All of them."""
+        """All summaries."""
         return tuple(self._planned)
 
     @property
     def unanswered(self) -> tuple[PlannedSummary, ...]:
-        """Those that still have no text."""
+        """The summaries without a text."""
         return tuple(summary for summary in self._planned if summary.body is None)
 
     def refusal_reason(self, unit: Unit, form: SummaryForm) -> str:
@@ -236,7 +236,7 @@ class Summaries:
         )
 
     def take(self, summary: PlannedSummary) -> None:
-        """Its units leave for it."""
+        """Remove its units from the window."""
         for unit in summary.units:
             self._tally.take_out(unit)
         for trace in summary.traces:
@@ -247,11 +247,11 @@ class Summaries:
         self._planned.append(summary)
 
     def _vanishing(self, summary: PlannedSummary) -> set[int]:
-        """Return places at which nothing is left: all but that of the last unit, where the summary stands."""
+        """Return the places that become empty: all but that of the last unit, where the summary is."""
         return {self._view.position(unit.number) for unit in (*summary.units[:-1], *summary.traces)}
 
     def answer(self, summary: PlannedSummary, body: str) -> None:
-        """Its text."""
+        """Set its text."""
         answered = summary.answered(body, self._counter)
         self._planned[self._planned.index(summary)] = answered
         self._tally.add(answered.tokens - summary.tokens)
@@ -277,33 +277,33 @@ class Summaries:
         return tuple(rest)
 
     def freed(self, removal: GCRemovalItem) -> int:
-        """Return tokens that the summary of this very proposal frees; 0 when nothing is left of it."""
+        """Return the tokens that the summary of this proposal frees; 0 if nothing is left of it."""
         return sum(summary.tokens_freed for summary in self._planned if summary.removal is removal)
 
     def edits(self) -> dict[str, NewSummary]:
-        """Return the final texts, by the items at whose places they stand."""
+        """Return the final texts, by the items whose places they take."""
         return {summary.stands_at: summary.edit() for summary in self._planned}
 
     def ids(self) -> frozenset[str]:
-        """Return ids of the items that they stand for."""
+        """Return the ids of the items that they cover."""
         return frozenset(
             item.id for summary in self._planned for unit in (*summary.units, *summary.traces) for item in unit.items
         )
 
 
 def form_of(removal: GCRemovalItem) -> SummaryForm:
-    """Return the form that a proposal to summarise asks for."""
+    """Return the form that a proposal to summarise requests."""
     assert isinstance(removal.action, Summarize)  # noqa: S101 - the planner asks for nothing else
     return removal.action.form
 
 
 def summary_tokens(text: str, counter: TokenCounter) -> int:
-    """Return tokens of a summary with this text, its message included."""
+    """Return the tokens of a summary with this text, including its message."""
     return part_tokens(Part(kind=ItemKind.SUMMARY, place=(), text=text), counter) + counter.per_message
 
 
 def allowed_tokens(action: Summarize, tokens: int) -> int:
-    """Return tokens that a summary of this many tokens may have, its frame and message included."""
+    """Return the most tokens of a summary of this many tokens, including its frame and message."""
     return min(action.max_tokens, int(action.keep * tokens))
 
 
@@ -317,7 +317,7 @@ def digest_tokens(action: Summarize, units: Sequence[Unit]) -> int:
 
 
 def _entries_tokens(action: Summarize, units: Sequence[Unit]) -> int:
-    """Return tokens that the entries of what is new in a digest may have."""
+    """Return the most tokens of the new entries in a digest."""
     new = sum(unit.original_tokens for unit in units if not unit.is_digest)
     return max(LEAST_DIGEST, int(action.keep * new))
 
@@ -331,7 +331,7 @@ def planned(
     *,
     allowed: int,
 ) -> PlannedSummary | None:
-    """Return the summary that these units get, when the ``allowed`` tokens leave room for a text; else None."""
+    """Return the summary of these units if the ``allowed`` tokens leave room for a text; otherwise None."""
     action = removal.action
     assert isinstance(action, Summarize)  # noqa: S101 - the planner asks for nothing else
     label = f"summary {number}"
@@ -355,11 +355,11 @@ def planned(
 def request_for(
     summary: PlannedSummary, read: Originals, shown: Collection[str], counter: TokenCounter
 ) -> SummaryRequest:
-    """Return what is asked: originals alone, and the names that nothing else in the window will show."""
+    """Return the request: only originals, and the names that nothing else in the window will show."""
     is_digest = summary.form is SummaryForm.DIGEST
     behind = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
     found = [(unit, _originals_of(unit, read, behind)) for unit in summary.units]
-    # Ranges may overlap: what two of them hold is told once.
+    # Ranges may overlap: common parts are included once.
     originals = tuple({item.id: item for _, items in found for item in items}.values())
     unread = [unit.items[0] for unit, items in found if not items and unit.is_summary and not unit.is_digest]
     names = dict.fromkeys(
@@ -402,14 +402,14 @@ def _originals_of(unit: Unit, read: Originals, behind: int) -> Sequence[Item]:
 
 
 def _ends(unit: Unit) -> tuple[int, int]:
-    """Numbers of the first and the last item that a summary stands for."""
+    """Return the numbers of the first and the last item that a summary covers."""
     reference = unit.items[0].reference
     assert reference is not None  # noqa: S101 - every summary has one
     return number_of(reference.first), number_of(reference.last)
 
 
 def _said_in(summary: Item) -> Iterator[str]:
-    """Return a summary's lines as entries: where no original can be read any more they are all that is left."""
+    """Return a summary's lines as entries, when its originals cannot be read any more."""
     lines = summary.text.splitlines()
     body = lines[2:-2]
     return (f"{BULLET}{line.strip().removeprefix(BULLET)}" for line in body if line.strip())

@@ -1,4 +1,4 @@
-"""Planning a collection: which proposals are accepted, in which order, and when the goal is reached."""
+"""Plans a collection: which proposals are accepted, in which order, and when the goal is reached."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from gc_core.window.plan import Plan
 from gc_core.window.view import WindowView, Zone
 
 _WASTE_PERCENT = 5.0
-"""Room below the target, in percent of it, from which a unit is shortened instead of dropped."""
+"""The room below the target, in percent of it, from which a unit is shortened instead of dropped."""
 
 _SEAM = 12
-"""Tokens that a stub may have beyond its share: its reference is not known yet."""
+"""Tokens that a stub may have beyond its share, because its reference is not known yet."""
 
 _WHOLE = frozenset({GCPolicy.PRESERVABLE, GCPolicy.LOCKED})
 
@@ -40,11 +40,11 @@ class Planner:
     """
     Takes proposals one by one, checks each against the protection, and keeps the running total.
 
-    Traces are counted at their longest, stubs by what is alive in them until their texts are written. ``vetoed`` are
-    proposals that a review refused; ``offered`` are all that came in, with the rights under which they did.
+    Traces are counted at their longest, stubs by their live content until their texts are written. ``vetoed`` are
+    proposals that a review refused; ``offered`` are all that came in, with the permissions they came with.
 
-    Thinking after the first change goes in the same pass, as the rule for ``thinking`` says. ``profile`` says what
-    stays first in stubs.
+    Thinking after the first change leaves in the same pass, according to ``thinking``. ``profile`` decides what is kept
+    first in stubs.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class Planner:
         self._summaries = Summaries(context, view, self._tally, traces, counter, fills=goal.fills)
         self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
 
-    # -- how far it is -------------------------------------------------------------------------------------------
+    # -- progress -------------------------------------------------------------------------------------------
 
     @property
     def total(self) -> int:
-        """Tokens that the request will have at most."""
+        """The most tokens of the resulting request."""
         return self._tally.total
 
     @property
     def met(self) -> bool:
-        """Whether the goal is reached; with a limit of turns, whether nothing is left of those beyond it."""
+        """True if the goal is reached; with a limit of turns, if nothing is left of those beyond it."""
         if self.goal.turns_before:
             return all(unit.number in self._tally.dropped for unit in self._view.expired)
         return self.reaches(self.goal.target_tokens)
@@ -115,7 +115,7 @@ class Planner:
         return self._tally.total <= tokens
 
     def size_of(self, item: Item) -> int:
-        """Return tokens that a resident item will have; 0 when its unit is dropped."""
+        """Return the resulting tokens of a resident item; 0 if its unit is dropped."""
         return 0 if item.unit in self._tally.dropped else self._tally.size_of(item)
 
     def _recount(self) -> None:
@@ -143,7 +143,7 @@ class Planner:
         return accepted
 
     def settle(self) -> None:
-        """Offer again what was refused only for the moment, until nothing more is accepted or the goal is met."""
+        """Offer again what was refused only temporarily, until nothing more is accepted or the goal is met."""
         self._recount()
         accepted = True
         while accepted and not self.met:
@@ -193,10 +193,10 @@ class Planner:
         return self._offer_stub(removal, action, rights)
 
     def _is_vetoed(self, removal: GCRemovalItem) -> bool:
-        return bool(self._vetoed) and removal in self._vetoed  # most plans have none, and a removal's hash is long
+        return bool(self._vetoed) and removal in self._vetoed  # most plans have none, and hashing a removal takes long
 
     def _known(self, removal: GCRemovalItem, numbers: Iterable[int]) -> list[Unit]:
-        """Return the units that a proposal names, as they are here."""
+        """Return the resident units that a proposal names."""
         units = []
         for number in dict.fromkeys(numbers):
             try:
@@ -232,7 +232,7 @@ class Planner:
         return True
 
     def _filling(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> list[Unit]:
-        """Return those of the units that have to leave, one by one; the last is only shortened where that suffices."""
+        """Return those of the units that have to leave, one by one; the last is only shortened if that suffices."""
         gone: list[Unit] = []
         for unit in units:
             if (gone and self.met) or self._shortened(removal, unit, rights):
@@ -259,7 +259,7 @@ class Planner:
         return True
 
     def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
-        """Stubs with which a unit has at most this many tokens: what is larger than a common size is cut to it."""
+        """Return stubs with which a unit has at most this many tokens: items above a common size are cut to it."""
         items = sorted(filter(is_cuttable, unit.items), key=self._tally.size_of)
         room -= self._tally.tokens_of([unit]) - sum(map(self._tally.size_of, items))
         for left, item in zip(range(len(items), 0, -1), items, strict=True):
@@ -284,7 +284,7 @@ class Planner:
         self._summaries.take(summary)
         self._rights[summary.number] = rights
         if len(summary.units) < len(fresh):
-            self._later.append((removal, rights))  # the rest, if this does not suffice after all
+            self._later.append((removal, rights))  # the rest, if this does not suffice
         self._removals.append(summary.removal)
         return True
 
@@ -300,25 +300,25 @@ class Planner:
         return True
 
     def _never(self, unit: Unit, rights: Rights) -> str:
-        """Return why a unit may not be taken out, or ""."""
+        """Return why a unit may never be removed, or ""."""
         if unit.number in self._tally.kept:
             return f"a plugin keeps unit {unit.number}"
         return rights.refusal_reason(unit, self._view.zone(unit))
 
     def _fresh(self, units: Iterable[Unit]) -> list[Unit]:
-        """Return those that have not been taken out yet."""
+        """Return those that have not been removed yet."""
         return [unit for unit in units if unit.number not in self._tally.dropped]
 
     def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
-        """Return why units that may go are not due yet, or ""."""
+        """Return why units that may be removed are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
         return rights.deferral_reason(zones, self._tally, self.goal.target_tokens, told=told)
 
     def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
-        """Return why these units will never have a summary together, or ""."""
+        """Return why these units can never have a summary together, or ""."""
         if not self._view.can_summarize:
             return NO_SUMMARIZER
-        # A young collection takes out nothing at all, for all that is old stays as it is.
+        # A young collection removes no units, because everything old stays as it is.
         more = rights if rights.stub_only is not None else attrs.evolve(rights, zones=rights.zones | {Zone.PRESERVABLE})
         held = (
             self._never(unit, more if _is_digested(unit, form) else rights)
@@ -328,7 +328,7 @@ class Planner:
         return next(filter(None, held), "" if units else "proposed already")
 
     def _pass_over(self, units: Iterable[Unit]) -> bool:
-        """Return a review said no; it told why, and what goes after them need not wait for them."""
+        """Note that a review refused a proposal, with its reason; what follows it need not wait for it."""
         for unit in units:
             self._tally.forget(unit)
         return False
@@ -345,7 +345,7 @@ class Planner:
 
     @property
     def unanswered(self) -> tuple[PlannedSummary, ...]:
-        """Summaries that still have no text, in the order in which they were proposed."""
+        """Summaries without a text, in the order of the proposals."""
         return self._summaries.unanswered
 
     @property
@@ -354,7 +354,7 @@ class Planner:
         return self._summaries.all
 
     def request(self, summary: PlannedSummary, read: Originals) -> SummaryRequest:
-        """Return what is requested a summary."""
+        """Return the request for a summary."""
         self._stubs.write()
         stated = any(item.source == TASK_STATE.name for unit in self._view.units for item in unit.items)
         request = request_for(summary, read, self._stubs.shown(), self._counter)
@@ -404,7 +404,7 @@ class Planner:
         )
 
     def _freed(self, removal: GCRemovalItem, unclaimed: dict[str, NewText]) -> int:
-        """Return tokens that the request loses by an accepted proposal."""
+        """Return the tokens that the request loses by an accepted proposal."""
         action = removal.action
         if isinstance(action, Summarize):
             return self._summaries.freed(removal)
@@ -424,5 +424,5 @@ def _is_digested(unit: Unit, form: SummaryForm) -> bool:
 
 
 def _untold(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
-    """Return those of which less is told than a summary does."""
+    """Return those that are covered in less detail than by a summary."""
     return [unit for unit in units if not _is_digested(unit, form)]

@@ -1,9 +1,9 @@
 """
-Exact counts of whole requests: the vendors' counting endpoints, or whatever a host has in their place.
+Exact counts of whole requests: the vendors' counting endpoints, or a host's function.
 
-Items are counted offline (``gc_core.providers.token_counting``); a request as a whole is what an endpoint can count. A
-session asks where the answer may decide something, and corrects its own counts by it: see ``request_counter`` of
-``GCSession``. No vendor's package is imported: a client is known by the method that counts.
+Items are counted offline (``gc_core.providers.token_counting``); an endpoint can count a request as a whole. A session
+asks when the answer may decide something, and corrects its own counts with it: see ``request_counter`` of
+``GCSession``. No vendor's package is imported: a client is recognised by its counting method.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from gc_core.providers.counting import CountingEndpoint
 from gc_core.values.messages import MOST_TOKENS, Request, digest_of, without_marks
 
 REMEMBERED: Final = 256
-"""Counts that a counter remembers, the latest used."""
+"""The most counts that a counter caches, the latest used."""
 
 SECONDS: Final = 5.0
-"""Seconds that a session waits for one count. Endpoints answer in a fraction of one; without an answer the call that
-is about to be made goes out on the session's own counts."""
+"""
+Seconds that a session waits for one count. Endpoints answer in a fraction of one; without an answer the next call uses
+the session's own counts.
+"""
 
 
 class CountsRequests(Protocol):
-    """A host's own function: tokens of a request for a model (None: the session was given none); sync or async."""
+    """A host's own function: tokens of a request for a model (None: the session has none); sync or async."""
 
     def __call__(self, request: Request, model: str | None) -> int | Awaitable[int]:
         """Return all its input tokens."""
@@ -39,11 +41,11 @@ class CountsRequests(Protocol):
 @attrs.frozen(kw_only=True)
 class CountQuestion:
     """
-    What is to be counted.
+    A request to count.
 
     Attributes:
-        request: As it would be sent, cache marks apart.
-        model: For which model, or None.
+        request: The request as it would be sent, without cache marks.
+        model: The model, or None.
 
     """
 
@@ -52,7 +54,7 @@ class CountQuestion:
 
     @property
     def digest(self) -> bytes:
-        """Equal for what counts the same; a cache key and cache marks count nothing."""
+        """The cache key: equal for requests that count the same; cache keys and marks count nothing."""
         request = self.request
         payloads = [[*map(without_marks, each)] for each in (request.system, request.tools, request.messages)]
         options = {key: value for key, value in request.options.items() if key.startswith("extra_")}
@@ -60,21 +62,21 @@ class CountQuestion:
 
 
 class _Endpoint(Protocol):
-    """How one vendor's client is asked."""
+    """The counting method of one vendor's client."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name that reports use."""
 
     @property
     def format(self) -> str:
-        """The format whose requests it counts; "" for any."""
+        """The format of its requests; "" for any."""
 
     def method(self, *, beside: bool) -> Callable[..., Any]:
-        """Return what to call; ``beside`` an event loop the awaitable one, where the client has both."""
+        """Return the method; in an event loop the awaitable one, if the client has both."""
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
-        """Return what it is called with."""
+        """Return its arguments."""
 
     def tokens(self, answer: Any) -> object:
         """Return the count in its answer."""
@@ -121,10 +123,10 @@ class _Function:
 
 class RequestCounter:
     """
-    Counts whole requests by a vendor's endpoint, and remembers what it has counted.
+    Counts whole requests with a vendor's endpoint, and caches the counts.
 
-    What ``GCSession(request_counter=...)`` makes of a client; make it yourself to share it, and what it remembers,
-    between sessions. Any number of threads may use it.
+    ``GCSession(request_counter=...)`` wraps a client in one; create it yourself to share it, with its cache, between
+    sessions. Any number of threads may use it.
 
     Args:
         source: A vendor's client that counts requests of the session's format (``Provider.counting``), sync or async;
@@ -142,16 +144,16 @@ class RequestCounter:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name that reports use."""
         return self._endpoint.name
 
     @property
     def is_async(self) -> bool:
-        """Whether it can only be awaited."""
+        """True if it can only be awaited."""
         return _is_async(self._endpoint.method(beside=False))
 
     def check(self, format: str, model: str | None) -> None:  # noqa: A002 - the session's own word
-        """Raise ConfigError when it cannot count what a session of this format sends to this model."""
+        """Raise ConfigError when it cannot count requests of this format for this model."""
         wanted = self._endpoint.format
         if wanted and wanted != format:
             raise ConfigError(
@@ -162,7 +164,7 @@ class RequestCounter:
             raise ConfigError(f"request_counter: {self.name} has to be told the model; pass model= to the session")
 
     def known(self, question: CountQuestion) -> int | None:
-        """Return what it has counted before, or None."""
+        """Return a cached count, or None."""
         key = question.digest
         with self._lock:
             if key in self._known:
@@ -170,11 +172,14 @@ class RequestCounter:
             return self._known.get(key)
 
     def count(self, question: CountQuestion) -> int:
-        """Ask. Raises whatever the client raises, and PluginError for an answer that is not a number of tokens."""
+        """
+        Ask the endpoint. Raises the client's errors, and PluginError for an answer that is not a
+        number of tokens.
+        """
         return self._counted(question, self._endpoint.method(beside=False)(**self._endpoint.arguments(question)))
 
     def awaitable(self) -> bool:
-        """Return whether it can be awaited, beside an event loop."""
+        """Return whether it can be awaited in an event loop."""
         return _is_async(self._endpoint.method(beside=True))
 
     async def count_async(self, question: CountQuestion) -> int:
@@ -194,7 +199,10 @@ class RequestCounter:
 
 
 def request_counter_of(given: object) -> RequestCounter | None:
-    """Return the counter that a host gave, or made of what it gave. Raises ConfigError for what cannot count."""
+    """
+    Return the counter that a host gave, or one for what it gave. Raises ConfigError for anything
+    that cannot count.
+    """
     return given if given is None or isinstance(given, RequestCounter) else RequestCounter(given)
 
 

@@ -1,8 +1,8 @@
 """
-Decides when a collection runs and how deep it goes, by room and by money; strategies decide only what.
+Decides when a collection runs and how deep it goes, by tokens and by price; strategies decide only what.
 
-The arithmetic is that of a prompt cache: a break writes again what stands after it, and what is freed is not read any
-more in every call that follows. Prices are multiples of the input price (``gc_core.cache.economics``).
+The arithmetic is that of a prompt cache: a break rewrites what follows it, and what is freed is not read any more in
+every later call. Prices are multiples of the input price (``gc_core.cache.economics``).
 """
 
 from __future__ import annotations
@@ -21,23 +21,27 @@ from gc_core.values.results import GCTriggerReason, Goal
 from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
 
 WORTH_PERCENT = 5.0
-"""A collection that can free less than this share of the window waits until usage has grown by as much: a break of the
-prompt cache for crumbs costs more than it saves."""
+"""
+A collection that can free less than this share of the window waits until usage has grown by as much: breaking the
+prompt cache for little costs more than it saves.
+"""
 
 AHEAD_SPARE_PERCENT = 10.0
-"""Summaries written ahead stand for so much more of the window: usage goes over the threshold by part of a turn, and
-no one should have to wait for that rest."""
+"""
+Summaries written ahead cover this much more of the window: usage exceeds the threshold by part of a turn, and nothing
+should have to wait for that rest.
+"""
 
 DOUBT_PERCENT = 1.0
-"""Share of the window that an estimate must be able to miss before anybody is requested a better count."""
+"""The share of the window by which an estimate must be able to be wrong before a better count is requested."""
 
 CLIFF_PERCENT = 97.0
-"""Share of a price cliff at which a collection runs: a reply and its results still have to come."""
+"""The share of a price cliff at which a collection runs: a reply and its results are still to come."""
 
 OPPORTUNISTIC_REASONS = frozenset(
     {GCTriggerReason.HOT, GCTriggerReason.STEPS, GCTriggerReason.SPEND, GCTriggerReason.OBJECTIVE}
 )
-"""Collections of the whole window for which a strategy only names a good time: each must be worth its break."""
+"""Collections of the whole window for which a strategy only suggests a time: each must be worth its break."""
 
 _BREAKS_ARE_FREE = frozenset({GCTriggerReason.COLD_CACHE})
 _T = TypeVar("_T", bound=Trigger)
@@ -64,25 +68,25 @@ def cheapest_distance(economics: Economics, *, kept: float, growth: float) -> fl
 @attrs.frozen(kw_only=True)
 class Moment:
     """
-    What the scheduler looks at.
+    The input of the scheduler.
 
     Attributes:
         tokens: Tokens of the request as the budget counts them.
-        leased_tokens: Tokens that are reserved for what sub-tasks will bring back: they count as taken.
-        calibration: What the provider makes of such a count.
-        turns_before: With a limit of turns, the first one that may stay; 0 without one, or when it was looked at.
+        leased_tokens: Tokens reserved for sub-tasks: they count as used.
+        calibration: Converts them to the provider's count.
+        turns_before: With a limit of turns, the first one that may stay; 0 without one, or after it was checked.
         expired_tokens: Tokens of the turns before that one.
         waits_above: No threshold collection below this many tokens, because the last one was not worth its break.
-        conversation_tokens: Of the tokens, those of the conversation.
-        young_tokens: Tokens that have been served since the last collection; see ``Young``.
+        conversation_tokens: Tokens of the conversation.
+        young_tokens: Tokens consumed since the last collection; see ``Young``.
         young_after: Number of the item after which they came.
-        young_waits: No collection of young content below this many of these, because the last one was not worth it.
+        young_waits: No collection of young content below this many of them, because the last one was not worth it.
         calls: Model calls so far.
-        hot_tokens: Tokens of the conversation that stand verbatim.
+        hot_tokens: Verbatim tokens of the conversation.
         steps_since: Model calls since the last collection of the whole window.
-        spent_since: Tokens sent in them.
-        changed_objective: The objective has become another one since.
-        wanted_waits: No collection that a strategy only wishes for below this many tokens: the last was not worth it.
+        spent_since: Tokens sent in these calls.
+        changed_objective: The objective has changed since.
+        wanted_waits: No opportunistic collection below this many tokens: the last was not worth it.
         idle_seconds: Since the last model call; never negative.
         broken: The cached prefix breaks at its head anyway.
 
@@ -109,22 +113,22 @@ class Moment:
 
     @property
     def estimated(self) -> int:
-        """Tokens that the provider will count."""
+        """The provider's count of the tokens."""
         return self.calibration.estimate(self.tokens)
 
     @property
     def taken(self) -> int:
-        """Tokens that the provider would count if everything that is leased stood there too."""
+        """The provider's count if all leased tokens were used."""
         return self.calibration.estimate(self.tokens + self.leased_tokens)
 
 
 @attrs.frozen(kw_only=True)
 class Break:
     """
-    What a collection would do to the cached prefix.
+    The effect of a collection on the cached prefix.
 
     Attributes:
-        freed: Tokens that no later call reads any more.
+        freed: Tokens that later calls do not read any more.
         after: Tokens after the first change that were sent before and are written again once.
 
     """
@@ -133,7 +137,7 @@ class Break:
     behind: int
 
     def calls_to_break_even(self, economics: Economics) -> float:
-        """Calls after which it has paid for itself: ``(write - read) * behind / (read * freed)``."""
+        """Calls after which it breaks even: ``(write - read) * behind / (read * freed)``."""
         if self.freed <= 0:
             return float("inf")
         if economics.read <= 0:
@@ -144,13 +148,13 @@ class Break:
 @attrs.frozen(kw_only=True)
 class Scheduler:
     """
-    Turns a moment into a goal, or into None when there is nothing to do.
+    Turns a moment into a goal, or None if there is nothing to do.
 
     Attributes:
-        config: The session's.
-        economics: What reading and writing the cache cost.
-        triggers: What the strategies declare.
-        pace: What the session has spent and may spend: threshold and target come down with it.
+        config: The session's configuration.
+        economics: The prices of reading and writing the cache.
+        triggers: The strategies' triggers.
+        pace: The session's spending: threshold and target are lowered with it.
         growth: Tokens that a model call adds to the window.
 
     """
@@ -228,7 +232,10 @@ class Scheduler:
 
     @property
     def target_percent(self) -> float:
-        """Usage that a collection goes down to: the session's, or what a strategy declares below that; paced, too."""
+        """
+        Usage down to which a collection goes: the session's target, or a strategy's lower one;
+        adjusted to the pace.
+        """
         return self._normal_target * self._paced
 
     @property
@@ -238,20 +245,20 @@ class Scheduler:
 
     @property
     def _paced(self) -> float:
-        """The share of the normal target that is affordable; 1 where nothing limits what the session spends."""
+        """The affordable share of the normal target; 1 without a spending limit."""
         return self.pace.share(self.config.usable * self._normal_target / 100.0)
 
     @property
     def young(self) -> Young | None:
-        """When young content is collected, as the first strategy that does so declares it."""
+        """The conditions of a young collection, as the first strategy with such a trigger declares them."""
         return next(iter(self._declared(Young)), None)
 
     def fit(self, moment: Moment) -> int:
-        """Tokens, as the budget counts, that a request may have beside what is leased."""
+        """The most tokens of a request besides leases, as the budget counts."""
         return max(0, moment.calibration.to_raw(self.config.usable) - moment.leased_tokens)
 
     def fits(self, moment: Moment) -> bool:
-        """Return whether the request may be sent, and what is leased still fits after it."""
+        """Return whether the request may be sent with room left for all leases."""
         return moment.taken <= self.config.usable
 
     def crossed(self, moment: Moment) -> bool:
@@ -259,17 +266,17 @@ class Scheduler:
         return self.usage(moment) >= self.threshold_percent
 
     def usage(self, moment: Moment) -> float:
-        """Usage in percent of the usable window; what is leased is in use."""
+        """Return usage in percent of the usable window, including leases."""
         return 100.0 * moment.taken / self.config.usable
 
     def is_cold(self, moment: Moment) -> bool:
-        """Return whether nothing of the prompt is in the provider's cache any more: then a break costs nothing."""
+        """Return whether the prompt is no longer in the provider's cache: then a break costs nothing."""
         return moment.broken or moment.idle_seconds > self.economics.ttl_seconds
 
-    # -- what a break is worth -----------------------------------------------------------------------------------------
+    # -- the worth of a break -----------------------------------------------------------------------------------------
 
     def is_worth(self, moment: Moment, found: Break, goal: Goal) -> bool:
-        """Return whether a collection is worth a break of the prefix; what must happen is always worth it."""
+        """Return whether a collection is worth a break of the prefix; a mandatory one always is."""
         if goal.reason in {GCTriggerReason.YOUNG, *OPPORTUNISTIC_REASONS, *self._postponed(moment)}:
             return found.freed > 0 and (self.is_cold(moment) or self._pays(moment, found))
         if goal.reason is GCTriggerReason.PRICE:
@@ -281,11 +288,11 @@ class Scheduler:
         return found.freed >= self.config.usable * WORTH_PERCENT / 100.0 or self._reached(moment, found, goal)
 
     def next_try(self, moment: Moment) -> int:
-        """Return tokens above which a collection that was not worth it is tried again."""
+        """Return the tokens above which a collection that was not worth it is tried again."""
         return moment.tokens + int(self.config.usable * WORTH_PERCENT / 100.0)
 
     def arithmetic(self, moment: Moment, found: Break) -> str:
-        """Return what a break would cost and bring, in words."""
+        """Return the cost and benefit of a break, in words."""
         read, write = self.economics.read, self.economics.write
         if self.is_cold(moment):
             return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
@@ -303,14 +310,18 @@ class Scheduler:
         return max(LEAST_CALLS, moment.calls)
 
     def _postponed(self, moment: Moment) -> tuple[GCTriggerReason, ...]:
-        """Reasons that may wait for a better moment: in continuous mode, below the threshold, where the host allows."""
+        """
+        The reasons that may wait for a better moment: in continuous mode, below the threshold, if
+        the host allows.
+        """
         may_wait = self.config.defer and not self.crossed(moment) and self.fits(moment)
         return (GCTriggerReason.CONTINUOUS,) if may_wait else ()
 
     def _reached(self, moment: Moment, found: Break, goal: Goal) -> bool:
         return moment.tokens - found.freed <= goal.target_tokens
 
-    # -- when ----------------------------------------------------------------------------------------------------------
+    # -- triggers
+    # ----------------------------------------------------------------------------------------------------------
 
     def _due(self, moment: Moment, percent: float) -> Goal | None:
         config = self.config
@@ -329,7 +340,7 @@ class Scheduler:
 
     @property
     def _waits_for_provider(self) -> bool:
-        """Whether the provider makes room by itself: what is only a good time for a collection is left to it."""
+        """True if the provider makes room by itself: opportunistic collections are left to it."""
         return bool(self.config.at_provider.percents)
 
     def _conversation_is_full(self, moment: Moment) -> bool:
@@ -342,7 +353,7 @@ class Scheduler:
         return 100.0 * moment.calibration.estimate(moment.conversation_tokens) / self.config.usable
 
     def _cheaper(self, moment: Moment) -> Goal | None:
-        """Just below a price cliff, down to the same share below it as the target is below the window."""
+        """Return a goal just below a price cliff, with the share of the window's target."""
         cliff = self._cliff(moment)
         if not cliff or moment.tokens < moment.waits_above:
             return None
@@ -350,12 +361,12 @@ class Scheduler:
         return attrs.evolve(self._goal(moment, GCTriggerReason.PRICE, None), target_tokens=target)
 
     def _cliff(self, moment: Moment) -> int:
-        """Return the price cliff that the request has reached, or 0; one that the window never reaches is none."""
+        """Return the price cliff that the request has reached, or 0; cliffs beyond the window do not count."""
         reached = (cliff for cliff in self.economics.cliffs if cliff < self.config.usable)
         return max((cliff for cliff in reached if moment.estimated >= cliff * CLIFF_PERCENT / 100.0), default=0)
 
     def _cold(self, moment: Moment) -> Goal | None:
-        """Return a break that costs nothing is used for what would be due before long."""
+        """Return the goal when the cache is cold: a break that costs nothing is used for what would be due soon."""
         if not self.is_cold(moment) or not self.triggers or moment.tokens < moment.waits_above:
             return None
         spare = self._percent_of(moment, self.target_percent + WORTH_PERCENT)
@@ -365,7 +376,7 @@ class Scheduler:
         return self._young_goal(moment) if young is not None and moment.young_tokens >= young.least else None
 
     def _wished(self, moment: Moment) -> Goal | None:
-        """Return a good time for a collection, as a strategy declares it; above the target there is something to do."""
+        """Return the goal of an opportunistic collection, if a strategy declares one and usage is above the target."""
         if moment.tokens < moment.wanted_waits or moment.tokens <= self._percent_of(moment, self.target_percent):
             return None
         reasons = (reason for trigger in self.triggers for reason in self._met(trigger, moment))
@@ -413,7 +424,7 @@ class Scheduler:
         )
 
     def _relief(self, moment: Moment) -> int | None:
-        """Return tokens to which PRESERVABLE content may go down under pressure, where a strategy declares that."""
+        """Return the tokens down to which PRESERVABLE content may go under pressure, if a strategy declares that."""
         declared = [major.relief_percent for major in self._declared(Major) if major.relief_percent is not None]
         return self._percent_of(moment, min(declared)) if declared else None
 
@@ -421,7 +432,7 @@ class Scheduler:
         return tuple(trigger for trigger in self.triggers if isinstance(trigger, kind))
 
     def _percent_of(self, moment: Moment, percent: float) -> int:
-        """Return tokens of a request, as the budget counts, that make such a usage together with what is leased."""
+        """Return the tokens of a request, as the budget counts, for a usage that includes leases."""
         return max(0, self._share_of(moment, percent) - moment.leased_tokens)
 
     def _share_of(self, moment: Moment, percent: float) -> int:

@@ -1,6 +1,6 @@
 """
-How what others have to say is requested: a summary is checked, asked for once more, and in the end the extract; a count
-of a whole request is that, or none.
+Asks foreign code: a summary is validated, requested once more, and replaced by the extract if that fails; a count of a
+whole request is used or ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gc_core.values.protocols import AsyncSummarizer, SummarizationValidator, Su
 from gc_core.values.summary import SummaryForm, SummaryRequest
 
 EXTRACTIVE, NONE = "extractive", "none"
-"""The summarizer of gc-core itself, and the word for having none."""
+"""gc-core's own summarizer, and the name for none."""
 
 _log = logger("gc_core.summaries")
 
@@ -40,29 +40,29 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Answer:
-    """What came of asking: whatever was returned, or how it failed, in words."""
+    """The result of a request: the returned value, or how it failed, in words."""
 
     text: object = None
     failure: str = ""
 
 
 Question = SummaryRequest | CountQuestion
-"""What somebody else has to answer, who may take time: a summarizer, or a vendor's counting endpoint."""
+"""A question that may take time: to a summarizer, or to a vendor's counting endpoint."""
 
 Steps = Generator[Question, Answer, T]
-"""Work that stops whenever somebody must be asked, and goes on with the answer: sync and async drive the same."""
+"""Work that yields its questions, and continues with the answers: sync and async drive the same."""
 
 
 @attrs.frozen(kw_only=True)
 class Written:
     """
-    A summary's text, and how it came about.
+    A summary's text, and how it was written.
 
     Attributes:
-        text: What the summarizer wrote, escaped, with the facts that it had left out.
+        text: The summarizer's text, escaped, with the facts that it lacked.
         by: Name of the summarizer that wrote it.
-        attempts: Times that the session's summarizer was asked.
-        complaints: What was wrong with what it wrote before, or how it failed.
+        attempts: How often the session's summarizer was asked.
+        complaints: What was wrong with its earlier texts, or how it failed.
 
     """
 
@@ -75,16 +75,16 @@ class Written:
 @attrs.frozen(kw_only=True)
 class Answering:
     """
-    The session's summarizer with all that stands around it.
+    The session's summarizer with its checks.
 
     Attributes:
-        plugins: Where summarizer and validator fail in isolation.
-        name: What reports call the summarizer; "none" when there is none.
-        summarizer: Who is asked; None for the extract, which no one has to wait for.
-        validator: Says what is wrong with a text.
-        seconds: How long one answer is waited for.
-        spent: Told what a summarizer says that its calls took; see ``SummaryRequest.spent``.
-        watch: Sees each time that it is asked.
+        plugins: Isolates summarizer and validator.
+        name: The summarizer's name in reports; "none" if there is none.
+        summarizer: The summarizer; None for the extract, which needs no waiting.
+        validator: Checks texts.
+        seconds: How long one answer may take.
+        spent: Called with the usage of a summarizer's calls; see ``SummaryRequest.spent``.
+        watch: Observes each request.
         counter: Counts whole requests, or None.
 
     """
@@ -100,13 +100,13 @@ class Answering:
 
     @property
     def model(self) -> str | None:
-        """The model that the summarizer asks, where it names one; else None."""
+        """The summarizer's model, if it names one; otherwise None."""
         named = getattr(self.summarizer, "summarization_model", None)
         return named if isinstance(named, str) else None
 
     @property
     def offline(self) -> Answering:
-        """The same with the extract: for a dry run, which asks no one."""
+        """The same with the extract: for a dry run, which asks no model."""
         return self if self.name == NONE else attrs.evolve(self, name=EXTRACTIVE, summarizer=None)
 
     def steps(self, request: SummaryRequest) -> Steps[Written]:
@@ -149,7 +149,7 @@ class Answering:
         return Written(text=text, by=EXTRACTIVE, attempts=attempts, complaints=(*complaints, *wrong))
 
     def _checked(self, request: SummaryRequest, answered: object) -> tuple[str, tuple[str, ...]]:
-        """Return the text as it may stand in the window, and what is wrong with it."""
+        """Return the text as it may be in the window, and what is wrong with it."""
         from gc_core.summaries.validation import with_facts
 
         if not isinstance(answered, str):
@@ -161,10 +161,10 @@ class Answering:
             wrong = _complaints(self.validator.validate(request, whole))
         return whole, wrong if attempt.failure is None else (str(attempt.failure),)
 
-    # -- asking --------------------------------------------------------------------------------------------------
+    # -- questions --------------------------------------------------------------------------------------------------
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer of the summarizer, or of the counter, waited for at most this many seconds."""
+        """Return the answer of the summarizer, or of the counter, within this many seconds."""
         if isinstance(question, CountQuestion):
             return self._count(question)
         text: object = None
@@ -173,7 +173,7 @@ class Answering:
         return _answer(text, attempt)
 
     async def ask_async(self, question: Question) -> Answer:
-        """Return the same, while other tasks go on."""
+        """Return the same, while other tasks run."""
         if isinstance(question, CountQuestion):
             return await self._count_async(question)
         text: object = None
@@ -217,12 +217,12 @@ class Answering:
 
     @property
     def counts(self) -> bool:
-        """Whether a counter can be asked: there is one, and it has not failed again and again."""
+        """True if a counter can be asked: there is one, and it is not quarantined."""
         return self.counter is not None and not self.plugins.is_quarantined(self.counter.name, COUNT)
 
     @property
     def is_async(self) -> bool:
-        """Whether the summarizer can only be awaited."""
+        """True if the summarizer can only be awaited."""
         return inspect.iscoroutinefunction(getattr(self.summarizer, "summarize", None))
 
     def _asked(self, request: SummaryRequest) -> object:
@@ -241,12 +241,12 @@ def _no_count(seconds: float) -> PluginError:
 
 
 def _kind(complaint: str) -> str:
-    """Return what a complaint is about, without what it quotes."""
+    """Return the subject of a complaint, without its quotations."""
     return complaint[: _COMPLAINT_CHARS // 2].partition(" (")[0].partition(": ")[0]
 
 
 def _printable(text: str) -> str:
-    """Without halves of characters, which no request can carry, and without control characters."""
+    """Return the text without unpaired surrogates, which no request can carry, and without control characters."""
     return _CONTROL.sub("", text.encode("utf-8", "replace").decode())
 
 
@@ -270,7 +270,7 @@ def _answer(text: object, attempt: Attempt) -> Answer:
 
 
 def run_steps(steps: Steps[T], ask: Callable[[Question], Answer]) -> T:
-    """Do the work, asking wherever it stops."""
+    """Run the steps, asking at each question."""
     answer: Answer | None = None
     while True:
         try:
@@ -285,7 +285,7 @@ async def driven_async(
     ask: Callable[[Question], Awaitable[Answer]],
     inside: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> T:
-    """Do the work, awaiting wherever it stops; every stretch of it runs ``inside`` a context of its own."""
+    """Run the steps, awaiting each question; every part of it runs in its own context from ``inside``."""
     answer: Answer | None = None
     try:
         while True:

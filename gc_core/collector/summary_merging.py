@@ -1,4 +1,4 @@
-"""Where the summaries of a window are more than they may have, the oldest of them become one."""
+"""Merges the oldest summaries of a window when they exceed their cap."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gc_core.values.removals import GCRemovalItem
 from gc_core.window.view import WindowView, Zone
 
 CORE: Final = "gc_core"
-"""Who proposes what holds under every strategy."""
+"""The proposer of what applies under every strategy."""
 
 _KEPT_PARTS = 4
-"""The newest summaries stay, up to one part in this many of the cap; what the oldest become may have the others."""
+"""The newest summaries stay, up to one part in this many of the cap; the merged one may have the rest."""
 
 _LEAST_SHARE = 0.001
 
 
 def merged_summaries(view: WindowView) -> GCRemovalItem | None:
-    """Return one digest for the oldest summaries, where all of them together are above their cap; else None."""
+    """Return one digest for the oldest summaries, if all of them together exceed their cap; otherwise None."""
     summaries = [unit for unit in view.units if unit.is_summary and view.zone(unit) is not Zone.HELD]
     cap = view.caps.summaries
     if not view.can_summarize or sum(unit.tokens for unit in summaries) <= cap:
@@ -38,7 +38,7 @@ def merged_summaries(view: WindowView) -> GCRemovalItem | None:
 
 
 def _but_the_newest(summaries: list[Unit], tokens: int) -> list[Unit]:
-    """Return those in front of the newest, which have at most this many tokens."""
+    """Return those before the newest ones with at most this many tokens."""
     left = list(summaries)
     while left and left[-1].tokens <= tokens:
         tokens -= left.pop().tokens

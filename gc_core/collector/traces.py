@@ -1,4 +1,4 @@
-"""What the traces at the cuts say, and what they cost: exactly, or at their longest while that is still open."""
+"""The texts of the traces at the cuts, and their cost: exact, or at their longest while that is open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRa
 from gc_core.window.stubs import reference_over
 
 LEAST_TIMES = 4
-"""What a trace stands for has at least this many times the trace's tokens; else nothing is written."""
+"""A trace is written only if it replaces at least this many times its own tokens."""
 
 _LONGEST_TRACE = Reference(
     tokens=10**7,
@@ -31,10 +31,10 @@ _LONGEST_PLACE = ByteRange(10**9, 10**9 + 1)
 
 _ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_TEXT})
 _LONGEST_NAME = 60
-"""Characters of a name beyond which it would cost too many tokens."""
+"""Characters of a name above which it would cost too many tokens."""
 
 _LONGEST_SAID = 160
-"""Characters of a sentence beyond which quoting it would cost too many tokens."""
+"""Characters of a sentence above which quoting it would cost too many tokens."""
 
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")", "\n": " "})
 
@@ -45,10 +45,10 @@ class Notice:
     A trace that a plan writes.
 
     Attributes:
-        units: What it stands for, oldest first; traces that it takes up are among them.
-        stands_at: The item at whose place it stands: the first that left there.
-        reference: What it says.
-        tokens: What it costs, its message included.
+        units: The units that it covers, oldest first, including absorbed traces.
+        stands_at: The item whose place it takes: the first that left there.
+        reference: Its content.
+        tokens: Its tokens, including its message.
 
     """
 
@@ -60,9 +60,9 @@ class Notice:
 
 class Traces:
     """
-    Writes references for runs of units, and counts the traces that they make.
+    Writes references for runs of units, and counts their traces.
 
-    ``cites``: they say which bytes of the log hold what they stand for; without ``recalls`` they name no ids.
+    ``cites``: they name the bytes of the log with the originals; without ``recalls`` they have no ids.
     """
 
     def __init__(self, counter: TokenCounter, *, cites: bool, recalls: bool = True) -> None:
@@ -75,7 +75,7 @@ class Traces:
         self._longest_hinted = self._longest(10**7)
 
     def spanning(self, units: Sequence[Unit]) -> tuple[Reference, int]:
-        """Return the reference for a run of units and its tokens; asked for again whenever the traces are counted."""
+        """Return the reference for a run of units and its tokens; called whenever the traces are counted."""
         run = tuple([unit.number for unit in units])
         known = self._known.get(run)
         if known is None:
@@ -85,7 +85,7 @@ class Traces:
         return known
 
     def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
-        """Return the reference with as much of what it hands on as this many tokens allow; and its tokens."""
+        """Return the reference with as much of its details as this many tokens allow; and its tokens."""
         tokens = self.tokens(reference)
         while tokens > most and (reference.said or reference.names):
             said, names = reference.said, reference.names
@@ -100,13 +100,13 @@ class Traces:
         return reference, tokens
 
     def most(self, left_out: int) -> int:
-        """Return tokens that a trace for this many that are left out has at most: little ones have no hint."""
+        """Return the most tokens of a trace for this many left-out tokens: small ones have no hint."""
         if left_out < LEAST_TIMES * 8:
             return 0
         return self._longest_hinted if left_out >= HINTED_FROM else self._longest_plain
 
     def carried_cost(self, reference: Reference | None) -> int:
-        """Return tokens of what a trace hands on; the longest trace is reckoned without any."""
+        """Return the tokens of a trace's details; the longest trace is counted without any."""
         if reference is None or not (reference.names or reference.said):
             return 0
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
@@ -127,7 +127,7 @@ class Traces:
         return reference, tokens
 
     def _demanded(self, run: Sequence[Unit]) -> Iterator[str]:
-        """Yield what users clearly demanded there, in short sentences, in their order; each item is looked at once."""
+        """Yield what users clearly demanded there, in short sentences, in order; each item is read once."""
         for unit in run:
             for item in unit.items:
                 if item.kind is ItemKind.USER_TEXT and not item.synthetic:
@@ -152,7 +152,7 @@ class Traces:
         return reference, 0
 
     def tokens(self, reference: Reference) -> int:
-        """Return tokens of the trace for a reference, its message included."""
+        """Return the tokens of the trace for a reference, including its message."""
         part = Part(kind=ItemKind.TRACE, place=(), text=reference.trace_text())
         return part_tokens(part, self._counter) + self._counter.per_message
 
@@ -168,7 +168,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
-    """Return names in what was asked and done there that nothing shows any more, the most often named first."""
+    """Return names in what was asked and done there that nothing shows any more, the most frequent first."""
     counts: Counter[str] = Counter()
     for unit in run:
         for item in unit.items:

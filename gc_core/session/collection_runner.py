@@ -1,8 +1,8 @@
 """
-Runs collections: with which goal, what becomes of the plan, and what is done when nothing else makes the request fit.
+Runs collections: goal, plan, commit or deferral.
 
-Work that may have to ask a summarizer is a generator, ``Steps``, which stops there: one kind of session waits for the
-answer, the other awaits it.
+Work that may have to ask a summarizer is a generator, ``Steps``, which yields its questions: one kind of session waits
+for the answer, the other awaits it.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class CollectionRunner:
         runtime: The session's.
         meter: Measures the window.
         provider: Says whether there is anything to collect here.
-        inbox: Knows what the host holds.
+        inbox: Counts changes of policies and pins.
         archive: Reads originals.
-        task: The state of the task.
-        needs: Sees what a collection takes.
-        calls: Knows what summaries cost.
+        task: The task state in the window.
+        needs: Notes what a collection removes.
+        calls: Records what summaries cost.
         answering: Writes summaries.
         scoring: Scores importance.
-        begin: Asks for a summary in the background.
+        begin: Requests a summary in the background.
 
     Attributes:
         answering: Writes summaries.
@@ -89,7 +89,7 @@ class CollectionRunner:
         self._passes = 0
         self._looks_above = 0
         self._skipped: frozenset[GCTriggerReason] = frozenset()
-        """Why collections ran that did nothing, since the last one that did something; the log was told of each."""
+        """The reasons of collections that did nothing since the last one that did something; each was logged."""
         self.answering = answering
         self.scoring = scoring
         self.ahead = Ahead()
@@ -104,8 +104,8 @@ class CollectionRunner:
 
     def run_if_due(self, goal: Goal | None) -> Steps[GCResult | None]:
         """
-        A collection that no one asked for: when its plan would break a rule, the window stays as it is and the host's
-        call goes on; ``plugins.failures`` and the event say so.
+        Run an automatic collection: if its plan would break a rule, the window stays as it is and the host's call
+        continues; ``plugins.failures`` and the event say so.
         """
         result: GCResult | None = None
         if goal is not None:
@@ -114,7 +114,7 @@ class CollectionRunner:
         return result
 
     def run(self, goal: Goal) -> Steps[GCResult]:
-        """A collection with this goal; what is not worth a break of the prompt cache is left."""
+        """Run a collection with this goal; it is deferred if it is not worth a break of the prompt cache."""
         if self._provider.kept_at:
             self._meter.left(goal, self._provider.cannot_collect(goal), self._meter.moment())
             self.announce_deferred(self._provider.cannot_collect(goal))
@@ -145,12 +145,12 @@ class CollectionRunner:
 
     @contextlib.contextmanager
     def announced(self, goal: Goal) -> Iterator[None]:
-        """Inside, a collection is made; an error is announced and goes on."""
+        """Announce the collection inside; an error is announced and raised again."""
         self._runtime.events.emit(CollectionStarted(goal=goal))
         self._runtime.plugins.collection_started(goal)
         try:
             yield
-        except BaseException as error:  # an interrupt too; it goes on
+        except BaseException as error:  # including an interrupt, which is raised again
             self._runtime.events.emit(CollectionFailed(goal=goal, error=error))
             self._runtime.plugins.collection_failed(goal, error)
             raise
@@ -180,20 +180,20 @@ class CollectionRunner:
                 return attrs.evolve(collected, stale=True)
             if collected.context is collected.of:
                 return collected
-            if goal.is_young:  # what waits at the head would break all that a young collection spares
+            if goal.is_young:  # waiting changes of the head would break what a young collection spares
                 return attrs.evolve(collected, keeps_head=True)
             return attrs.evolve(
                 collected, context=self._runtime.state.changed(self._runtime.state.changes, collected.context)
             )
 
     def announce_deferred(self, result: GCResult) -> None:
-        """Say that a collection changed nothing, and why."""
+        """Announce that a collection changed nothing, and why."""
         log_skipped(result, again=result.reason in self._skipped)
         self._skipped |= {result.reason}
         self._runtime.events.emit(CollectionDeferred(result=result))
 
     def commit(self, collected: CollectionOutcome) -> None:
-        """Take the edited window over: the one place where a collection becomes true."""
+        """Commit the edited window: the only place where a collection takes effect."""
         self._task.forget_restated()
         before, after = collected.of, collected.context
         self._needs.collected(before.items(), before.find, after.find)
@@ -206,12 +206,14 @@ class CollectionRunner:
         self._task.after_commit(collected.result)
 
     def _book_summaries(self, result: GCResult) -> None:
-        with self._runtime.plugins.guarded("ledger", "booking"):  # the collection is true; without it it goes on
+        with self._runtime.plugins.guarded(
+            "ledger", "booking"
+        ):  # the collection is committed, with or without a record
             for record in self._calls.summaries(result, self.answering.model):
                 self._runtime.recorder.book(record)
 
     def announce_collected(self, result: GCResult) -> None:
-        """Say that a collection is in effect."""
+        """Announce that a collection is in effect."""
         self.last_result = result
         self._runtime.events.emit(CollectionFinished(result=result))
         self._runtime.plugins.collection_finished(result)
@@ -231,22 +233,22 @@ class CollectionRunner:
         )
 
     def plan(self, goal: Goal) -> CollectionOutcome:
-        """Return a dry run: what would come of a goal; nothing changes, and no model is asked."""
+        """Return a dry run of a goal; nothing changes, and no model is asked."""
         collector = attrs.evolve(self._collector_for(goal), answering=self.answering.offline)
         return collector.collect(self._runtime.context, goal, self._meter.protection)
 
     @property
     def is_running(self) -> bool:
-        """Whether a collection is under way: while it awaits a summary, another task may call the session."""
+        """True while a collection runs: while it awaits a summary, another task may call the session."""
         return bool(self._passes)
 
     def forget(self) -> None:
-        """The window is another one: the last result and the summaries that were asked for ahead count no more."""
+        """Forget the last result and the summaries requested ahead: the window has changed."""
         self.last_result, self._looks_above = None, 0
         self.stop_ahead()
 
     def stop_ahead(self) -> None:
-        """No one waits any more for summaries that were asked for ahead."""
+        """Abandon summaries that were requested ahead."""
         self.ahead.forget()
 
     def log_not_due(self, call: str, moment: Moment) -> None:
@@ -272,7 +274,7 @@ class CollectionRunner:
     # -- ahead of need -------------------------------------------------------------------------------------------------
 
     def prepare_summaries(self) -> None:
-        """Summaries that the next collection will want are requested while there is still room."""
+        """Request summaries that the next collection will need, while there is still room."""
         moment = self._meter.moment()
         if (
             self.answering.summarizer is None
@@ -293,7 +295,7 @@ class CollectionRunner:
 
     @property
     def collector(self) -> Collector:
-        """What carries out collections, with the strategies, texts and questions of the moment."""
+        """The collector with the current strategies, texts and questions."""
         return Collector(
             plugins=self._runtime.plugins,
             strategies=self._meter.declared.strategies,
@@ -314,7 +316,10 @@ class CollectionRunner:
 
     @property
     def _thinking_rule(self) -> ThinkingRule:
-        """Models that drop the thinking of earlier turns themselves do not count it: there nothing would be won."""
+        """
+        The rule for thinking; models that drop the thinking of earlier turns do not count it, so removing it frees
+        nothing.
+        """
         keep = self._runtime.config.keep_thinking_turns
         return ThinkingRule(
             binds=self._runtime.state.binds_thinking,

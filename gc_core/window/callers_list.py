@@ -1,4 +1,4 @@
-"""The list of messages that a caller holds, as far as the session has taken it in."""
+"""The list of messages that a caller keeps, as far as the session has read it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gc_core.values.messages import Payload, digest_of, without_marks
 from gc_core.window.intake import Cursor
 
 REMEMBERED = 64
-"""Branch points that are kept in memory, the newest: deeper ones are rebuilt from the log when a list departs there."""
+"""The branch points kept in memory, the newest: older ones are rebuilt from the log when a list departs there."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
@@ -22,13 +22,13 @@ _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 @attrs.frozen
 class Given:
     """
-    One message of the caller's list.
+    A message of the caller's list.
 
     Attributes:
-        digest: Of the message in its normal form, in hex; see ``digest_of_given``.
-        items: Items numbered before it was taken in.
-        log: Size of the master log before that, in bytes.
-        ledger: Size of the ledger before that, in bytes.
+        digest: The digest of the message in its normal form, in hex; see ``digest_of_given``.
+        items: The number of items before it.
+        log: Size of the master log before it, in bytes.
+        ledger: Size of the ledger before it, in bytes.
 
     """
 
@@ -40,20 +40,20 @@ class Given:
 
 @attrs.frozen
 class BranchPoint:
-    """What a session has to know to continue from before a message: numbering, open calls, the objective."""
+    """What a session needs to continue from before a message: numbering, open calls, the objective."""
 
     cursor: Cursor
     objective: Objective
 
 
 START = BranchPoint(Cursor(), Objective())
-"""Before the first message."""
+"""The branch point before the first message."""
 
 
 def digest_of_given(message: Payload) -> str:
     """
-    Return the digest of a message in its normal form: without cache marks and absent (null) fields, a string as one
-    text block. Clients move marks from call to call and write the same text in both forms.
+    Return the digest of a message in its normal form: without cache marks and null fields, with a string as one text
+    block. Clients move marks from call to call and write the same text in both forms.
     """
     bare = without_marks(message)
     content = bare.get("content")
@@ -69,18 +69,18 @@ def _is_plain_text(block: object) -> bool:
 
 
 def known_prefix(known: Sequence[Given], digests: Sequence[str]) -> int:
-    """Return how many messages at the head of both lists are the same."""
+    """Return the number of equal leading messages of both lists."""
     same = itertools.takewhile(lambda pair: pair[0].digest == pair[1], zip(known, digests, strict=False))
     return sum(1 for _ in same)
 
 
 def came_after(item: Item, number: int) -> bool:
-    """Return whether an item, or what a trace or summary stands for, arrived after the item with this number."""
+    """Return whether an item, or everything that a trace or summary covers, arrived after the item with this number."""
     return number_of(_last(item)) > number
 
 
 def straddles(items: Iterable[Item], number: int) -> bool:
-    """Return whether a trace or summary stands for items on both sides of this number."""
+    """Return whether a trace or summary covers items on both sides of this number."""
     return any(
         number_of(item.reference.first) <= number < number_of(item.reference.last)
         for item in items

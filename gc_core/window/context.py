@@ -1,4 +1,4 @@
-"""The working context: the messages of the window, kept in step with the budget."""
+"""The working context: the messages of the window, kept consistent with the budget."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LEFT_OUT = "gc: tools left out"
 
 @attrs.frozen(kw_only=True)
 class NewText:
-    """The final text of a stub, its tokens, what it stands for, and the names in it."""
+    """The final text of a stub, its tokens, its reference, and the names in it."""
 
     text: str = attrs.field(repr=False)
     tokens: int
@@ -55,13 +55,13 @@ class NewText:
 @attrs.frozen(kw_only=True)
 class NewSummary:
     """
-    The final text of a summary, frame included, and what it stands for.
+    The final text of a summary, including its frame, and its reference.
 
     Attributes:
-        number: 1, 2, ... of the session.
-        text: What the model reads.
-        reference: What it stands for.
-        form: What it is.
+        number: 1, 2, ... in the session.
+        text: The text that the model reads.
+        reference: What it covers.
+        form: Its form.
 
     """
 
@@ -72,22 +72,22 @@ class NewSummary:
 
     @property
     def name(self) -> str:
-        """What its item is called."""
+        """The name of its item."""
         return f"{DIGEST_NAME} {self.number}" if self.form is SummaryForm.DIGEST else str(self.number)
 
 
 @attrs.frozen(kw_only=True)
 class Edits:
     """
-    What a collection does to the window, as results: applying it calls no plugin and writes no text.
+    The effect of a collection on the window, as results: applying it calls no plugin and writes no text.
 
     Attributes:
         dropped: Ids of items that leave.
-        texts: Texts that stand in the place of items, by item id.
-        traces: References that stand at the cuts; each by the id of the first item that left there.
-        summaries: Summaries, each by the id of the first item of the last unit that it stands for.
-        schemas: Ids of tool schemas that leave; their names stay in one line of the system text.
-        policies: How strongly items are held from now on, by item id.
+        texts: Replacement texts, by item id.
+        traces: References of traces, each by the id of the first item that left there.
+        summaries: Summaries, each by the id of the first item of the last unit that it covers.
+        schemas: Ids of tool schemas that leave; one line of the system text keeps their names.
+        policies: New policies, by item id.
 
     """
 
@@ -106,7 +106,7 @@ class Edits:
 @attrs.frozen(kw_only=True)
 class ConsumedContent:
     """
-    What the agent has used.
+    Content old enough that the agent has already used it.
 
     Attributes:
         tokens: Tokens of the items that a stub could replace.
@@ -127,7 +127,7 @@ class Schema:
 
     @cached_property
     def sent(self) -> Payload:
-        """The payload as a client can write it: see ``Message.sent``."""
+        """The payload as a client can send it: see ``Message.sent``."""
         payload: Payload = value_in_utf8(self.payload)
         return payload
 
@@ -135,13 +135,13 @@ class Schema:
 @attrs.frozen(kw_only=True)
 class Head:
     """
-    What stands before the conversation.
+    The content before the conversation.
 
     Attributes:
-        parts: The parts of the system text by the ids of their items, in their order.
-        schemas: The tool schemas, in their order.
+        parts: The parts of the system text by the ids of their items, in order.
+        schemas: The tool schemas, in order.
         discoverable: Names of those that are not core.
-        left_out: Names of those that were left out for room.
+        left_out: Names of those that were removed to save room.
 
     """
 
@@ -155,8 +155,8 @@ class Context:
     """
     The messages, system parts and tool schemas of the window, with the budget that counts them.
 
-    ``apply`` adds what is new and touches nothing else. ``edited`` makes another context: whatever goes wrong before
-    the session takes that over leaves this one as it was.
+    ``apply`` appends what is new and changes nothing else. ``edited`` returns another context: if anything fails before
+    the session takes that over, this one is unchanged.
     """
 
     def __init__(self, *, intake: Intake, budget: InstructionBudget) -> None:
@@ -174,7 +174,7 @@ class Context:
         self._sent = SentPayloads()
         self._digested: tuple[tuple[object, ...], bytes] = ((), b"")
 
-    # -- what is there -------------------------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------------------
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -188,7 +188,10 @@ class Context:
 
     @property
     def digest(self) -> str:
-        """Of all that ``render`` sends, in hex, its cache marks left out: O(what came since this was last asked)."""
+        """
+        The digest of everything that ``render`` sends, in hex, without its cache marks: O(what is new since the last
+        call).
+        """
         return self._running.of(self._messages, self._head_digest)
 
     @property
@@ -202,23 +205,23 @@ class Context:
         return self._tools
 
     def head_items(self) -> tuple[Item, ...]:
-        """Return the items that stand before the conversation."""
+        """Return the items before the conversation."""
         return (*self._system.values(), *(schema.item for schema in self._tools))
 
     @property
     def places_system(self) -> bool:
-        """Whether a system message inside the conversation has to stand between a user message and a reply (N4)."""
+        """True if a system message inside the conversation must be between a user message and a reply (N4)."""
         return self._intake.format.needs_user_first
 
     @property
     def lacks_user(self) -> bool:
-        """Whether the system message at the end has no user message before it, after which it has to stand (N4)."""
+        """True if the system message at the end lacks the user message that must precede it (N4)."""
         before = self._messages[-2].role if len(self._messages) > 1 else None
         return self._last_system is not None and before not in _SAID
 
     @property
     def cites(self) -> bool:
-        """Whether references name the bytes of the log: there is one that the model was told of."""
+        """True if references name the bytes of the log, because the model knows of one."""
         return self._intake.cites
 
     def cite_nothing(self) -> None:
@@ -227,12 +230,12 @@ class Context:
 
     @property
     def recalls(self) -> bool:
-        """Whether what leaves can be recalled: else references name no ids."""
+        """True if removed content can be recalled; otherwise references have no ids."""
         return self._intake.recalls
 
     @property
     def separates_replies(self) -> bool:
-        """Whether a reply may not follow a reply: something of the user's stands between them (G1)."""
+        """True if replies must be separated by something of the user's (G1)."""
         return self._intake.format.alternates
 
     def replies_meet(self, first: str, last: str, gone: Callable[[int], bool]) -> bool:
@@ -266,7 +269,7 @@ class Context:
         return next(item for item in self._messages[place].items if item.id == key)
 
     def units(self) -> tuple[Unit, ...]:
-        """Return the units of the messages, oldest first. Those that nothing has changed since are not made again."""
+        """Return the units of the messages, oldest first. Unchanged ones are reused."""
         pending = {call.unit for call in self.cursor.open_calls}
         for number in pending:
             self._units.pop(number, None)
@@ -306,7 +309,7 @@ class Context:
         """
         taken = tokens = reached = 0
         for message in reversed(self._messages):
-            # What the framework wrote is younger than what it stands for: its numbers say nothing of the place.
+            # What the framework wrote is newer than what it replaces: its numbers do not reflect its place.
             if taken >= steps and not message.synthetic:
                 newest = max(number_of(item.id) for item in message.items)
                 reached = max(reached, newest)
@@ -322,7 +325,7 @@ class Context:
         return ConsumedContent(tokens=tokens, newest=reached)
 
     def tokens_behind(self, other: Context) -> int:
-        """Return tokens of the messages from the first one on that another context does not have at its place."""
+        """Return the tokens of the messages from the first one on that differs from another context."""
         pairs = zip(self._messages, other._messages, strict=False)
         same = next((place for place, (mine, its) in enumerate(pairs) if mine is not its), None)
         behind = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
@@ -330,12 +333,15 @@ class Context:
 
     @property
     def latest_reply(self) -> str:
-        """Id of the last message of the model, or ""."""
+        """Return the id of the model's last message, or ""."""
         replies = (message.id for message in reversed(self._messages) if message.role is Role.ASSISTANT)
         return next(replies, "")
 
     def beside_system(self) -> frozenset[int]:
-        """Units in the messages next to system text inside the conversation, where that has a narrow place."""
+        """
+        Return the units in the messages next to system text inside the conversation, if that has a
+        restricted place.
+        """
         if not self.places_system:
             return frozenset()
         places = [place for place, message in enumerate(self._messages) if message.role is Role.SYSTEM]
@@ -343,7 +349,7 @@ class Context:
         return frozenset(item.unit for messages in beside for message in messages for item in message.items)
 
     def newest_input(self) -> frozenset[int]:
-        """Units in the newest message in which somebody but model and framework speaks, or a tool answers."""
+        """Return the units in the newest message that is not the model's or the framework's."""
         for message in reversed(self._messages):
             if message.role is Role.TOOL or (message.role is Role.USER and not message.is_own):
                 return frozenset(item.unit for item in message.items)
@@ -361,10 +367,10 @@ class Context:
         stable = sum(map(self._is_shared, self._system.values()))
         return attrs.evolve(request, stable=stable, own=frozenset(self._sent.own.values()))
 
-    # -- what comes ----------------------------------------------------------------------------------------------
+    # -- arrivals ----------------------------------------------------------------------------------------------
 
     def apply(self, arrival: Arrival) -> None:
-        """Take over what a message does to the window: O(what is new)."""
+        """Apply the effect of a message on the window: O(what is new)."""
         if arrival.compacted:
             self._clear()
         if arrival.left:
@@ -385,7 +391,7 @@ class Context:
         self._keep_newest_marks()
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
-        """Change how strongly a resident item is held."""
+        """Set the policy of a resident item."""
         self._replace(key, policy=policy)
         self.budget.set_policy(key, policy)
 
@@ -394,12 +400,12 @@ class Context:
         self._replace(key, pinned=pinned)
 
     def recount(self, key: str, tokens: int) -> None:
-        """The provider counts a resident item otherwise from now on."""
+        """Set the tokens that the provider counts for a resident item."""
         self._replace(key, tokens=tokens)
         self.budget.update(key, tokens)
 
     def counted(self, key: str) -> int:
-        """Return tokens that the counter gives a resident item as it is, whatever the provider leaves of it."""
+        """Return the counter's tokens of a resident item as it is, whatever the provider leaves of it."""
         message = self._messages[self._places[key]]
         return next(item.tokens for item in recounted(message, self._intake).items if item.id == key)
 
@@ -426,7 +432,7 @@ class Context:
         self._system_overhead(was=opening)
 
     def set_tools(self, schemas: Iterable[Payload], discoverable: frozenset[str]) -> None:
-        """Replace all tool schemas. Raises SourceError for a name twice."""
+        """Replace all tool schemas. Raises SourceError for a duplicate name."""
         named = [(self._intake.format.schema_name(payload), payload) for payload in schemas]
         twice = [name for name, count in Counter(name for name, _ in named).items() if count > 1]
         if twice:
@@ -446,7 +452,7 @@ class Context:
     # -- a collection's copy -------------------------------------------------------------------------------------
 
     def edited(self, edits: Edits) -> Context:
-        """Another context in which the edits are carried out; this one does not change."""
+        """Return another context with the edits applied; this one does not change."""
         other = Context(intake=self._intake, budget=self.budget.clone())
         other.cursor = self.cursor
         other._system = dict(self._system)
@@ -466,7 +472,9 @@ class Context:
                 other.budget.overhead -= message.overhead
             else:
                 other._take_edited(message, edits, stand_ins)
-        other.budget.remove(*edits.dropped)  # once the traces are there: so a turn that keeps only one keeps its place
+        other.budget.remove(
+            *edits.dropped
+        )  # after the traces are added, so that a turn with only a trace keeps its place
         other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
         touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
         other._units = {number: unit for number, unit in self._units.items() if number not in touched}
@@ -477,14 +485,14 @@ class Context:
         return other
 
     def recounted(self, intake: Intake) -> Context:
-        """Another context with the same content, counted by another counter."""
+        """Return another context with the same content, counted by another counter."""
         other = Context(intake=intake, budget=self._empty_budget(intake.counter.per_request))
         other.set_head(self.head)
         other._take_over([recounted(message, intake) for message in self._messages], self.cursor)
         return other
 
     def with_messages(self, messages: Sequence[Message], cursor: Cursor) -> Context:
-        """Another context with the same head and these messages. O(window)."""
+        """Return another context with the same head and these messages. O(window)."""
         other = Context(intake=self._intake, budget=self._empty_budget(self._intake.counter.per_request))
         other._system, other._tools, other._left_out = dict(self._system), self._tools, self._left_out
         other._digested = self._digested
@@ -500,7 +508,7 @@ class Context:
 
     @property
     def head(self) -> Head:
-        """What stands before the conversation."""
+        """The content before the conversation."""
         return Head(
             parts={
                 key: SystemPart(source=item.source, name=item.name, text=item.text, policy=item.policy)
@@ -514,19 +522,19 @@ class Context:
         )
 
     def set_head(self, head: Head) -> None:
-        """Put the same before the conversation as there was."""
+        """Set the content before the conversation."""
         self.set_tools(head.schemas, head.discoverable)
         self.set_system(head.parts.values())
         self._left_out = head.left_out
 
     def leave_out(self, names: Iterable[str]) -> None:
-        """Take discoverable schemas out, by name; one line of the system text says so."""
+        """Remove discoverable schemas, by name; one line of the system text names them."""
         names = frozenset(names)
         found = (schema.item for schema in self._tools if schema.item.policy is not GCPolicy.LOCKED)
         self._leave_out(frozenset(item.id for item in found if item.name in names))
 
     def bring_in(self, schemas: Iterable[Payload]) -> None:
-        """Put schemas after the others again that are still left out: the host may have given others since."""
+        """Add removed schemas again after the others, unless the host has set others since."""
         head = self.head
         named = {self._intake.format.schema_name(schema): schema for schema in schemas}
         back = {name: schema for name, schema in named.items() if name in head.left_out}
@@ -551,7 +559,7 @@ class Context:
         self._refresh_results()
 
     def _leave_out(self, schemas: frozenset[str]) -> None:
-        """Schemas stand at position 0, so the system text may say what left: the prefix is broken there anyway."""
+        """Note removed schemas in the system text, which may change now: the prefix is broken at position 0 anyway."""
         gone = [schema for schema in self._tools if schema.item.id in schemas]
         if not gone:
             return
@@ -572,7 +580,7 @@ class Context:
         if leads:
             self._add(*cuts)
         kept = tuple([_edited(item, edits) for item in message.items if item.id not in edits.dropped])
-        # A message that leaves whole is not read again: that would be most of the time of a large collection.
+        # A message that leaves completely is not read again: that would take most of the time of a large collection.
         if kept:
             self._keep_changed(message, kept, edits)
         else:
@@ -601,7 +609,7 @@ class Context:
         self._messages.append(message)
 
     def _stand_ins(self, edits: Edits) -> dict[str, Message]:
-        """Return the messages that stand for what leaves, by the item at whose place they stand."""
+        """Return the messages that replace what leaves, by the item whose place they take."""
         items = {key: trace_item(reference) for key, reference in edits.traces.items()}
         items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
         arrival = self._intake.framed(self.cursor, *items.values())
@@ -609,12 +617,12 @@ class Context:
         self.cursor = attrs.evolve(
             arrival.cursor,
             summaries=max(given, default=arrival.cursor.summaries),
-            results=self.cursor.results,  # they stand where something left, which is seldom the end
+            results=self.cursor.results,  # they take the place of something that left, which is seldom the end
         )
         return dict(zip(items, arrival.messages, strict=True))
 
     def _refresh_results(self) -> None:
-        """What comes next joins the last message as it is now; where another one is the last, nothing."""
+        """Let what comes next join the last message as it is now; nothing if another one is the last."""
         results = self.cursor.results
         if results is not None:
             last = self._messages[-1] if self._messages else None
@@ -625,7 +633,7 @@ class Context:
 
     @property
     def _head_digest(self) -> bytes:
-        """Of what stands before the conversation; made again only where other texts or schemas stand there."""
+        """The digest of the content before the conversation; computed again only when it changes."""
         stands = (*self._system.values(), *self._tools)
         known, digest = self._digested
         if len(known) != len(stands) or any(map(operator.is_not, known, stands)):
@@ -661,22 +669,22 @@ class Context:
         return last if last is not None and last.role is Role.SYSTEM else None
 
     def _move(self, place: int, to: int) -> None:
-        """A message moves further back, after those that came since."""
+        """Move a message back, after those that came since."""
         self._messages.insert(to, self._messages.pop(place))
         for at in range(place, to + 1):
             self._places.update((item.id, at) for item in self._messages[at].items)
         self._marked = sorted(to if at == place else at - (place < at <= to) for at in self._marked)
 
     def _clear(self) -> None:
-        """All messages leave: the provider's compaction stands for them (R4)."""
+        """Remove all messages: the provider's compaction replaces them (R4)."""
         for message in self._messages:
             self.budget.remove(*[item.id for item in message.items])
             self.budget.overhead -= message.overhead
         self._messages, self._places, self._marked, self._units = [], {}, [], {}
-        self._running = RunningDigest()  # the next messages are not after those that it knows
+        self._running = RunningDigest()  # the next messages do not follow those that it knows
 
     def _leave(self, ids: frozenset[str]) -> None:
-        """These items of the last message leave; they were never sent."""
+        """Remove these items of the last message, which were never sent."""
         message = self._messages.pop()
         self.budget.remove(*ids)
         for item in message.items:
@@ -708,7 +716,7 @@ class Context:
         self._marked = [place for place in self._marked if format_.marks(self._messages[place].payload)]
 
     def _marked_tools(self) -> list[Payload]:
-        """Return the schemas as they are sent: of more marks than the provider takes, the last stay."""
+        """Return the schemas as they are sent: with more marks than the provider accepts, only the last are kept."""
         format_, payloads = self._intake.format, [schema.sent for schema in self._tools]
         over = sum(map(format_.marks, payloads)) - format_.most_marks
         for place, payload in enumerate(payloads if over > 0 else ()):
@@ -764,12 +772,12 @@ class Context:
         return Schema(payload=payload, item=item)
 
     def _system_overhead(self, *, was: bool) -> None:
-        """Where system text is a message of its own, that message has its overhead once."""
+        """The overhead of system text that is a message of its own, counted once."""
         self.budget.overhead += self._intake.counter.per_message * (bool(self._system) - was)
 
 
 def _is_free(message: Message) -> bool:
-    """Return whether nothing but defaults holds any of its items: a message is never split."""
+    """Return whether its items only have default policies: a message is never split."""
     return all(item.policy is default_policy(item) and not item.pinned for item in message.items)
 
 
@@ -856,7 +864,7 @@ def _unit(number: int, items: list[Item], overhead: int, *, pending: bool) -> Un
         turn=first.turn,
         step=max([item.step for item in items]),
         items=tuple(items),
-        tokens=overhead + sum([item.tokens for item in items]),  # lists: of so few a generator would cost more
+        tokens=overhead + sum([item.tokens for item in items]),  # lists: for so few a generator would cost more
         pending=pending,
         pinned=any(item.pinned for item in items),
     )

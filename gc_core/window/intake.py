@@ -1,4 +1,4 @@
-"""How a provider's message becomes items of the window: numbered, classified, counted, repaired where it must be."""
+"""Converts a provider's messages to items of the window: numbered, classified, counted, repaired if necessary."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ OWN_POLICIES = {
     ItemKind.SUMMARY: GCPolicy.PRESERVABLE,
     ItemKind.MEMORY_BLOCK: GCPolicy.EPHEMERAL,
 }
-"""The kinds that a user's text has which gc-core wrote, back in a list, and how each is held."""
+"""The kinds of gc-core's own texts when they come back in a list as user text, with their policies."""
 
 Classify = Callable[[Item], GCPolicy | None]
-"""Asks the plugins how strongly an item is to be held; None when none of them cares."""
+"""Asks the plugins for an item's policy; None if none of them classifies."""
 
 
 @attrs.frozen(kw_only=True)
@@ -58,7 +58,7 @@ class OpenCall:
 
     Attributes:
         call_id: Its id as it is sent.
-        given_id: Its id as the model gave it, where another one is sent; its result names this one.
+        given_id: The id that the model gave it, if another one is sent; its result has this one.
 
     """
 
@@ -71,14 +71,14 @@ class OpenCall:
     given_id: str = ""
 
     def has_id(self, call_id: str) -> bool:
-        """Return whether a result that names this id answers it."""
+        """Return whether a result with this id answers it."""
         return call_id == self.call_id or (self.given_id != "" and call_id == self.given_id)
 
 
 @attrs.frozen(kw_only=True)
 class Cursor:
     """
-    Where numbering stands: everything that the next message needs to know of those before it.
+    The state of the numbering: everything that the next message needs to know of those before it.
 
     Attributes:
         items: Items numbered so far.
@@ -87,21 +87,20 @@ class Cursor:
         summaries: Summaries numbered so far.
         turn: The current turn.
         step: The last step of the current turn, -1 before its first.
-        started: A message of the conversation has come.
+        started: The conversation has begun.
         user_run: The last unit of user, model or tool was a user message.
-        requested: A user message has come.
+        requested: There has been a user message.
         request_open: Before or inside the first run of user messages, the original request.
         used_tools: The current turn has called tools.
-        replied: The last message of user, model or tool is a reply that called nothing.
-        answer: Items of the last assistant message, when that was text alone.
-        exchange: Items of the current turn that are held by nothing but defaults, as long as it calls no tool.
-        asks: The last assistant message is text alone and ends with a question.
-        asked: Items of the turn before, when that was an exchange which ended so.
+        replied: The last message of user, model or tool is a reply without calls.
+        answer: Items of the last assistant message, if it contains only text.
+        exchange: Items of the current turn that have only default policies, as long as it calls no tool.
+        asks: The last assistant message contains only text and ends with a question.
+        asked: Items of the previous turn, if that was an exchange that ended so.
         has_tools: The session has called tools.
         open_calls: Calls that wait for results, in order.
-        results: The last message of the window, where what comes next may join it, if the format wants that: the one
-            with the results of the current batch so far, a reply that comes in pieces, or a system message inside the
-            conversation.
+        results: The last message of the window if what comes next may join it, where the format wants that: the results
+            of the current batch so far, a reply that comes in pieces, or a system message inside the conversation.
 
     """
 
@@ -129,7 +128,7 @@ class Cursor:
 @attrs.frozen(kw_only=True)
 class Repair:
     """
-    Something in a message that no provider would accept, and what was made of it; the log keeps the original.
+    A repair of something that no provider would accept; the log keeps the original.
 
     Attributes:
         kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments``, ``user_first``,
@@ -148,17 +147,17 @@ _SURROGATE = Repair(kind="lone_surrogate", text="half a letter has no form in UT
 @attrs.frozen(kw_only=True)
 class Arrival:
     """
-    What a message does to the window.
+    The effect of a message on the window.
 
     Attributes:
         messages: Messages to add at the end.
-        joined: The window's last message grew into this one.
-        left: Items at the end of the window's last message that leave before all else.
-        compacted: Everything in the window leaves first: the provider's own compaction stands for it (rule R4).
-        held: Items that become PRESERVABLE, because now it is known what they were.
+        joined: The new version of the window's last message.
+        left: Items at the end of the window's last message that leave before everything else.
+        compacted: Everything in the window leaves first: the provider's own compaction replaces it (rule R4).
+        held: Items that become PRESERVABLE, because their role is known now.
         exchange: Items that become one unit: the question and the answer of a turn that called no tool.
-        repairs: What had to be mended.
-        cursor: Where numbering stands afterwards.
+        repairs: The repairs.
+        cursor: The numbering afterwards.
 
     """
 
@@ -172,12 +171,12 @@ class Arrival:
     cursor: Cursor
 
     def items(self) -> tuple[Item, ...]:
-        """Return all items of its messages; those of a joined message that stood there before are among them."""
+        """Return all items of its messages, including existing ones of a joined message."""
         joined = () if self.joined is None else (self.joined,)
         return tuple(item for message in (*joined, *self.messages) for item in message.items)
 
     def logged(self, ids: Collection[str], place: ByteRange, payload: Payload) -> Arrival:
-        """It, with the place of its line in the master log beside the items that came in that line."""
+        """Return it with the place of its line in the master log in the items of that line."""
         if not any(ids):
             return self
         stamped = {
@@ -195,7 +194,7 @@ class Arrival:
         )
 
     def then(self, later: Arrival) -> Arrival:
-        """Both, one after the other."""
+        """Return both as one."""
         messages, joined = ((), None) if later.compacted else (self.messages, self.joined)
         if later.joined is not None and messages:
             messages = (*messages[:-1], later.joined)
@@ -216,14 +215,14 @@ class Arrival:
 @attrs.frozen(kw_only=True)
 class Intake:
     """
-    Turns messages into items. Pure: the window changes only when an ``Arrival`` is applied.
+    Converts messages to items. Pure: the window changes only when an ``Arrival`` is applied.
 
     Attributes:
         format: The provider's shape.
         counter: Counts tokens.
         classify: Asks the plugins.
         cites: References name the bytes of the log.
-        recalls: What leaves can be recalled.
+        recalls: Removed content can be recalled.
         tools: Policy by tool name, for the results of that tool.
 
     """
@@ -274,7 +273,7 @@ class Intake:
         return arrival.then(Arrival(cursor=attrs.evolve(arrival.cursor, results=None)))
 
     def before_system(self, cursor: Cursor) -> Arrival:
-        """Return a user line for a system message that came after a reply; it will stand before that (N4)."""
+        """Return a user line to be placed before a system message that came after a reply (N4)."""
         repair = Repair(kind="user_between", text="system text follows a reply; a user line stands between them")
         line = self._user_line("[gc: system text follows]", repair, cursor)
         # Once it was sent, a first reply needs no other user line before it.
@@ -284,7 +283,7 @@ class Intake:
         """
         User messages that the framework writes, one for each text; numbers and tokens are filled in here.
 
-        What comes next stands after them, so it joins nothing before them.
+        What comes next is placed after them, so it joins nothing before them.
         """
         more = len(items)
         after = attrs.evolve(
@@ -318,7 +317,7 @@ class Intake:
     # -- by role -------------------------------------------------------------------------------------------------
 
     def _system(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """System text inside the conversation; where it has a narrow place, side by side they are one message (N4)."""
+        """Read system text inside the conversation; if its place is restricted, adjacent ones are one message (N4)."""
         earlier = _system_in(cursor)
         unit = cursor.units + 1 if earlier is None else earlier.items[0].unit
         draft = _Draft(source=SYSTEM.name, unit=unit, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
@@ -327,7 +326,7 @@ class Intake:
         return arrival if earlier is None else self._joined(arrival, earlier)
 
     def _reply(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Return a reply, or a further piece of one where the format takes it so."""
+        """Return a reply, or a further piece of one if the format supports pieces."""
         if self.format.replaces(payload):
             opened = attrs.evolve(cursor, open_calls=(), results=None, started=True)
             return attrs.evolve(self._assistant(payload, opened, policy), compacted=True)
@@ -367,7 +366,7 @@ class Intake:
         )
         draft = _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, step=cursor.step, policy=policy)
         parts = self.format.read(payload)
-        # A compaction stands for what was LOCKED too.
+        # A compaction replaces what was LOCKED too.
         held = [attrs.evolve(draft, policy=GCPolicy.LOCKED)] if self.format.replaces(payload) else [draft]
         arrival = self._message(payload, Role.ASSISTANT, held + [draft] * (len(parts) - 1), cursor)
         (message,) = arrival.messages
@@ -395,7 +394,7 @@ class Intake:
         return attrs.evolve(self.framed(cursor, item), repairs=(repair,))
 
     def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Results go to the unit that called; what the user said beside them is a unit of its own."""
+        """Read results for the unit that called; what the user said beside them is a unit of its own."""
         parts = self.format.read(payload)
         own = own_message(parts[0].text) if len(parts) == 1 and parts[0].kind is ItemKind.USER_TEXT else None
         if own is not None:
@@ -458,7 +457,7 @@ class Intake:
         return self._results_and_user(payload, cursor, policy)
 
     def _results_then_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Results and user text in one message, where results have to are by themselves: two messages (rule G2)."""
+        """Split results and user text in one message into two, if results need a message of their own (rule G2)."""
         parts = self.format.read(payload)
         answers = [part.place for part in parts if part.kind is ItemKind.TOOL_RESULT]
         results = self.format.edit(payload, {part.place: None for part in parts if part.place not in answers})
@@ -475,7 +474,7 @@ class Intake:
         return _behind(ended, attrs.evolve(arrival, cursor=_asking(arrival, policy)))
 
     def _user_draft(self, cursor: Cursor, policy: GCPolicy | None) -> _Draft:
-        """Return the original request, that is the whole first run of user messages, is LOCKED."""
+        """Return the draft of a user message; the original request, the whole first run of them, is LOCKED."""
         held = policy or (GCPolicy.LOCKED if cursor.request_open else None)
         return _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, policy=held)
 
@@ -494,14 +493,14 @@ class Intake:
         return _without_open_thinking(cursor).then(self._joined(arrival, cursor.results))
 
     def _results_and_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Results and user text in one message: one message still, of two units; missing results are added to it."""
+        """Read results and user text in one message: one message of two units; missing results are added to it."""
         whole, repairs = self._completed(payload, cursor)
         parts = self.format.read(whole)
         results = [part for part in parts if part.kind is ItemKind.TOOL_RESULT]
         calls, _ = _paired(results, cursor.open_calls)
         after = attrs.evolve(_turned(cursor), open_calls=())
         said = self._user_draft(after, policy)
-        real = len(results) - len(repairs)  # what was missing stands after what came
+        real = len(results) - len(repairs)  # missing results are after existing ones
         drafts = [_draft_of(call, policy, synthetic=place >= real) for place, call in enumerate(calls)]
         drafts += [said] * (len(parts) - len(results))
         arrival = self._joined(self._message(whole, Role.USER, drafts, after), cursor.results)
@@ -667,13 +666,13 @@ class Intake:
 
 
 def _ids_like(call_id: str) -> Iterator[str]:
-    """Yield the id, and then others made of it."""
+    """Yield the id, and then variants of it."""
     yield call_id
     yield from (f"{call_id}-{number}" for number in itertools.count(2))
 
 
 def _last_thinking(parts: Sequence[Part], texts: Mapping[Place, str | None]) -> list[Place]:
-    """Return places of the thinking at the end of a reply, once these texts are edited."""
+    """Return the places of the thinking at the end of a reply, after editing these texts."""
     kept = [part for part in parts if texts.get(part.place, "") is not None]
     return [part.place for part in itertools.takewhile(lambda part: part.kind is ItemKind.THINKING, reversed(kept))]
 
@@ -698,7 +697,7 @@ class _Draft:
 
 
 def default_policy(item: Item) -> GCPolicy:
-    """Return how strongly an item is held when no one says otherwise."""
+    """Return an item's default policy."""
     if item.kind is ItemKind.USER_TEXT:
         return GCPolicy.PRESERVABLE
     long = _LONG.get(item.kind)
@@ -708,7 +707,7 @@ def default_policy(item: Item) -> GCPolicy:
 
 
 def _turned(cursor: Cursor) -> Cursor:
-    """Return the cursor at a new user message: a new turn, unless it follows a user message or is the first of all."""
+    """Return the cursor at a new user message: a new turn, unless it follows a user message or is the first."""
     fresh = not cursor.started
     asked = cursor.exchange if cursor.asks and not cursor.used_tools else ()
     cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, requested=True, answer=(), asks=False)
@@ -778,7 +777,7 @@ def _draft_of(call: OpenCall, policy: GCPolicy | None, *, synthetic: bool) -> _D
 
 
 def _without_open_thinking(cursor: Cursor) -> Arrival:
-    """Thinking at the end of a reply that came in pieces: nothing follows it any more, and it cannot be sent alone."""
+    """Remove thinking at the end of a reply in pieces: nothing follows it any more, and it cannot be sent by itself."""
     reply = cursor.results
     if reply is None or reply.role is not Role.ASSISTANT:
         return Arrival(cursor=cursor)
@@ -816,7 +815,7 @@ def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) ->
 
 
 def _late(parts: Sequence[Part], cursor: Cursor) -> list[Part]:
-    """Results that answer no open call."""
+    """Return the results that answer no open call."""
     waiting = list(cursor.open_calls)
     late = []
     for part in parts:
@@ -834,7 +833,7 @@ def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
     """
     Return the first call that the result answers, by id; where call or result has none, by name.
 
-    Gemini's ids are optional: what pairs a call without one is its name.
+    Gemini's ids are optional: a call without one is paired by its name.
     """
     same = next((call for call in waiting if call.has_id(result.call_id)), None)
     if same is not None or not result.name:

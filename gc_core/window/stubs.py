@@ -1,8 +1,8 @@
 """
-The texts that stand in the place of long results, arguments and pastes.
+The texts that replace long results, arguments and pastes.
 
-A stub keeps what is alive: whole lines that are the last carrier of a name, errors and outcomes, in their order, gaps
-marked, the reference at the end.
+A stub keeps live content: whole lines that are the last carrier of a name, errors and outcomes, in order, with gaps
+marked and the reference at the end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gc_core.values.sources import ENRICHMENT, TASK_STATE
 STUBBED_KINDS = frozenset(
     {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
 )
-"""What a strategy can stub."""
+"""The kinds that a strategy can stub."""
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _HINT_CHARS = 60
@@ -47,22 +47,22 @@ _TRIES = 5
 _EDGE_SCORE, _NAMELESS_SCORE = 4.0, 1.0
 _FAILS_SCORE, _ENDS_SCORE = 6.0, 2.0
 _TOLD_SHARE = 0.5
-"""Share of a stub for lines that say how it went, before any other line: failures first."""
+"""The share of a stub for lines on outcomes, before any other line: failures first."""
 _BLOCKS = 0.6
-"""Share of a stub that blocks around names which were used lately may take."""
+"""The share of a stub for blocks around recently used names."""
 _STRETCHES = 4
-"""Stretches that are kept whole take at most this part of the room: else they would push out all other lines."""
+"""Ranges kept whole take at most this part of the room: otherwise they would displace all other lines."""
 
 
 @attrs.frozen(kw_only=True)
 class StubText:
     """
-    A text that can stand in the place of an item.
+    A text that can replace an item.
 
     Attributes:
-        text: What the model reads instead.
+        text: The text that the model reads instead.
         tokens: Tokens of the item with this text.
-        reference: What it stands for.
+        reference: What it refers to.
 
     """
 
@@ -73,7 +73,7 @@ class StubText:
 
 @attrs.frozen
 class _Kept:
-    """A stretch of text that may be kept, how much it is worth, and whether a profile holds it for important."""
+    """A range of text that may be kept, its weight, and whether it is important to a profile."""
 
     start: int
     end: int
@@ -83,7 +83,7 @@ class _Kept:
 
 
 def is_stubbable(item: Item) -> bool:
-    """Return whether a stub could stand in the item's place."""
+    """Return whether a stub may replace the item."""
     return (
         item.policy is GCPolicy.EPHEMERAL
         and item.form is Form.WHOLE
@@ -93,7 +93,7 @@ def is_stubbable(item: Item) -> bool:
 
 
 def is_condensed(item: Item) -> bool:
-    """Return whether the item is a stub in whose place a shorter one could stand."""
+    """Return whether the item is a stub that a shorter one could replace."""
     return (
         item.policy is GCPolicy.EPHEMERAL
         and item.form is Form.STUB
@@ -113,7 +113,7 @@ def is_shortened_block(item: Item) -> bool:
 
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
-    """Return tokens of the smallest stub that the item can have: its reference alone."""
+    """Return the tokens of the smallest stub of the item: only its reference."""
     return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
 
 
@@ -159,7 +159,7 @@ def write_stub(
 def trim_stub(
     item: Item, repeated: AbstractSet[str], counter: TokenCounter, *, reference: Reference, gap: str = GAP
 ) -> StubText:
-    """Return a stub that leaves out what the window shows again: these lines, or the texts that an edit replaced."""
+    """Return a stub without what the window shows again: these lines, or the texts that an edit replaced."""
     line = reference.stub_text()
     arguments = _arguments(item)
     if arguments is not None:
@@ -189,7 +189,7 @@ def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, r
 
 
 def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True) -> Reference:
-    """Return one reference for items that follow one another; what a trace among them stands for counts as it did."""
+    """Return one reference for adjacent items; what a trace among them covers counts as it did."""
     tokens, calls, preview = 0, Counter[str](), ""
     names, said = dict[str, None](), dict[str, None]()
     places: list[ByteRange] = []
@@ -212,7 +212,7 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         place = item.logged if known is None else known.place
         if cites and place is not None:
             places.append(place)
-    # What a summary stands for may reach around units that stayed, so neither end need be that of the first or last.
+    # A summary may cover a range around units that stayed, so neither end need be that of the first or last.
     return Reference(
         tokens=tokens,
         first=min(firsts, key=number_of),
@@ -238,14 +238,14 @@ def _hint(item: Item, call: Item | None) -> str:
 
 
 def _asked(call: Item) -> str:
-    """Return the first short text among a call's arguments, which says best what it asked for."""
+    """Return the first short text among a call's arguments, which describes it best."""
     arguments = _arguments(call) or {}
     short = (value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= _HINT_CHARS)
     return " ".join(next(short, "").split())[:_ASKED_CHARS]
 
 
 def _preview(text: str) -> str:
-    """Return how a text begins, without what would end the note that holds it."""
+    """Return the beginning of a text, without characters that would end the note around it."""
     words = " ".join(text[: 4 * _PREVIEW_CHARS].split())
     return words[:_PREVIEW_CHARS].translate(_PLAIN).strip()
 
@@ -267,16 +267,16 @@ def _smallest(item: Item, reference: Reference) -> str:
 
 
 def _bare(item: Item) -> Item:
-    """Return a stub without the line that ends it, so that a shorter one can be cut of it; anything else as it is."""
+    """Return a stub without its last line, so that a shorter one can be cut from it; anything else as it is."""
     if item.form is Form.WHOLE or item.reference is None:
         return item
     line = item.reference.stub_text()
     if _arguments(item) is not None:
-        text = item.text.replace(_json(line)[1:-1], "")  # it stands inside a value
+        text = item.text.replace(_json(line)[1:-1], "")  # it is inside a value
     else:
         inner = unframed(item)
         kept, _, last = inner.rpartition("\n")
-        # Where nothing else was kept, the line tells how the text began, which the reference itself does not.
+        # If nothing else was kept, the line has the beginning of the text, which the reference itself lacks.
         bare = kept if last.startswith(line.partition(item.reference.first)[0]) else inner.replace(line, "")
         text = framed(item, bare)
     return attrs.evolve(item, text=text, scan=scan(text))
@@ -297,7 +297,7 @@ def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) ->
 
 
 def _json(value: Any) -> str:
-    """Compact, as formats read arguments back: so that the same text is counted."""
+    """Return compact JSON, as formats read arguments back, so that the same text is counted."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -307,17 +307,18 @@ def _json(value: Any) -> str:
 @attrs.frozen
 class _Cutter:
     """
-    Chooses what of a text stays.
+    Chooses what to keep of a text.
 
     Attributes:
         shown: Names that the window shows elsewhere.
-        gap: Stands where something was left out.
-        ends: Head and tail stay as far as there is room.
-        edges: The first and the last line are worth more than others.
-        weighing: A profile that says what is worth more; None for one that changes nothing.
-        item: Where the texts stand, if a profile weighs them.
-        most_ordinary: Characters of lines that are not important to the profile; None: as much as there is room for.
-        known: What was found in texts that were cut already.
+        gap: Marks what was left out.
+        ends: Keep head and tail as far as there is room.
+        edges: The first and the last line have a higher weight.
+        weighing: The weights of a profile; None for one that changes nothing.
+        item: The item of the texts, if a profile weighs them.
+        most_ordinary: The most characters of lines without importance to the profile; None: as many as there is room
+            for.
+        known: The ranges found in texts that were cut before.
 
     """
 
@@ -332,7 +333,7 @@ class _Cutter:
     known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
-        """Return what stays, in at most this many characters: the most worth for its length first."""
+        """Return what is kept, in at most this many characters: the highest weight for its length first."""
         wanted, weighed = self._wanted(text, scanned)
         room = chars - len(self.gap)
         most = room * 3 // 4 if self.ends else room
@@ -353,7 +354,10 @@ class _Cutter:
         return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
 
     def _wanted(self, text: str, scanned: Scan) -> tuple[list[_Kept], WeighedText | None]:
-        """Return what is worth keeping, the most for its length first; found once, however often the text is cut."""
+        """
+        Return what is worth keeping, the highest weight for its length first; computed once, however often the text is
+        cut.
+        """
         key = text, self.edges
         if key not in self.known:
             wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
@@ -366,12 +370,12 @@ class _Cutter:
         return self.known[key]
 
     def _how_it_went(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
-        """Return what tells of failures, then of outcomes, the last first: it tells how it ended."""
+        """Return lines on failures, then on outcomes, the last first, since it says how it ended."""
         told = [kept for kept in wanted if kept.told]
         return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
 
     def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
-        """Return what fits, in the order of its worth, and the characters that it takes."""
+        """Return what fits, in order of its weight, and the characters that it takes."""
         chosen, spent = [], 0
         for kept in wanted:
             cost = self._cost(kept)
@@ -397,7 +401,7 @@ class _Cutter:
             if spent + cost > most or (cost > ordinary and not line.important):
                 continue
             if any(fits and start <= line.start and line.end <= end for (start, end), fits in known.items()):
-                continue  # it stands there already
+                continue  # it is already there
             kept = line
             room = min(most - spent, whole if line.important else min(whole, ordinary))
             stretch = weighed.span_at((line.start, line.end)) if room > cost else None
@@ -441,7 +445,7 @@ def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
 
 
 def _ends(text: str, chars: int) -> list[_Kept]:
-    """Head and tail, half of the characters each, in whole lines where a line break is near."""
+    """Return head and tail, half of the characters each, in whole lines if a line break is near."""
     half = chars // 2
     if half <= 0:
         return []
@@ -464,14 +468,14 @@ def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
 
 
 def _told(text: str) -> list[_Kept]:
-    """Return lines that speak of failures and outcomes."""
+    """Return lines on failures and outcomes."""
     return [
         _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, told=True) for each in told_lines(text)
     ]
 
 
 def _edges(text: str) -> list[_Kept]:
-    """First and last line of what somebody said: the request often stands before or after what was pasted."""
+    """Return first and last line of a user's text: the request is often before or after what was pasted."""
     first = text.find("\n")
     last = text.rfind("\n") + 1
     head = _Kept(0, min(LONG_LINE, len(text) if first < 0 else first), _EDGE_SCORE)
@@ -479,7 +483,7 @@ def _edges(text: str) -> list[_Kept]:
 
 
 def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
-    """Return the stretches in their order; overlapping ones run together, a gap stands for what is missing between."""
+    """Return the ranges in order; overlapping ones are joined, a gap marks what is missing between."""
     out: list[str] = []
     reached = 0
     for kept in chosen:
@@ -503,7 +507,7 @@ def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:
 
 
 def _arguments(item: Item) -> Mapping[str, Any] | None:
-    """Return the arguments of a call; None for anything else, and for a call whose arguments are free text."""
+    """Return the arguments of a call; None for anything else, and for free text."""
     if item.kind is not ItemKind.TOOL_CALL:
         return None
     return read_object(item.text)
@@ -515,7 +519,7 @@ def _shortened_arguments(
     """
     Return the arguments with their long string values cut to what is alive; other values that are large become a gap.
 
-    What is short stays whole, so that the call still says what it did; the reference ends the last value that was cut.
+    Short values stay whole, so that the call still says what it did; the reference ends the last value that was cut.
     """
     share = chars / max(1, len(item.text))
     short = {key: _shortened_value(value, share, cutter) for key, value in arguments.items()}
@@ -532,7 +536,7 @@ def _shortened_arguments(
 
 
 def _shortened_value(value: Any, share: float, cutter: _Cutter) -> Any:
-    """Return the same object when it is short enough to stay."""
+    """Return the same object if it is short enough to stay."""
 
     def cut(_: Path, text: Any) -> Any:
         if not isinstance(text, str) or len(text) <= _SHORT_CHARS:

@@ -1,4 +1,4 @@
-"""The window as a strategy may see it, and the protection that holds whatever a strategy proposes."""
+"""The window as a strategy may see it, and the protection that applies whatever a strategy proposes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from gc_core.window.stubs import is_condensed, is_stubbable
 
 class Zone(enum.Enum):
     """
-    What protection says of dropping a unit.
+    The protection of a unit against dropping.
 
-    OLD may go. RECENT are the older steps of the recent turns: they fall only when everything OLD would not suffice.
-    PRESERVABLE goes under pressure, RESERVE (recent, but after the newest exchange) only in the last resort.
-    SCHEMA is a discoverable tool's schema that no visible call uses: last of all that may go, for it stands at the head
-    of the prefix. HELD never goes: LOCKED, pinned, pending, traces, and what the model is to answer next.
+    OLD may go. RECENT are the older steps of the recent turns: they go only when everything OLD would not suffice.
+    PRESERVABLE goes under pressure, RESERVE (recent, but after the newest exchange) only in the last resort. SCHEMA is
+    a discoverable tool's schema that no visible call uses: it goes last, because it is at the head of the prefix. HELD
+    never goes: LOCKED, pinned, pending, traces, and what the model has to answer next.
     """
 
     OLD = "old"
@@ -50,12 +50,12 @@ _SPOKEN = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.USER_
 _TOLD = 2
 
 NAMED_STEPS = 30
-"""Steps for which a name counts as used lately."""
+"""Steps for which a name counts as recently used."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 _BLOCKS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 _GIVEN = frozenset({ENRICHMENT.name, TASK_STATE.name})
-"""Sources of what a host gives by name: other rules hold for that than for what was said."""
+"""Sources of named content from the host, which follows other rules than messages."""
 
 
 @attrs.frozen(kw_only=True)
@@ -77,12 +77,12 @@ class Protection:
 
 class WindowView:
     """
-    The read-only answers of one collection; a ``ContextView``.
+    The read-only answers for one collection; a ``ContextView``.
 
-    ``policies`` are what plugins say of resident items now, by item id; they hold for this collection, and for good
-    when it changes something. ``objective`` is what the agent is about, ``questions`` are those that are open, and
-    ``scores`` is how importance is told. ``usable`` are the tokens that a request may have: of them the caps are parts.
-    With ``turns_before`` the turns before that one are held by nothing but LOCKED and pins.
+    ``policies`` are the plugins' current policies of resident items, by item id; they apply to this collection, and
+    permanently if it changes something. ``objective`` is the agent's objective, ``questions`` are the open ones, and
+    ``scores`` scores importance. ``usable`` are the tokens of a request, of which the caps are shares. With
+    ``turns_before`` the turns before that one are only protected by LOCKED and pins.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class WindowView:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the request as it is."""
+        """Tokens of the current request."""
         return self._context.budget.total
 
     @cached_property
@@ -140,7 +140,7 @@ class WindowView:
 
     @cached_property
     def collectable(self) -> tuple[Unit, ...]:
-        """Units that may be dropped or summarised: the old ones, the older steps of recent turns, unused schemas."""
+        """Units that may be dropped or summarised: old ones, the older steps of recent turns, unused schemas."""
         return (*self.in_zone(Zone.OLD), *self.in_zone(Zone.RECENT), *self.schemas)
 
     @cached_property
@@ -151,14 +151,14 @@ class WindowView:
     @cached_property
     def preservable(self) -> tuple[Unit, ...]:
         """
-        PRESERVABLE units when pressure allows them to go: what the model said, then what users said without a demand,
+        PRESERVABLE units when pressure allows them to go: what the model said, then users' statements without a demand,
         then their demands, each the oldest first.
         """
         return tuple(sorted(self.in_zone(Zone.PRESERVABLE), key=demand_of)) if self._pressure else ()
 
     @cached_property
     def expired(self) -> tuple[Unit, ...]:
-        """Units of the turns that a limit of turns takes out, oldest first."""
+        """Units of the turns that a limit of turns removes, oldest first."""
         return tuple(unit for unit in self.in_zone(Zone.OLD) if self._is_expired(unit))
 
     @cached_property
@@ -169,23 +169,23 @@ class WindowView:
 
     @cached_property
     def young(self) -> tuple[Item, ...]:
-        """Those of them that came since the last collection that looked for them, and show no file in work."""
+        """Those that came since the last young collection, and show no file in use."""
         fresh = (item for item in self.stubbable if number_of(item.id) > self._young_after)
         return tuple(item for item in fresh if not self.working_set.holds(item))
 
     @cached_property
     def condensed(self) -> tuple[Item, ...]:
-        """Stubs in whose place a shorter one may stand, oldest first."""
+        """Stubs that a shorter one may replace, oldest first."""
         behind = self.units[: self._recent_from]
         return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_condensed(item))
 
     @property
     def can_summarize(self) -> bool:
-        """Whether a summary can be asked for."""
+        """True if summaries are available."""
         return self._can_summarize
 
     def age(self, unit: Unit) -> int:
-        """Steps that have been taken since the unit."""
+        """Return the steps taken since the unit."""
         return self._ages[self.position(unit.number)] if unit.number > 0 else 0
 
     @cached_property
@@ -195,18 +195,18 @@ class WindowView:
 
     @cached_property
     def working_set(self) -> WorkingSet:
-        """Which files the agent works on."""
+        """The files that the agent works on."""
         open_items = {item.id for item in (*self.stubbable, *self.condensed)}
         return WorkingSet(self.units, self._ages, open_items)
 
     @property
     def objective(self) -> str:
-        """What the agent is after, in words."""
+        """The agent's objective, in words."""
         return self._objective
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Names in the objective that nothing but the user's own words shows: what they tell of has left."""
+        """Names in the objective that only the user's own words contain: the content about them has left."""
         shown = {
             name
             for unit in self.units
@@ -218,15 +218,15 @@ class WindowView:
         return tuple(dict.fromkeys(name for span in spans for name in span.names if name not in shown))
 
     def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
-        """Items that left the window and match a query, best first."""
+        """Return removed items that match a query, best first."""
         return self._search(query, limit)
 
     def importance(self, item: Item) -> float:
-        """Return how much an item matters, from 0 to 1."""
+        """Return an item's importance, from 0 to 1."""
         return self._importance(item)
 
     def distance(self, item: Item) -> int | None:
-        """Return how many shared names lie between the item and what the agent is about; None: unreachable."""
+        """Return how many shared names lie between the item and the agent's current work; None: unreachable."""
         return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
@@ -239,7 +239,7 @@ class WindowView:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """Names that the agent and the user have used lately, in texts and calls."""
+        """Names that the agent and the user have used recently, in texts and calls."""
         spoken = (unit for place, unit in enumerate(self.units) if self._steps_after[place] <= NAMED_STEPS)
         return frozenset(
             name for unit in spoken for item in unit.items if item.kind in _SPOKEN for name in item.scan.names
@@ -249,15 +249,15 @@ class WindowView:
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
-        """What protection says of every unit, by position."""
+        """The protection of every unit, by position."""
         return tuple([self._zone(place, unit) for place, unit in enumerate(self.units)])
 
     def zone(self, unit: Unit) -> Zone:
-        """Return what protection says of a unit."""
+        """Return the protection of a unit."""
         return self._zone_of[unit.number]
 
     def position(self, number: int) -> int:
-        """Return where a unit stands among the resident ones. Raises KeyError for a unit that is not resident."""
+        """Return the position of a unit among the resident ones. Raises KeyError for a unit that is not resident."""
         return self._positions[number]
 
     def may_stub(self, unit: Unit) -> bool:
@@ -297,7 +297,7 @@ class WindowView:
 
     @property
     def _roots(self) -> Roots:
-        """What is alive by itself: the newest steps and exchange, what is held, and what is requested."""
+        """The roots of liveness: the newest steps and exchange, held content, and open questions."""
         held = {unit.number for unit in self.units[self._recent_from :]}
         items = (
             item.id
@@ -349,7 +349,10 @@ class WindowView:
 
     @cached_property
     def _beside_system(self) -> frozenset[int]:
-        """Neighbours of a system message inside the conversation: without them its place would be wrong (N4)."""
+        """
+        Return the neighbours of a system message inside the conversation: without them its place
+        would be wrong (N4).
+        """
         return frozenset(map(self.position, self._context.beside_system()))
 
     def _zone(self, place: int, unit: Unit) -> Zone:
@@ -360,7 +363,7 @@ class WindowView:
         if given and (zone := self._unseen(place, unit)) is not None:
             return zone
         if place >= self.final:
-            return Zone.RESERVE if unit.is_summary else Zone.HELD  # it is no input, wherever it stands
+            return Zone.RESERVE if unit.is_summary else Zone.HELD  # a summary is not an input, wherever it is
         if (given and is_enrichment(unit)) or unit.number in self._above_caps:
             return Zone.OLD
         if unit.turn < self._turns_before and self._is_expired(unit):
@@ -368,15 +371,15 @@ class WindowView:
         return self._softly(place, unit)
 
     def _unseen(self, place: int, unit: Unit) -> Zone | None:
-        """Return what protection says of a stale state, and of a block that no model call has seen."""
-        if _is_stale_state(unit):  # one that gave way leaves before a request fails, though no model call has seen it
+        """Return the protection of a stale state, and of a block that no model call has seen."""
+        if _is_stale_state(unit):  # it leaves before a request fails, although no model call has seen it
             return Zone.OLD if self._steps_after[place] else Zone.RESERVE
         if is_block(unit) and not self._steps_after[place]:
-            return Zone.RESERVE  # no model call has seen it: before a request fails it is left out
+            return Zone.RESERVE  # no model call has seen it: it is left out before a request fails
         return None
 
     def _softly(self, place: int, unit: Unit) -> Zone:
-        """Return what protection says of a unit that may go in some moment: by its turn, and by the steps since."""
+        """Return the protection of a unit that may go in some situation: by its turn, and by the steps since."""
         recent = unit.turn >= self._recent_turn
         if unit.policy is GCPolicy.PRESERVABLE:
             return Zone.RESERVE if self._is_fresh(unit) or (recent and not unit.is_summary) else Zone.PRESERVABLE
@@ -386,7 +389,7 @@ class WindowView:
 
     @cached_property
     def accounts(self) -> tuple[Unit, ...]:
-        """PRESERVABLE units that tell of what left, the newest first."""
+        """PRESERVABLE units that cover what left, the newest first."""
         return tuple([unit for unit in self._held_softly if is_account(unit)])
 
     @cached_property
@@ -456,7 +459,7 @@ def _reclassified(unit: Unit, policies: Mapping[str, GCPolicy]) -> Unit:
 
 
 def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
-    """Yield those of the units that are more than this many tokens, in their order; from the first that is, all."""
+    """Yield those of the units that exceed this many tokens, in order; from the first that does, all."""
     for unit in units:
         most -= unit.tokens
         if most < 0:
@@ -464,7 +467,7 @@ def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
 
 
 def is_account(unit: Unit) -> bool:
-    """Return whether the unit tells of what left: a summary, or the account of an agent's own compaction."""
+    """Return whether the unit covers what left: a summary, also of an agent's own compaction."""
     return unit.is_summary or is_compaction(unit.items[0].text)
 
 

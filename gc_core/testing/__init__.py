@@ -1,5 +1,5 @@
 """
-The kit with which authors of plugins test what they wrote: contracts, made windows, and a summarizer on strings.
+The kit for plugin authors' tests: contracts, generated windows, and a scripted summarizer.
 
 A strategy's tests are a subclass, and pytest collects its rules::
 
@@ -10,7 +10,7 @@ A strategy's tests are a subclass, and pytest collects its rules::
         strategy = Largest
 
 A rule that does not hold is named, with the reason, and skipped: ``weakened = {"test_name_of_rule": "why"}``. Nothing
-in gc-core imports this package; it needs no pytest, and nothing beyond gc-core itself.
+in gc-core imports this package; it needs neither pytest nor anything beyond gc-core itself.
 """
 
 from gc_core.testing.backends import MemoryBackendContract

@@ -1,4 +1,4 @@
-"""What every memory backend keeps."""
+"""The contract of memory backends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = "000000000012345-000000000000678.json"
 _KEYS = (_KEY, "a", "Z", "0", "a-b_c.d", "aa", "-", "_", "x" * 200)
 _DATA = (b"", b"\0", bytes(range(256)) * 3, "a letter \u4e2d".encode(), b"\r\n\x1a\xff", b"12", b"y" * 1_000_000)
 _LONG = 300_000
-"""Bytes of a value that is not written in one piece by chance."""
+"""The size of a value that is not written in one piece by chance."""
 _ROUNDS = 25
 
 
@@ -26,8 +26,8 @@ class MemoryBackendContract(Contract):
     The rules for memory backends. Subclass it as ``class TestMine(MemoryBackendContract)``.
 
     Attributes:
-        backend: The class, which is made with a session's directory; or override ``make``.
-        lasting: What it holds outlives the object: another one for the same directory reads it.
+        backend: The class, created with a session's directory; or override ``make``.
+        lasting: What it stores outlives the object: another one for the same directory reads it.
 
     """
 
@@ -42,13 +42,13 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_is_a_backend(self) -> None:
-        """It has write, read, delete and keys, and is made with a directory."""
+        """It has write, read, delete and keys, and is created with a directory."""
         with self._made() as backend:
             assert isinstance(backend, MemoryBackend), f"{backend!r:.100} lacks write, read, delete or keys"
 
     @rule
     def test_reads_what_was_written(self) -> None:
-        """Every byte comes back, of any value and under any key."""
+        """Every byte is read back, for any value and under any key."""
         with self._made() as backend:
             for key in _KEYS:
                 for data in _DATA:
@@ -59,7 +59,7 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_knows_nothing_of_other_keys(self) -> None:
-        """A key that was never written is None, and deleting it is no error."""
+        """A key that was never written is None, and deleting it is not an error."""
         with self._made() as backend:
             backend.write("a", b"1")
             found = backend.read("b")
@@ -69,7 +69,7 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_overwrites_as_a_whole(self) -> None:
-        """The newest value is by itself, also where it is the shorter one."""
+        """The newest value replaces the old one completely, also if it is shorter."""
         with self._made() as backend:
             for data in (b"long " * 1_000, b"short", b""):
                 backend.write(_KEY, data)
@@ -90,7 +90,7 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_tells_its_keys_in_order(self) -> None:
-        """The keys are sorted, all of them or those that begin so; a new one has none."""
+        """The keys are sorted, all of them or those with a prefix; a new backend has none."""
         with self._made() as backend:
             assert list(backend.keys()) == [], f"has the keys {list(backend.keys())} before anything was written"
             for key in _KEYS[::-1]:
@@ -104,7 +104,7 @@ class MemoryBackendContract(Contract):
     def test_lasts(self) -> None:
         """Another object for the same directory reads it: a session is opened again."""
         if not self.lasting:
-            raise unittest.SkipTest("it does not say that it is lasting")
+            raise unittest.SkipTest("it is not declared as lasting")
         with tempfile.TemporaryDirectory() as directory:
             self.make(Path(directory)).write(_KEY, b"kept")
             found = self.make(Path(directory)).read(_KEY)
@@ -126,7 +126,7 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_a_reader_finds_whole_values(self) -> None:
-        """Whoever reads while it is written finds the old bytes or the new ones, never a part."""
+        """Reading while another process writes returns the old bytes or the new ones, never a part."""
         with self._made() as backend:
             values = (b"a" * _LONG, b"b" * (2 * _LONG))
             backend.write(_KEY, values[0])

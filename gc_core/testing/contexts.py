@@ -1,4 +1,4 @@
-"""Made windows, the goals that go with them, and whole sessions: the same for the same seed."""
+"""Generated windows, goals for them, and whole sessions: the same for the same seed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from gc_core.window.context import Context
 from gc_core.window.view import WindowView
 
 YOUNG = "young"
-"""Name of the goal that asks for what is young alone."""
+"""The name of the goal that asks only for young content."""
 
 _WIDE = 1_000_000
-"""Tokens of a window in which nothing must be collected while a conversation is told."""
+"""The tokens of a window in which nothing must be collected while a conversation is played."""
 
 
 @attrs.frozen
 class Everything:
-    """Proposes all that may go, oldest first: what it reaches can be reached."""
+    """Proposes everything that may go, oldest first: what it reaches can be reached."""
 
     def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:  # noqa: ARG002 - the contract
         """Propose every unit by itself."""
@@ -40,7 +40,7 @@ class Everything:
 
 @attrs.frozen
 class Some:
-    """Stubs some results and drops some units: what an earlier collection leaves."""
+    """Stubs some results and drops some units, as an earlier collection would have."""
 
     def collect(self, context: ContextView, goal: Goal) -> Iterator[GCRemovalItem]:  # noqa: ARG002 - the contract
         """Propose every third of both."""
@@ -60,10 +60,10 @@ def make_session(
     **config: Any,
 ) -> GCSession:
     """
-    Return a session that has lived through the conversation of this seed; keywords go to its configuration.
+    Return a session after the conversation of this seed; keywords go to its configuration.
 
-    Unless ``context_limit`` or ``auto_trigger`` say otherwise nothing has been collected in it, but for what a
-    COLLECTED one had. A strategy's name is looked up among the installed plugins.
+    Unless ``context_limit`` or ``auto_trigger`` say otherwise nothing has been collected in it, except in a COLLECTED
+    one. A strategy's name is looked up among the installed plugins.
     """
     conversation = make_conversation(seed, shape=shape, format=format)
     session = begin(conversation, strategy, plugins=plugins, **{"context_limit": _WIDE, "auto_trigger": False} | config)
@@ -73,7 +73,7 @@ def make_session(
 def begin(
     conversation: Conversation, strategy: GCStrategy | str, *, plugins: Plugins | None = None, **config: Any
 ) -> GCSession:
-    """Return a session for a conversation, of which nothing has been said yet."""
+    """Return a session for a conversation, before anything was said."""
     if plugins is None:
         plugins = Plugins.discover() if isinstance(strategy, str) and strategy != "none" else Plugins()
     settings = GCConfig(**{"output_reservation": 0, **config})
@@ -89,7 +89,7 @@ class Aims:
         none: The window is at the target.
         moderate: Less than half of what may go has to go.
         deep: Most of what may go has to go.
-        pressure: All that may go has to go and, where PRESERVABLE content may, some of that.
+        pressure: Everything that may go has to go and, if PRESERVABLE content may, some of that.
         impossible: More has to go than there is.
 
     """
@@ -101,15 +101,12 @@ class Aims:
     impossible: Goal
 
     def named(self) -> tuple[tuple[str, Goal], ...]:
-        """Return each with its name."""
+        """Return each goal with its name."""
         return tuple((field.name, getattr(self, field.name)) for field in attrs.fields(type(self)))
 
 
 def make_goals(context: ContextView) -> Aims:
-    """
-    Return the goals that go with a window; make it with ``pressure`` for goals that allow
-    PRESERVABLE content to go.
-    """
+    """Return goals for a window; create it with ``pressure`` for goals that allow PRESERVABLE content to go."""
     tokens = context.tokens
     may_go = sum(unit.tokens for unit in context.collectable)
     more = sum(unit.tokens for unit in context.preservable)
@@ -129,7 +126,7 @@ def make_goals(context: ContextView) -> Aims:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Made:
-    """A made session, kept open because what was said in it may be asked for; nothing is ever changed in it."""
+    """A generated session, kept open because its log may be read; it is never changed."""
 
     conversation: Conversation
     session: GCSession = attrs.field(repr=False)
@@ -144,7 +141,7 @@ class Made:
         return _view(self, pressure, young_after)
 
     def collected(self, strategy: GCStrategy, goal: Goal, context: Context | None = None) -> CollectionOutcome:
-        """Return what gc-core makes of the strategy's proposals, for this window or for one that came of it."""
+        """Return gc-core's result for the strategy's proposals, for this window or a later one."""
         collector = attrs.evolve(self.session.port.collector, plugins=Plugins(), strategies=(("strategy", strategy),))
         return collector.collect(context or self.context, goal, self.session.port.protection)
 
@@ -168,7 +165,7 @@ class Case:
     made: Made = attrs.field(repr=False)
 
     def __str__(self) -> str:
-        """Return how a message names it: enough to make it again."""
+        """Return its description for messages: enough to generate it again."""
         told = self.made.conversation
         return f"seed {told.seed} ({told.shape.value}, {told.format}), goal {self.aim} of {self.goal.target_tokens:,}"
 
@@ -190,7 +187,7 @@ class Case:
         return _by_id(self.context).get(str(removal.action.item))
 
     def touched(self, removal: GCRemovalItem) -> tuple[Unit, ...]:
-        """Return the units that a removal names, or of which it names an item."""
+        """Return the units that a removal names, directly or by one of their items."""
         item = self.item(removal)
         return self.units(removal) if item is None else tuple(unit for unit in self.context.units if item in unit.items)
 
@@ -200,7 +197,7 @@ class Case:
         return tuple(item for unit in self.units(removal) for item in unit.items) if one is None else (one,)
 
     def collected(self, strategy: GCStrategy) -> CollectionOutcome:
-        """Return what gc-core makes of the strategy's proposals."""
+        """Return gc-core's result for the strategy's proposals."""
         return self.made.collected(strategy, self.goal)
 
 
@@ -218,16 +215,16 @@ def make_context(
     can_summarize: bool = False,
 ) -> WindowCopy:
     """
-    Return a window as a strategy sees it, of a session that has lived through the conversation of this seed.
+    Return a window as a strategy sees it, after the conversation of this seed.
 
-    With ``pressure`` it shows PRESERVABLE content that may go, as it does when the goal allows it.
+    With ``pressure`` it shows PRESERVABLE content that may go, as for a goal that allows it.
     """
     return WindowCopy.of(made(seed, shape, format).view(pressure=pressure), can_summarize=can_summarize)
 
 
 def make_cases(seed: int, *, shape: Shape | None = None, aims: tuple[str, ...] = ()) -> Iterator[Case]:
     """
-    Yield every goal for the window of a seed, or those named; odd seeds say that a summary can be asked for.
+    Yield every goal for the window of a seed, or the named ones; odd seeds have summaries available.
 
     ``"young"`` is one more, for strategies that declare ``Young``: the newer half of what a stub may replace.
     """
@@ -245,14 +242,14 @@ def _young(after: int) -> Goal:
 
 
 def _middle(found: Made) -> int:
-    """Number of the item in the middle of what a stub may replace."""
+    """Return the number of the item in the middle of what a stub may replace."""
     items = found.view(pressure=False).stubbable
     return number_of(items[len(items) // 2].id) if items else 0
 
 
 @functools.lru_cache(maxsize=64)
 def made(seed: int, shape: Shape | None, format: str | None) -> Made:  # noqa: A002 - the session's own word
-    """Return the session of a seed, made once."""
+    """Return the session of a seed, generated once."""
     conversation = make_conversation(seed, shape=shape, format=format)
     session = begin(conversation, Some(), context_limit=_WIDE, auto_trigger=False)
     half = len(conversation.messages) // 2 if conversation.shape is Shape.COLLECTED else -1
@@ -262,7 +259,7 @@ def made(seed: int, shape: Shape | None, format: str | None) -> Made:  # noqa: A
 
 @functools.lru_cache(maxsize=128)
 def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
-    """Made once, for what a view finds out about liveness costs as much as telling the conversation."""
+    """Generated once, because computing a view's liveness costs as much as playing the conversation."""
     session = found.session
     return WindowView(
         found.context,
@@ -276,5 +273,5 @@ def _view(found: Made, pressure: bool, young_after: int) -> WindowView:
 
 
 def is_summary(removal: GCRemovalItem) -> bool:
-    """Return whether a removal asks for a summary."""
+    """Return whether a removal requests a summary."""
     return isinstance(removal.action, Summarize)

@@ -1,4 +1,4 @@
-"""What a contract is: rules as test methods, none of which is weakened in silence."""
+"""The base of contracts: rules as test methods, none of which can be weakened silently."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ON_RULES = "test_weakens_no_rule_in_silence"
 
 class Contract:
     """
-    Rules that whatever is plugged in keeps; subclass one of the contracts, not this.
+    Rules that every plugin of a kind keeps; subclass one of the contracts, not this class.
 
     Attributes:
-        seeds: One made window, request or text for each. More of them find more, and take longer.
-        seconds: How long a rule may take. One that takes longer fails, and says where it hangs: in a strategy that goes
-            on for ever, for instance. After that the other rules of the class are not asked.
+        seeds: One generated window, request or text for each. More of them find more, and take longer.
+        seconds: How long a rule may take. One that takes longer fails, and reports where it hangs: for example in a
+            strategy that never stops. After that the other rules of the class are skipped.
         weakened: Rules that do not hold here, by name, each with the reason; they are skipped, and the reason is shown.
             Only a rule named here may be replaced by a method of your own.
-        hanging: The rule that has not come to an end, "" while there is none; set by the rules themselves.
+        hanging: The rule that has not ended, or ""; set by the rules themselves.
 
     """
 
@@ -37,13 +37,16 @@ class Contract:
     hanging: ClassVar[str] = ""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Refuse a subclass that replaces the rule about weakened rules: nothing else could tell it."""
+        """Refuse a subclass that replaces the rule about weakened rules: nothing else could detect it."""
         super().__init_subclass__(**more)
         if _ON_RULES in vars(cls):
             raise TypeError(f"{cls.__name__} replaces {_ON_RULES}; name what does not hold in `weakened` instead")
 
     def test_weakens_no_rule_in_silence(self) -> None:
-        """What does not hold is named in ``weakened`` with a reason; a rule replaced or misspelt would pass unseen."""
+        """
+        Rules that do not hold are named in ``weakened`` with a reason; a replaced or misspelt rule
+        would go unnoticed.
+        """
         assert self.seeds, "seeds is empty: no rule would look at anything; the default is range(8)"
         rules = dict(self.rules())
         for name, reason in self.weakened.items():
@@ -64,13 +67,13 @@ class Contract:
 
 
 def rule(method: Callable[[C], None]) -> Callable[[C], None]:
-    """Return a rule of a contract: skipped, with its reason, where a subclass weakens it."""
+    """Return a rule of a contract: skipped, with its reason, if a subclass weakens it."""
 
     @functools.wraps(method)
     def checked(contract: C) -> None:
         reason = contract.weakened.get(method.__name__, "")
         if isinstance(reason, str) and reason.strip():
-            raise unittest.SkipTest(f"weakened: {reason}")  # pytest knows it too, and is not needed to say it
+            raise unittest.SkipTest(f"weakened: {reason}")  # pytest knows it too, and need not be imported
         _in_time(method, contract)
 
     setattr(checked, _IS_RULE, True)
@@ -78,7 +81,7 @@ def rule(method: Callable[[C], None]) -> Callable[[C], None]:
 
 
 def _in_time(method: Callable[[C], None], contract: C) -> None:
-    """Ask a rule in a thread of its own, which ends with the process when what it tests never does."""
+    """Run a rule in a thread of its own, which ends with the process if what it tests never returns."""
     kind, raised = type(contract), list[BaseException]()
     assert not kind.hanging, f"not asked: {kind.hanging} has not come to an end"
 

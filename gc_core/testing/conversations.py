@@ -1,4 +1,4 @@
-"""Made conversations: what agents send and are answered, in every shape, the same for the same seed."""
+"""Generated conversations: what agents send and receive, in every shape, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _THINGS = ("the token", "an invoice", "the index", "a table", "the queue", "a he
 
 class Shape(enum.Enum):
     """
-    What a window looks like.
+    The shape of a window.
 
-    TURNS are several, with tools; COLLECTED is the same with traces and stubs in it. GIANT_TURN is one request with
-    very many steps. CHAT uses no tools. In a HELD one everything is pinned. ONE_MESSAGE and EMPTY are what they say.
+    TURNS are several, with tools; COLLECTED is the same with traces and stubs. GIANT_TURN is one request with very many
+    steps. CHAT uses no tools. In a HELD one everything is pinned. ONE_MESSAGE and EMPTY are as named.
     """
 
     TURNS = "turns"
@@ -48,18 +48,18 @@ _STEPS = {Shape.GIANT_TURN: (35, 45), Shape.CHAT: (0, 0), Shape.ONE_MESSAGE: (0,
 @attrs.frozen(kw_only=True)
 class Conversation:
     """
-    A made conversation, and what a host does with its session meanwhile.
+    A generated conversation, and what a host does with its session meanwhile.
 
     Attributes:
-        seed: What it was made from.
-        shape: What it looks like.
+        seed: Its seed.
+        shape: Its shape.
         format: ``"openai"`` or ``"anthropic"``.
         system: The system text.
         tools: Tool schemas.
-        discoverable: Names of those that are not core.
-        messages: In their order; each assistant message is a reply to a request.
-        enrichment: What is told of the world before a reply, by the reply's index.
-        held: How the host holds a message, by index.
+        discoverable: Names of the schemas that are not core.
+        messages: The messages, in order; each assistant message is a reply to a request.
+        enrichment: Enrichment before a reply, by the reply's index.
+        held: The host's policy for a message, by index.
         pinned: Messages whose last item the host pins.
         pinned_turns: Turns that the host pins.
 
@@ -78,7 +78,7 @@ class Conversation:
     pinned_turns: frozenset[int] = frozenset()
 
     def play(self, session: GCSession, after: Callable[[int], object] | None = None) -> GCSession:
-        """Say all of it in a session as an agent's loop does; ``after`` is called after every message."""
+        """Play it in a session as an agent's loop does; ``after`` is called after every message."""
         if self.shape is not Shape.EMPTY:
             session.system(base=self.system)
             session.tools(self.tools, discoverable=self.discoverable)
@@ -104,7 +104,7 @@ class Conversation:
 
 def make_conversation(seed: int, *, shape: Shape | None = None, format: str | None = None) -> Conversation:  # noqa: A002
     """
-    Return the conversation of a seed; its shape and format go by the seed unless they are given.
+    Return the conversation of a seed, which decides shape and format unless they are given.
 
     There are tools with long results, errors, files read twice, thinking, pastes, enrichment, a question back, pins,
     LOCKED and PRESERVABLE results, schemas that no call uses, and, with an odd seed, calls that still wait for results.
@@ -172,7 +172,7 @@ class _Writer:
             self._pinned.add(len(self._messages) - 1)
 
     def _end(self, turns: int) -> None:
-        """With an odd seed the agent is in the middle of something: calls wait, one result may be there."""
+        """End it; with an odd seed the agent is in the middle of something: calls wait, one result may be there."""
         if self._seed % 2 == 0 or self._shape in {Shape.CHAT, Shape.ONE_MESSAGE}:
             return
         self._say(user(f"Request {turns}: once more."))

@@ -1,4 +1,4 @@
-"""What every token counter keeps."""
+"""The contract of token counters."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _IMAGES = (
     Image(width=20_000, height=20),
 )
 _SEAM = 8
-"""Tokens that two texts may have more together than alone: where they meet, other words begin."""
+"""The most tokens that two texts may have more together than separately: other words begin where they meet."""
 
 _BACK_PERCENT, _BACK = 10, 16
-"""By how much, at most, a text may count less when something is added: its last word becomes another one."""
+"""The most that a text's count may fall when something is added: its last word changes."""
 
 
 class CounterContract(Contract):
@@ -52,13 +52,13 @@ class CounterContract(Contract):
     counter: ClassVar[type[TokenCounter] | None] = None
 
     def make(self) -> TokenCounter:
-        """Return a counter to be looked at."""
+        """Return a counter to test."""
         assert self.counter is not None, f"{type(self).__name__} names no counter: set `counter` or override make()"
         return self.counter()
 
     @rule
     def test_counts_any_text(self) -> None:
-        """It raises for no string, and answers a whole number: what an agent reads is anything."""
+        """It raises for no string, and returns a whole number: agents read anything."""
         counter = self.make()
         for name, text in self._texts():
             _assert_whole(_counted(counter, name, text), name)
@@ -71,7 +71,7 @@ class CounterContract(Contract):
 
     @rule
     def test_something_costs_something(self) -> None:
-        """Words that are not counted would fill the window unseen."""
+        """Words that are not counted would fill the window without being noticed."""
         counter = self.make()
         for name, text in self._texts():
             if any(letter.isalnum() for letter in text):
@@ -79,13 +79,13 @@ class CounterContract(Contract):
 
     @rule
     def test_special_tokens_are_ordinary_text(self) -> None:
-        """What a file or a user writes is text, also when it looks like the model's own marks."""
+        """What a file or a user writes is text, even if it looks like the model's own marks."""
         tokens = _counted(self.make(), "special tokens", _ODD["special tokens"])
         assert tokens > 3, f"{tokens} tokens for three special tokens and a word; expected each as plain text"  # noqa: PLR2004
 
     @rule
     def test_same_text_same_count(self) -> None:
-        """Items are counted once, when they enter; the request is counted from them."""
+        """Items are counted once, when they arrive; the request is counted from them."""
         first, second = self.make(), self.make()
         for name, text in self._texts():
             one, other = _counted(first, name, text), _counted(second, name, text)
@@ -101,7 +101,7 @@ class CounterContract(Contract):
 
     @rule
     def test_more_text_costs_more(self) -> None:
-        """A longer text has not clearly fewer tokens than the part with which it begins."""
+        """A longer text does not have clearly fewer tokens than its beginning."""
         counter = self.make()
         for name, one, other in self._pairs():
             whole, part = counter.count(one + other), counter.count(one)
@@ -110,14 +110,14 @@ class CounterContract(Contract):
 
     @rule
     def test_framing_is_a_whole_number(self) -> None:
-        """What messages and requests cost beside their texts is added to every sum."""
+        """The cost of messages and requests beside their texts is added to every sum."""
         counter = self.make()
         for name in ("per_message", "per_request"):
             _assert_whole(getattr(counter, name), name)
 
     @rule
     def test_says_its_name_and_whether_it_is_exact(self) -> None:
-        """A report tells who counted, and whether to trust it."""
+        """A report names the counter, and whether to trust it."""
         counter = self.make()
         assert isinstance(counter.name, str), f"name = {counter.name!r}; expected a str"
         assert counter.name.strip(), f"name = {counter.name!r}; expected what a report is to call it"
@@ -125,14 +125,14 @@ class CounterContract(Contract):
 
     @rule
     def test_counts_any_image(self) -> None:
-        """Also one whose size is not known, and one that is as large as none is."""
+        """Including images of unknown size, and impossibly large ones."""
         counter = self.make()
         for image in _IMAGES:
             _assert_whole(counter.count_image(image), str(image))
 
     @rule
     def test_counts_thinking(self) -> None:
-        """Visible, sealed, or both; a sealed text costs something though nothing of it shows."""
+        """Visible, sealed, or both; a sealed text costs something although nothing of it is visible."""
         counter = self.make()
         for text, sealed in (("", 0), ("I think so.", 0), ("", 4_000), ("I think so.\ud800", 4_000)):
             part = Part(kind=ItemKind.THINKING, place=(), text=text, sealed_bytes=sealed)
@@ -155,7 +155,7 @@ class CounterContract(Contract):
 
 
 def _prose(seed: int) -> str:
-    """Return what somebody said in the conversation of this seed, with some letters that are not ASCII."""
+    """Return what someone said in the conversation of this seed, with some characters that are not ASCII."""
     said = make_conversation(seed).messages[0]["content"]
     return f"{said}\n{chr(0x4E00 + seed) * 5} é{seed}"
 

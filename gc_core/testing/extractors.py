@@ -1,4 +1,4 @@
-"""What every extractor of the task's state keeps."""
+"""The contract of extractors of the task state."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _SAID = (
     "Why does test_login fail?",
 )
 _MANY = 600
-"""Items of a long conversation: more demands than a state has room for."""
+"""The items of a long conversation: more demands than a state has room for."""
 
 
 class ExtractorContract(Contract):
     """
-    The rules for extractors of the task's state. Subclass it as ``class TestMine(ExtractorContract)``.
+    The rules for extractors of the task state. Subclass it as ``class TestMine(ExtractorContract)``.
 
-    One that asks a model should be given a model that answers from memory: the rules ask with every test run.
+    Give an extractor that asks a model a fake model: the rules ask in every test run.
 
     Attributes:
         extractor: The class; or override ``make`` where it needs arguments.
@@ -47,19 +47,19 @@ class ExtractorContract(Contract):
     extractor: ClassVar[type[StateExtractor] | None] = None
 
     def make(self) -> StateExtractor:
-        """Return an extractor to be looked at; a new one with every call."""
+        """Return an extractor to test; a new one with every call."""
         assert self.extractor is not None, f"{type(self).__name__} names none: set `extractor` or override make()"
         return self.extractor()
 
     @rule
     def test_answers_with_a_state(self) -> None:
-        """The answer is a TaskState that gc-core accepts: within bounds, and without contradictions in itself."""
+        """The answer is a TaskState that gc-core accepts: within bounds, and without contradicting itself."""
         for name, items in self._said():
             self._extracted(name, TaskState(), items)
 
     @rule
     def test_names_items_that_exist(self) -> None:
-        """Every entry names items that it was given, or that the state before names."""
+        """Every entry names items that it was given, or that the previous state names."""
         for name, items in self._said():
             known, state = {item.id for item in items}, self.make().extract(TaskState(), items, "")
             unknown = sorted(state.references() - known)
@@ -67,7 +67,7 @@ class ExtractorContract(Contract):
 
     @rule
     def test_in_pieces_as_at_once(self) -> None:
-        """It does not matter in how many pieces the items come."""
+        """The number of batches in which items arrive does not matter."""
         for name, items in self._said():
             whole, state = self._extracted(name, TaskState(), items), TaskState()
             step = max(1, len(items) // 5)
@@ -78,7 +78,7 @@ class ExtractorContract(Contract):
 
     @rule
     def test_survives_json(self) -> None:
-        """The state is the same after it was written and read."""
+        """The state is the same after being written and read."""
         for name, items in self._said():
             state = self.make().extract(TaskState(), items, "Make the tests pass.")
             again = TaskState.from_json(state.to_json())
@@ -86,14 +86,14 @@ class ExtractorContract(Contract):
 
     @rule
     def test_stays_within_its_bounds(self) -> None:
-        """However much is said, the state has room for it; what leaves is counted."""
+        """However much is said, the state stays within its bounds; what leaves is counted."""
         items = _talk(_MANY)
         state = self._extracted(f"{_MANY} demands", TaskState(), items)
         self._extracted(f"{_MANY} more demands", state, _talk(_MANY, first=len(items) + 1))
 
     @rule
     def test_nothing_new_changes_nothing(self) -> None:
-        """Without items the entries are as they were."""
+        """Without items the entries stay as they were."""
         for name, items in self._said():
             state = self._extracted(name, TaskState(), items)
             again = self._extracted(name, state, ())
@@ -112,19 +112,19 @@ class ExtractorContract(Contract):
 
     @rule
     def test_extraction_changes_nothing(self) -> None:
-        """The state before and the items are as they were."""
+        """The previous state and the items stay as they were."""
         for name, items in self._said():
             half = len(items) // 2
             before = self._extracted(name, TaskState(), items[:half])
             copy, copies = TaskState.from_json(before.to_json()), [attrs.evolve(item) for item in items]
-            with isolated():  # what it raises is judged by another rule
+            with isolated():  # another rule checks what it raises
                 self.make().extract(before, items[half:], "")
             assert before == copy, f"{name}: has changed the state before; make a new one"
             assert list(items) == copies, f"{name}: has changed an item; read it only"
 
     @rule
     def test_extracts_from_odd_items(self) -> None:
-        """It raises for nothing that a session may hold: empty texts, results without a call, lone surrogates."""
+        """It raises for nothing that a session may contain: empty texts, results without a call, lone surrogates."""
         (_, usual), *_ = self._said()
         for name, text in _ODD.items():
             self._extracted(name, TaskState(), [attrs.evolve(item, text=text) for item in usual])
@@ -143,7 +143,7 @@ class ExtractorContract(Contract):
     def _extracted(
         self, name: str, state: TaskState, items: Sequence[Item], given: Sequence[Item] | None = None
     ) -> TaskState:
-        """Return what it answers, checked against all that was given so far."""
+        """Return the answer, validated against everything that was given so far."""
         found: object = None
         with isolated() as attempt:
             found = self.make().extract(state, items, "")
@@ -158,7 +158,7 @@ class ExtractorContract(Contract):
 
 
 def _talk(count: int, first: int = 1) -> list[Item]:
-    """Return a user who demands something, takes it back and demands something else, each with names of its own."""
+    """Return a user who demands something, retracts it and demands something else, each with names of its own."""
     return [
         Item(
             id=f"i{first + number}",

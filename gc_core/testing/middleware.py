@@ -1,4 +1,4 @@
-"""What every middleware keeps."""
+"""The contract of middleware."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MiddlewareContract(Contract):
 
     Attributes:
         middleware: The class; or override ``make`` where it needs arguments.
-        formats: The message shapes that it is for.
+        formats: The message shapes that it supports.
 
     """
 
@@ -34,13 +34,13 @@ class MiddlewareContract(Contract):
     formats: ClassVar[tuple[str, ...]] = ("openai", "anthropic")
 
     def make(self) -> ContextMiddleware:
-        """Return a middleware to be looked at; a new one with every call."""
+        """Return a middleware to test; a new one with every call."""
         assert self.middleware is not None, f"{type(self).__name__} names none: set `middleware` or override make()"
         return self.middleware()
 
     @rule
     def test_answers_with_a_message_or_none(self) -> None:
-        """The answer is a message in plain JSON values, or None to leave it as it is."""
+        """The answer is a message in plain JSON values, or None to leave it unchanged."""
         for name, _, message in self._messages():
             answer = self._answer(name, message)
             assert answer is None or isinstance(answer, Mapping), f"{name}: answers {answer!r:.100}; expected a dict"
@@ -51,7 +51,7 @@ class MiddlewareContract(Contract):
 
     @rule
     def test_leaves_what_belongs_together(self) -> None:
-        """Role, calls, results and thinking stay: gc-core refuses a change that no provider would take."""
+        """Role, calls, results and thinking stay: gc-core refuses a change that no provider would accept."""
         for name, form, message in self._messages():
             answer = self._answer(name, message)
             if isinstance(answer, Mapping):
@@ -62,7 +62,7 @@ class MiddlewareContract(Contract):
 
     @rule
     def test_twice_is_as_once(self) -> None:
-        """What it has changed once it leaves as it is: the log of one session may be reported to another."""
+        """It leaves unchanged what it has changed once: the log of one session may be appended to another."""
         for name, _, message in self._messages():
             once = self._result(name, message)
             twice = self._result(name, once)
@@ -82,16 +82,16 @@ class MiddlewareContract(Contract):
 
     @rule
     def test_changes_nothing_that_it_is_given(self) -> None:
-        """The message that it was given is as it was: it answers with another one."""
+        """The given message stays as it was: the answer is another one."""
         for name, _, message in self._messages():
             given = copy.deepcopy(message)
-            with isolated():  # what it raises is judged by another rule
+            with isolated():  # another rule checks what it raises
                 self.make().process(given)
             assert given == message, f"{name}: has changed the message that it was given; answer with a copy"
 
     @rule
     def test_takes_odd_messages(self) -> None:
-        """It raises for nothing that a session may hold: empty texts, very long ones, lone surrogates."""
+        """It raises for nothing that a session may contain: empty texts, very long ones, lone surrogates."""
         for text in _ODD:
             for role in ("user", "assistant"):
                 self._answer(f"{len(text)} characters {text[:5]!r}", {"role": role, "content": text})

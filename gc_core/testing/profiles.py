@@ -1,4 +1,4 @@
-"""What every compression profile keeps."""
+"""The contract of compression profiles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProfileContract(Contract):
     profile: ClassVar[CompressionProfile | None] = None
 
     def make(self) -> CompressionProfile:
-        """Return the profile to be looked at."""
+        """Return the profile to test."""
         assert self.profile is not None, f"{type(self).__name__} names no profile: set `profile` or override make()"
         return self.profile
 
@@ -48,7 +48,7 @@ class ProfileContract(Contract):
 
     @rule
     def test_names_known_classes_once(self) -> None:
-        """Every class is one of ``IMPORTANCE_CLASSES``, and stands in one list."""
+        """Every class is one of ``IMPORTANCE_CLASSES``, and is in one list."""
         profile = self.make()
         named = [*profile.high_importance, *profile.low_importance, *profile.preserve_verbatim]
         unknown = sorted(set(named) - set(IMPORTANCE_CLASSES))
@@ -58,7 +58,7 @@ class ProfileContract(Contract):
 
     @rule
     def test_trims_are_above_0(self) -> None:
-        """A stub has room for something: whole numbers of characters, by known kinds of tools."""
+        """A stub has some room: whole numbers of characters, by known kinds of tools."""
         for kind, most in self.make().tool_output_trim.items():
             assert kind in TOOL_KINDS, f"trims {kind!r}, which is no kind of tool; known are {list(TOOL_KINDS)}"
             fine = isinstance(most, int) and not isinstance(most, bool) and most > 0
@@ -66,7 +66,7 @@ class ProfileContract(Contract):
 
     @rule
     def test_lines_are_lines_of_the_text(self) -> None:
-        """What it finds are places in the text, in order and apart, each with classes that the profile names."""
+        """What it finds are ranges of the text, ordered and disjoint, each with classes that the profile names."""
         profile = self.make()
         named = {*profile.high_importance, *profile.low_importance, *profile.preserve_verbatim}
         for name, text in self._texts():

@@ -1,4 +1,4 @@
-"""Whether code takes something from chance or the clock: both shown to it as another moment has them."""
+"""Checks that code does not depend on chance or the clock, by running it at other moments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf
 
 @contextlib.contextmanager
 def at_moment(moment: float) -> Iterator[None]:
-    """With the clocks and the random numbers of that moment; both are as before afterwards."""
+    """Set the clocks and the random numbers to that moment; both are restored afterwards."""
     state = random.getstate()
     readings = {name: int(moment * 10**9) if name.endswith("_ns") else moment for name in _CLOCKS}
     clocks: dict[str, Any] = {name: mock.Mock(return_value=reading) for name, reading in readings.items()}

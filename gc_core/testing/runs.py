@@ -1,4 +1,4 @@
-"""Whole runs: a made conversation goes through a small window, and every request is looked at."""
+"""Whole runs: a generated conversation goes through a small window, and every request is checked."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import TASK_STATE
 
 _SHARES = (0.5, 0.35)
-"""Parts of the conversation that the window has room for."""
+"""The window has room for one part in this many of the conversation."""
 
 _LEAST = 6_000
-"""Tokens of a window in which what is held has room."""
+"""The tokens of a window in which held content has room."""
 
 
 _NEVER_LOGGED = frozenset({ItemKind.TOOL_SCHEMA, ItemKind.SUMMARY, ItemKind.TRACE})
-"""What has no line of its own in the log: recall brings what a summary or a trace stands for."""
+"""Kinds without lines of their own in the log: recall returns what a summary or a trace covers."""
 
 _OWN = "gc:"
-"""How parts of the system text are named that gc-core itself writes, and writes again, as it does the task's state."""
+"""The prefix of parts of the system text that gc-core itself writes and rewrites, as it does the task state."""
 
 
 class Promise(enum.Enum):
-    """What is looked at."""
+    """A promise that is checked."""
 
     FITS = "fits"
     VALID = "valid"
@@ -54,13 +54,13 @@ class Promise(enum.Enum):
 @attrs.frozen(kw_only=True)
 class Run:
     """
-    What a whole run showed.
+    The result of a whole run.
 
     Attributes:
         seed: Of the conversation.
-        requests: How many were looked at.
-        collections: How many changed the window.
-        broken: What was wrong, in words, by promise.
+        requests: How many requests were checked.
+        collections: How many collections changed the window.
+        broken: Violations, in words, by promise.
 
     """
 
@@ -71,7 +71,7 @@ class Run:
 
 
 def run(seed: int, strategy: GCStrategy) -> Run:
-    """Tell the conversation of a seed in a window that holds a part of it; every other one in continuous mode."""
+    """Play the conversation of a seed in a window with room for a part of it; every other one in continuous mode."""
     conversation = make_conversation(seed)
     room = int(_tokens(seed) * _SHARES[seed % len(_SHARES)])
     config: dict[str, Any] = {
@@ -93,7 +93,7 @@ def _tokens(seed: int) -> int:
 
 
 class _Watch:
-    """Looks at a session after every message, and at what it would send."""
+    """Checks a session after every message, and what it would send."""
 
     def __init__(self, session: GCSession) -> None:
         self._session = session
@@ -108,7 +108,7 @@ class _Watch:
         session.listen(self._heard)
 
     def told(self, place: int) -> None:
-        """A message has been told: note what is new, and look at the request that would be next."""
+        """Note what is new after a message, and check the request that would be next."""
         for item in self._session.items():
             self._note(item)
         if not self._session.port.open_calls:
@@ -116,7 +116,7 @@ class _Watch:
         self._look_at_pins(place)
 
     def finished(self, seed: int) -> Run:
-        """Everything that left is requested again."""
+        """Recall everything that left."""
         self._recall()
         self._broken[Promise.FAULTLESS] += [str(failure) for failure in self._session.plugins.failures]
         return Run(seed=seed, requests=self._requests, collections=self._collections, broken=dict(self._broken))
@@ -143,7 +143,7 @@ class _Watch:
             self._say(Promise.SMALLER, f"a collection went from {result.tokens_before:,} to {result.tokens_after:,}")
         self._left.update(item for removal in result.removals for item in removal.items if item in self._texts)
         if result.reason is GCTriggerReason.CONTEXT_LIMIT:
-            return  # the last resort stops where the request fits, which is above its goal
+            return  # the last resort stops when the request fits, which is above its goal
         again = self._session.plan(goal=goal).plan.removals
         if again:
             self._say(Promise.STILL, f"a second collection with the same goal would go on: {again[0]}")

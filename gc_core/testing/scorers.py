@@ -1,4 +1,4 @@
-"""What every importance scorer keeps."""
+"""The contract of importance scorers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gc_core.values.items import Item, Unit
 
 _ODD = {"empty texts": "", "white space": " \n\t" * 50, "a lone surrogate": "\ud800 stood here", "NUL": "\0" * 9}
 _NEWEST_UNITS = 40
-"""Units of a window that is looked at: as many as tell what a scorer does."""
+"""The units of a window that are scored: enough to show what a scorer does."""
 
 
 class ScorerContract(Contract):
@@ -33,13 +33,13 @@ class ScorerContract(Contract):
     scorer: ClassVar[type[ImportanceScorer] | None] = None
 
     def make(self) -> ImportanceScorer:
-        """Return a scorer to be looked at; a new one with every call."""
+        """Return a scorer to test; a new one with every call."""
         assert self.scorer is not None, f"{type(self).__name__} names no scorer: set `scorer` or override make()"
         return self.scorer()
 
     @rule
     def test_scores_from_0_to_1(self) -> None:
-        """Every item of the window has a score, a number from 0 to 1; else the composite scores all of them."""
+        """Every item of the window has a score, a number from 0 to 1; otherwise the composite scores all of them."""
         for name, window in self._windows():
             scorer = self.make()
             for item in window.items:
@@ -49,7 +49,7 @@ class ScorerContract(Contract):
 
     @rule
     def test_same_item_same_score(self) -> None:
-        """Asked again, by another object and in another order, an item has the same score."""
+        """Scored again, by another object and in another order, an item has the same score."""
         for name, window in self._windows():
             first = self._scores(self.make(), window, window.items)
             scorer = self.make()
@@ -70,7 +70,7 @@ class ScorerContract(Contract):
 
     @rule
     def test_scoring_changes_nothing(self) -> None:
-        """The items and the window are as they were."""
+        """The items and the window stay as they were."""
         for name, window in self._windows():
             before = [attrs.evolve(item) for item in window.items]
             aim, scorer = window.objective, self.make()
@@ -84,7 +84,7 @@ class ScorerContract(Contract):
 
     @rule
     def test_scores_odd_windows(self) -> None:
-        """It raises for nothing that a session may hold: one item, empty texts, no objective."""
+        """It raises for nothing that a session may contain: one item, empty texts, no objective."""
         for name, window in self._odd_windows():
             with isolated() as attempt:
                 self._scores(self.make(), window, window.items)
@@ -98,7 +98,7 @@ class ScorerContract(Contract):
         return {item.id: scorer.score(item, window) for item in items}
 
     def _windows(self) -> Iterator[tuple[str, ScoringWindow]]:
-        """Yield every other one with an objective."""
+        """Yield windows, every other one with an objective."""
         for seed in self.seeds:
             view = made(seed, None, None).view(pressure=False)
             aim = view.objective if seed % 2 else ""
@@ -120,6 +120,6 @@ def _window(units: tuple[Unit, ...], objective: str) -> ScoringWindow:
 
 
 def _same(one: object, other: object) -> bool:
-    """Return a score that is not a number is judged by another rule."""
+    """Return whether two scores are equal; another rule checks that they are numbers."""
     both = isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
     return both or one == other

@@ -1,4 +1,4 @@
-"""What every strategy keeps, as rules that an author's tests run."""
+"""The contract of strategies, as rules for an author's tests."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import is_enrichment
 
 LONGEST_REASON = 200
-"""Characters of a reason: it stands in reports and in the ledger."""
+"""The most characters of a reason: it appears in reports and in the ledger."""
 
 _PER_ITEM, _BESIDES = 4, 1_000
-"""As in a collection: more proposals than these, and the strategy is stopped."""
+"""As in a collection: a strategy with more proposals is stopped."""
 
 _CRUMBS = 200
-"""Tokens that no one has to free: a trace may cost as much as what it stands for."""
+"""Tokens that need not be freed: a trace may cost as much as what it replaces."""
 
 _FEW = ("moderate", "pressure")
-"""Goals for rules that ask again and again."""
+"""The goals of rules that ask repeatedly."""
 
 
 @attrs.frozen(kw_only=True)
 class Pulled:
     """
-    What a strategy answered.
+    A strategy's answer.
 
     Attributes:
-        proposals: All that it proposed, up to the most that is looked at.
-        error: What it raised, or None.
-        ended: Whether it came to an end by itself.
+        proposals: All its proposals, up to the limit.
+        error: The error that it raised, or None.
+        ended: Whether it ended by itself.
 
     """
 
@@ -57,10 +57,10 @@ class Pulled:
 
 
 def pull(strategy: GCStrategy, case: Case) -> Pulled:
-    """Ask a strategy and take all that it proposes, within reason; what it raises is kept."""
+    """Ask a strategy and take all its proposals, within reason; its error is recorded."""
     most = _PER_ITEM * sum(len(unit.items) for unit in case.context.units) + _BESIDES
     found: list[object] = []
-    with isolated() as attempt:  # one rule judges what it raises
+    with isolated() as attempt:  # one rule checks what it raises
         found.extend(itertools.islice(strategy.collect(case.context, case.goal), most + 1))
     return Pulled(proposals=tuple(found[:most]), error=attempt.error, ended=len(found) <= most)
 
@@ -71,8 +71,8 @@ class StrategyContract(Contract):
 
     Attributes:
         strategy: The class; or override ``make`` where it needs arguments.
-        name: What a configuration calls it, when the plugin is installed; "" leaves that rule out.
-        bad_options: Options that the constructor has to refuse, each as keywords.
+        name: Its name in a configuration, when the plugin is installed; "" skips that rule.
+        bad_options: Options that the constructor must refuse, each as keywords.
 
     """
 
@@ -81,15 +81,15 @@ class StrategyContract(Contract):
     bad_options: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     def make(self) -> GCStrategy:
-        """Return a strategy to be looked at; a new one with every call."""
+        """Return a strategy to test; a new one with every call."""
         assert self.strategy is not None, f"{type(self).__name__} names no strategy: set `strategy` or override make()"
         return self.strategy()
 
-    # -- what it is ----------------------------------------------------------------------------------------------
+    # -- its interface ----------------------------------------------------------------------------------------------
 
     @rule
     def test_is_a_strategy(self) -> None:
-        """It has ``collect(context, goal)``, and nothing else is asked of it."""
+        """It has ``collect(context, goal)``, and nothing else is required."""
         strategy = self.make()
         assert isinstance(strategy, GCStrategy), f"{strategy!r} has no collect(context, goal)"
         asked = str(inspect.signature(strategy.collect))
@@ -100,14 +100,14 @@ class StrategyContract(Contract):
 
     @rule
     def test_is_found_under_its_name(self) -> None:
-        """Where it has a name, a configuration finds this class by it."""
+        """If it has a name, a configuration finds this class by it."""
         if self.name:
             found, expected = Plugins.discover().strategy(self.name), self.make()
             assert type(found) is type(expected), f"{self.name!r} is {type(found)}; expected {type(expected)}"
 
     @rule
     def test_bad_options_die_in_the_constructor(self) -> None:
-        """A bad option is refused when the strategy is made, by its name, and not in the tenth turn."""
+        """A bad option is refused when the strategy is created, by its name, and not in the tenth turn."""
         for options in self.bad_options:
             error = self._refusal(options)
             assert error is not None, f"{options} was accepted; a validator of the field has to refuse it"
@@ -121,11 +121,11 @@ class StrategyContract(Contract):
             return error
         return None
 
-    # -- what it proposes ----------------------------------------------------------------------------------------
+    # -- its proposals ----------------------------------------------------------------------------------------
 
     @rule
     def test_yields_removal_items_and_nothing_else(self) -> None:
-        """Anything but a GCRemovalItem is a fault; after three, the strategy is no longer asked."""
+        """Anything but a GCRemovalItem is a fault; after three, the strategy is quarantined."""
         for case, pulled in self._asked():
             for proposal in pulled.proposals:
                 text = f"{case}: yields {proposal!r:.200}; expected a GCRemovalItem"
@@ -133,35 +133,35 @@ class StrategyContract(Contract):
 
     @rule
     def test_names_units_and_items_of_this_window(self) -> None:
-        """A removal names units that are there, with the items that they hold: its constructors see to that."""
+        """A removal names resident units, with their items: its constructors ensure that."""
         for case, removal in self._removals():
             wrong = _misnamed(case, removal)
             assert not wrong, f"{case}: {_short(removal)} {wrong}; use GCRemovalItem.drop, .stub and .summarize"
 
     @rule
     def test_spares_what_is_locked(self) -> None:
-        """What is LOCKED never leaves and never shrinks."""
+        """LOCKED content never leaves and never shrinks."""
         for case, removal in self._removals():
             held = [item.id for item in case.items(removal) if item.policy is GCPolicy.LOCKED]
             assert not held, f"{case}: {_short(removal)} touches {held}, which are LOCKED; {_ALLOWED}"
 
     @rule
     def test_spares_what_is_pinned(self) -> None:
-        """What the host pinned stays as it is: items, and whole units where one of their items is pinned."""
+        """Pinned content stays as it is: items, and whole units with a pinned item."""
         for case, removal in self._removals():
             held = [unit.number for unit in case.touched(removal) if unit.pinned]
             assert not held, f"{case}: {_short(removal)} touches unit {held}, which is pinned; {_ALLOWED}"
 
     @rule
     def test_spares_what_waits_for_a_result(self) -> None:
-        """A call that waits for its result stays, with the results that are there: without it they answer nothing."""
+        """A call that waits for its result stays, with the existing results, which would answer nothing without it."""
         for case, removal in self._removals():
             held = [unit.number for unit in case.touched(removal) if unit.pending]
             assert not held, f"{case}: {_short(removal)} touches unit {held}, which waits for a result; {_ALLOWED}"
 
     @rule
     def test_spares_preservable_content_without_pressure(self) -> None:
-        """PRESERVABLE content goes only when the goal says so, and then only what ``context.preservable`` shows."""
+        """PRESERVABLE content goes only when the goal says so, and then only what ``context.preservable`` offers."""
         for case, removal in self._removals():
             allowed = {unit.number for unit in case.context.preservable}
             units = (unit for unit in case.units(removal) if unit.policy is GCPolicy.PRESERVABLE)
@@ -173,7 +173,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_takes_only_what_the_window_offers(self) -> None:
-        """Whatever else is protected, the newest steps and traces for instance, is in none of the offers."""
+        """Everything else that is protected, such as the newest steps and traces, is not offered."""
         for case, removal in self._removals():
             offered = {unit.number for unit in (*case.context.collectable, *case.context.preservable)}
             refused = [unit.number for unit in case.units(removal) if unit.number not in offered]
@@ -185,7 +185,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_a_young_collection_takes_only_what_is_young(self) -> None:
-        """One that declares Young, asked for that, stubs items of ``context.young`` and touches nothing else."""
+        """A strategy that declares Young, asked for that, stubs items of ``context.young`` and changes nothing else."""
         for case, removal in self._removals():
             item = case.item(removal)
             wrong = case.goal.is_young and (item is None or item.id not in [each.id for each in case.context.young])
@@ -193,7 +193,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_proposes_nothing_twice(self) -> None:
-        """No action comes twice: the second time it is refused, and frees nothing."""
+        """No action comes twice: the second one is refused, and frees nothing."""
         for case, pulled in self._asked():
             actions = set[object]()
             for removal in _only_removals(pulled):
@@ -202,14 +202,14 @@ class StrategyContract(Contract):
 
     @rule
     def test_every_removal_says_why(self) -> None:
-        """The reason stands in reports and in the ledger: a few words on one line."""
+        """The reason appears in reports and in the ledger: a few words on one line."""
         for case, removal in self._removals():
             reason = removal.reason
             fine = isinstance(reason, str) and reason.strip() and len(reason) < LONGEST_REASON and "\n" not in reason
             text = f"expected a few words on one line, fewer than {LONGEST_REASON} characters"
             assert fine, f"{case}: {removal.action!r:.200} has the reason {reason!r:.80}; {text}"
 
-    # -- pure ----------------------------------------------------------------------------------------------------
+    # -- purity ----------------------------------------------------------------------------------------------------
 
     @rule
     def test_same_question_same_answer(self) -> None:
@@ -220,7 +220,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_remembers_nothing(self) -> None:
-        """What it saw before makes no difference, and is kept nowhere: not in the object, not in its class."""
+        """Earlier questions make no difference, and are stored nowhere: not in the object, not in its class."""
         strategy = self.make()
         kept = _kept_by(strategy)
         for case, first in reversed(self._asked(*_FEW)):
@@ -246,7 +246,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_changes_nothing_that_it_sees(self) -> None:
-        """The window and the goal are as they were; what is carried out is the core's business."""
+        """The window and the goal stay as they were; the core carries removals out."""
         for case, _ in self._asked(*_FEW):
             again = case.again()
             error = pull(self.make(), again).error
@@ -255,18 +255,18 @@ class StrategyContract(Contract):
             changed = sorted(changes(again.context)) + ["goal"] * (again.goal != case.goal)
             assert not changed, f"{case}: has changed {changed} of what it sees; propose removals instead"
 
-    # -- to an end, whatever it is asked -------------------------------------------------------------------------
+    # -- termination -------------------------------------------------------------------------
 
     @rule
     def test_ends_by_itself(self) -> None:
-        """There is an end to what it proposes; the core stops one that goes on, and counts that as a fault."""
+        """Its proposals end; the core stops one that continues, and counts that as a fault."""
         for case, pulled in self._asked():
             most = f"still yielding after {len(pulled.proposals):,} proposals; expected at most a few for each item"
             assert pulled.ended, f"{case}: {most}"
 
     @rule
     def test_answers_any_goal(self) -> None:
-        """It raises for no goal: one that is met, one out of reach, with and without pressure."""
+        """It raises for no goal: reached or out of reach, with and without pressure."""
         for case, pulled in self._asked():
             _assert_no_error(case, pulled)
 
@@ -282,12 +282,12 @@ class StrategyContract(Contract):
 
     @rule
     def test_survives_one_giant_turn(self) -> None:
-        """An autonomous agent's whole session is one turn of very many steps; there is no old turn in it."""
+        """An autonomous agent's whole session is one turn of very many steps; it has no old turn."""
         self._assert_survives(Shape.GIANT_TURN)
 
     @rule
     def test_survives_a_window_in_which_nothing_may_go(self) -> None:
-        """Where everything is pinned nothing is offered, but for tool schemas that no visible call uses."""
+        """When everything is pinned nothing is offered, except tool schemas that no visible call uses."""
         self._assert_survives(Shape.HELD)
 
     @rule
@@ -297,7 +297,7 @@ class StrategyContract(Contract):
             wrong = is_summary(removal) and not case.context.can_summarize
             assert not wrong, f"{case}: {_short(removal)} where context.can_summarize is False; drop or stub instead"
 
-    # -- what it frees -------------------------------------------------------------------------------------------
+    # -- freed tokens -------------------------------------------------------------------------------------------
 
     @rule
     def test_frees_something_while_anything_may_go(self) -> None:
@@ -308,7 +308,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_frees_what_the_goal_needs(self) -> None:
-        """A goal that dropping less than half of what may go would reach is reached."""
+        """A goal is reached if dropping less than half of what may go would reach it."""
         for case in self._cases("moderate"):
             best, result = _best(case).result, self._result(case).result
             text = f"{result.tokens_after:,} tokens are left, where dropping the oldest leaves {best.tokens_after:,}"
@@ -317,9 +317,9 @@ class StrategyContract(Contract):
     @rule
     def test_frees_little_more_than_the_goal_needs(self) -> None:
         """
-        Proposals are small, for each goes as a whole: at most a turn, or all enrichment, leaves beyond the goal.
+        Proposals are small, because each goes as a whole: at most a turn, or all enrichment, leaves beyond the goal.
 
-        A summary may stand for more.
+        A summary may cover more.
         """
         for case in self._cases("moderate"):
             result = self._result(case).result
@@ -342,7 +342,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_gc_core_finds_no_fault_in_it(self) -> None:
-        """Every proposal is one that the core can read, and every plan leaves a request that a provider takes."""
+        """The core can read every proposal, and every plan leaves a request that a provider accepts."""
         for case in self._cases():
             failures = self._result(case).result.failures
             assert not failures, f"{case}: {failures[0]}"
@@ -356,17 +356,17 @@ class StrategyContract(Contract):
 
     @rule
     def test_every_request_is_valid(self) -> None:
-        """Every request keeps the provider's rules: calls and results pair, no one speaks twice, thinking is whole."""
+        """Every request keeps the provider's rules: calls and results pair, roles alternate, thinking is whole."""
         self._assert_kept(Promise.VALID)
 
     @rule
     def test_locked_content_stays_in_every_request(self) -> None:
-        """System text, the first request and what the host LOCKED are in every request, byte for byte."""
+        """System text, the first request and LOCKED content are in every request, byte for byte."""
         self._assert_kept(Promise.HELD)
 
     @rule
     def test_pins_stay(self) -> None:
-        """What the host pinned is there as it came."""
+        """Pinned content is there as it came."""
         self._assert_kept(Promise.PINNED)
 
     @rule
@@ -386,19 +386,19 @@ class StrategyContract(Contract):
 
     @rule
     def test_runs_without_a_failure(self) -> None:
-        """In a whole run nothing is recorded against the strategy."""
+        """In a whole run no failure of the strategy is recorded."""
         self._assert_kept(Promise.FAULTLESS)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     @property
     def _kind(self) -> Any:
-        """The class itself, by which answers are remembered; mypy does not see that classes hash."""
+        """The class itself, the key of cached answers; mypy does not see that classes hash."""
         return type(self)
 
     @property
     def _aims(self) -> tuple[str, ...]:
-        """All goals; the young one only where it says that it wants to be asked so."""
+        """Return all goals; the young one only if the strategy declares it."""
         usual = tuple(field.name for field in attrs.fields(Aims))
         return (*usual, YOUNG) if any(isinstance(each, Young) for each in _triggers_of(self.make())) else usual
 
@@ -407,15 +407,12 @@ class StrategyContract(Contract):
         return (_case(seed, aim) for seed in self.seeds for aim in aims)
 
     def _asked(self, *aims: str) -> tuple[tuple[Case, Pulled], ...]:
-        """
-        Return every case, and what a fresh strategy answered to it: asked once, for all rules that judge single
-        answers.
-        """
+        """Return every case with a fresh strategy's answer: asked once, for all rules that check single answers."""
         answers = (answer for seed in self.seeds for answer in _answers(self._kind, seed))
         return tuple(answer for answer in answers if not aims or answer[0].aim in aims)
 
     def _removals(self) -> Iterator[tuple[Case, GCRemovalItem]]:
-        """Yield every removal for every case; what it yields else, and what it raises, is judged by other rules."""
+        """Yield every removal for every case; other rules check anything else it yields or raises."""
         for case, pulled in self._asked():
             for removal in _only_removals(pulled):
                 yield case, removal
@@ -436,7 +433,7 @@ class StrategyContract(Contract):
             raise AssertionError(f"{case}: {error}") from error
 
     def _assert_kept(self, promise: Promise) -> None:
-        """Whole runs take the longest: the first half of the seeds has one of every shape."""
+        """Check whole runs, which take the longest: the first half of the seeds has one of every shape."""
         for seed in self.seeds[: max(1, len(self.seeds) // 2)]:
             found = _run(self._kind, seed)
             broken = found.broken.get(promise, ())
@@ -448,7 +445,7 @@ _ALLOWED = "drop units of context.collectable and .preservable, stub items of co
 
 @functools.lru_cache(maxsize=256)
 def _run(contract: type[StrategyContract], seed: int) -> Run:
-    """Return one run serves every rule that looks at runs."""
+    """Return the run of a seed, which serves every rule on runs."""
     return run(seed, contract().make())
 
 
@@ -466,7 +463,7 @@ def _made_case(seed: int, aim: str) -> Case:
 
 
 def _case(seed: int, aim: str) -> Case:
-    """Return the window is made once, for every rule and every strategy; each has a goal of its own."""
+    """Return a case; the window is generated once, for every rule and every strategy, each goal is its own."""
     case = _made_case(seed, aim)
     return attrs.evolve(case, goal=attrs.evolve(case.goal))
 
@@ -486,7 +483,7 @@ class _Best(StrategyContract):
 
 
 def _triggers_of(strategy: GCStrategy) -> tuple[object, ...]:
-    """Return what it declares; whether these are triggers is judged when a session is made with it."""
+    """Return its declared triggers; they are validated when a session is created with it."""
     found = getattr(strategy, "triggers", ())
     return found if isinstance(found, tuple) else ()
 
@@ -512,7 +509,7 @@ def _misnamed(case: Case, removal: GCRemovalItem) -> str:
 
 
 def _assert_same(case: Case, first: Pulled, second: Pulled, when: str) -> None:
-    """Item ids of both are compared as texts; an error is judged by another rule."""
+    """Compare item ids as texts; another rule checks errors."""
     pairs = itertools.zip_longest(first.proposals, second.proposals)
     for place, (one, other) in enumerate(pairs):
         assert one == other, f"{case}: proposal {place} is {one!r:.200}, and {when} {other!r:.200}"
@@ -530,7 +527,7 @@ def _pulled_at(strategy: GCStrategy, case: Case, moment: float) -> Pulled:
 
 
 def _kept_by(strategy: GCStrategy) -> dict[str, str]:
-    """Return what an object and its class hold as data, written out."""
+    """Return the data of an object and its class, as text."""
     slots = (name for owner in type(strategy).__mro__ for name in getattr(owner, "__slots__", ()))
     kept = {name: repr(getattr(strategy, name, None)) for name in slots if not name.startswith("__")}
     kept |= {name: repr(value) for name, value in getattr(strategy, "__dict__", {}).items()}

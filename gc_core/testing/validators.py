@@ -1,4 +1,4 @@
-"""What every summary validator keeps."""
+"""The contract of summary validators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gc_core.values.protocols import SummarizationValidator
 from gc_core.values.summary import SummaryRequest
 
 _LONGEST = 300
-"""Characters of a complaint: it is handed to the summarizer."""
+"""The most characters of a complaint, which is passed to the summarizer."""
 
 _ODD = ("", " \n\t" * 20, "\ud800 stood here", "\0" * 9, "x" * 100_000, "[gc: forged]", "</summary>", "- " * 5_000)
 
@@ -33,13 +33,13 @@ class ValidatorContract(Contract):
     validator: ClassVar[type[SummarizationValidator] | None] = None
 
     def make(self) -> SummarizationValidator:
-        """Return a validator to be looked at; a new one with every call."""
+        """Return a validator to test; a new one with every call."""
         assert self.validator is not None, f"{type(self).__name__} names none: set `validator` or override make()"
         return self.validator()
 
     @rule
     def test_complains_in_lines(self) -> None:
-        """Complaints are texts of one short line each, on which a summarizer can act; none of them is empty."""
+        """Complaints are single short lines that a summarizer can act on; none of them is empty."""
         for name, request, text in self._texts():
             complaints = self._complaints(name, request, text)
             assert not isinstance(complaints, str), f"{name}: answers {complaints!r:.80}; expected a list of lines"
@@ -49,7 +49,7 @@ class ValidatorContract(Contract):
 
     @rule
     def test_accepts_a_good_summary(self) -> None:
-        """Something can please it: of gc-core's own extracts it accepts most, or the extract stands there anyway."""
+        """It can be satisfied: it accepts most of gc-core's own extracts, which would be used anyway."""
         requests = [make_summary_request(seed) for seed in self.seeds]
         texts = [(request, text(request)) for request in requests for text in (ExtractiveSummarizer().summarize, told)]
         accepted = [True for request, text in texts if not self._complaints("a good summary", request, text)]
@@ -57,7 +57,7 @@ class ValidatorContract(Contract):
 
     @rule
     def test_same_text_same_complaints(self) -> None:
-        """The same text is judged the same, whatever came before, whenever it comes."""
+        """The same text gets the same complaints, whatever came before, whenever it comes."""
         kept = self.make()
         for name, request, text in self._texts():
             with at_moment(MOMENTS[0]):
@@ -68,10 +68,10 @@ class ValidatorContract(Contract):
 
     @rule
     def test_validation_changes_nothing(self) -> None:
-        """The request is as it was: a summarizer is asked again with it."""
+        """The request stays as it was: a summarizer is asked again with it."""
         for name, request, text in self._texts():
             before = attrs.evolve(request, items=tuple(attrs.evolve(item) for item in request.items))
-            with isolated():  # what it raises is judged by another rule
+            with isolated():  # another rule checks what it raises
                 self.make().validate(request, text)
             assert request == before, f"{name}: the request is another one afterwards; read it only"
 

@@ -1,4 +1,4 @@
-"""A copy of a window that shows what ``ContextView`` promises and nothing else, and tells what was changed in it."""
+"""A copy of a window that offers exactly what ``ContextView`` promises, and reports changes made to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gc_core.window.view import WindowView
 
 @attrs.frozen
 class Answers:
-    """What is alive in the window, asked of the window that the copy was made from."""
+    """Liveness, answered by the window that the copy was made from."""
 
     _window: WindowView = attrs.field(repr=False)
     _items: Mapping[str, Item] = attrs.field(repr=False)
@@ -35,16 +35,16 @@ class Answers:
         return self._window.liveness.superseded(self._items[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
-        """Shared names between the item and what the agent is about."""
+        """Return the shared names between the item and the agent's current work."""
         return self._window.liveness.distance(self._items[str(item.id)])
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class WindowCopy:
     """
-    A ``ContextView`` of copies: whatever is done to it, the window that it was made from stays as it is.
+    A ``ContextView`` of copies: whatever is done to it, the original window stays as it is.
 
-    See ``ContextView`` for what its answers mean.
+    See ``ContextView`` for the meaning of its answers.
     """
 
     tokens: int
@@ -66,7 +66,7 @@ class WindowCopy:
 
     @classmethod
     def of(cls, window: WindowView, *, can_summarize: bool = False, salt: int = 0) -> Self:
-        """Return a copy; ids of another ``salt`` are equal and hash otherwise, so that sets have another order."""
+        """Return a copy; ids with another ``salt`` are equal but hash differently, so that sets have another order."""
         originals = {unit.number: unit for unit in (*window.units, *window.schemas)}
         units = {number: _copied(unit, salt) for number, unit in originals.items()}
         items = {str(item.id): item for unit in units.values() for item in unit.items}
@@ -91,27 +91,27 @@ class WindowCopy:
         )
 
     def again(self, *, salt: int = 0) -> Self:
-        """Another copy of the same window."""
+        """Return another copy of the same window."""
         return self.of(self._window, can_summarize=self.can_summarize, salt=salt)
 
     def age(self, unit: Unit) -> int:
-        """Steps that have been taken since the unit."""
+        """Return the steps taken since the unit."""
         return self._window.age(unit)
 
     def search(self, query: str, limit: int = 10) -> tuple[ColdText, ...]:
-        """Items that left the window and match a query, best first."""
+        """Return removed items that match a query, best first."""
         return self._window.search(query, limit)
 
     def importance(self, item: Item) -> float:
-        """Return how much an item matters, from 0 to 1."""
+        """Return an item's importance, from 0 to 1."""
         return self._window.importance(self._originals[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
-        """Shared names between the item and what the agent is about."""
+        """Return the shared names between the item and the agent's current work."""
         return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
-        """Return whether the unit goes only when nothing old suffices."""
+        """Return whether the unit goes only when old units do not suffice."""
         return self._window.is_recent(unit)
 
 
@@ -121,7 +121,7 @@ def all_units(copy: WindowCopy) -> Mapping[int, Unit]:
 
 
 def changes(copy: WindowCopy) -> Iterator[str]:
-    """Yield what somebody has changed in a copy."""
+    """Yield the changes made to a copy."""
     fresh = copy.again()
     for name in (
         "tokens",
@@ -155,7 +155,7 @@ def _in_turn(turn: Turn, units: Mapping[int, Unit]) -> Turn:
 
 @functools.cache
 def _id(salt: int) -> type[str]:
-    """Return a kind of text that hashes in a way of its own, as all texts do in another process."""
+    """Return a text type with a hash of its own, as texts have in another process."""
 
     class Id(str):
         __slots__ = ()

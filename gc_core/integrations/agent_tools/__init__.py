@@ -1,4 +1,4 @@
-"""Tools by which the model itself looks back, keeps and frees: schemas and handlers for an agent's loop."""
+"""Tools with which the model itself looks back, pins and frees: schemas and handlers for an agent's loop."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ from gc_core.values.validators import is_count
 
 NOTES: Final = InstructionSource(name="notes", policy=GCPolicy.LOCKED, layer=80)
 """
-Holds the model's own notes. LOCKED, for they are bounded and the only copy that the model looks at; an older version
-may go as soon as a newer one stands. The tool keeps the bound itself, so that it may differ when a session is opened.
+Holds the model's own notes. LOCKED, because they are bounded and the only copy that the model reads; an older version
+may go as soon as there is a newer one. The tool enforces the limit itself, so that it may differ when a session is
+opened.
 """
 
 RECALL_TOKENS: Final = 2_000
-"""Tokens that one recall brings back at most, and never more than a quarter of the window."""
+"""The most tokens that one recall brings back, and never more than a quarter of the window."""
 
-_SHARE = 4  # parts of the window of which a recall may fill one, and pins together one
-_LETTERS = 4  # characters of a token, roughly: what is told is counted
-_OWN_HITS = 40  # hits that are requested beside those wanted: calls of these tools are left out of what is found
+_SHARE = 4  # a recall may fill one part in this many of the window, and all pins together one
+_LETTERS = 4  # characters per token, roughly; the text itself is counted
+_OWN_HITS = 40  # additional hits to request, since calls of these tools are left out
 _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
-_NAMED = 5  # items that context_status names of each sort
+_NAMED = 5  # items of each kind that context_status names
 
 _ID = regex(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
 
@@ -49,18 +50,18 @@ class AgentTools:
 
     Give ``schemas()`` to ``GCSession.tools`` together with your own. After ``post_turn(reply)``, append what
     ``answer(reply)`` returns, beside the results of your own tools. Results are ordinary tool results: EPHEMERAL unless
-    ``GCConfig.tools`` says otherwise. How often ``collect`` was used, and what ``pin`` may release, is remembered by
-    this object alone; the notes are the session's.
+    ``GCConfig.tools`` says otherwise. Only this object knows how often ``collect`` was used, and what the model has
+    pinned; the notes are the session's.
 
     Args:
-        session: What the tools act on.
-        names: Which tools there are, by default all that the session has; leave out what the model is not to have. An
-            ``AsyncGCSession`` has no ``collect``, for no one could await it here.
-        collects_a_turn: Collections that the model may ask for in one turn.
-        note_tokens: Tokens that the notes may hold.
+        session: The session that the tools act on.
+        names: The tools to offer, by default all that the session supports. An ``AsyncGCSession`` has no ``collect``,
+            which cannot be awaited here.
+        collects_a_turn: Collections that the model may request in one turn.
+        note_tokens: The most tokens of the notes.
 
     Raises:
-        ConfigError: An unknown name, one that the session does not have, or a number below 1.
+        ConfigError: An unknown name, one that the session does not support, or a number below 1.
 
     """
 
@@ -98,19 +99,18 @@ class AgentTools:
         return [self._schema(tool) for tool in self._tools.values()]
 
     def handles(self, name: str) -> bool:
-        """Return whether a call of this name is one for ``call``."""
+        """Return whether ``call`` accepts this name."""
         return name in self._tools
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """
-        Do what the model asks for, and what to answer it.
+        Carry out a call and return the answer for the model.
 
-        Arguments are an object, its JSON text, or nothing. Whatever the model got wrong, and whatever the session could
-        not do, comes back as a text that says so. Raises ConfigError for a name that ``handles`` denies, and
-        SessionClosedError.
+        Arguments are an object, its JSON text, or nothing. The model's mistakes, and whatever the session cannot do,
+        are returned as text. Raises ConfigError for a name that ``handles`` rejects, and SessionClosedError.
         """
         if name not in self._tools:
-            raise ConfigError(f"no tool {name!r} here; there are {[*self._tools]}")
+            raise ConfigError(f"no tool {name!r} here; known: {[*self._tools]}")
         try:
             return self._handlers[name](**checked(arguments, self._tools[name]))
         except (MessageError, SourceError, LogError, PluginError, RuleError) as error:
@@ -118,10 +118,10 @@ class AgentTools:
 
     def answer(self, reply: object) -> tuple[Payload, ...]:
         """
-        Return the messages that answer those calls of a reply that are ours, in the session's format; none for none.
+        Return the messages that answer a reply's calls of these tools, in the session's format; none if there are none.
 
-        Append them in any order with the results of the other calls: the session puts together what the provider wants
-        in one message. Raises MessageError when the reply is malformed.
+        Append them in any order with the results of the other calls: the session joins what the provider wants in one
+        message. Raises MessageError for a malformed reply.
         """
         form = format_named(self._session.format)
         parts = form.read(form.reply(reply))
@@ -170,7 +170,7 @@ class AgentTools:
             lines.append(f"newest of them to recall: {', '.join([*newest][-_NAMED:])}")
         return "\n".join(lines)
 
-    # -- keeping and freeing -------------------------------------------------------------------------------------
+    # -- pinning and freeing -------------------------------------------------------------------------------------
 
     def _collect(self, focus: str) -> str:
         session, most = self._session, self._bounds["collect"]
@@ -230,11 +230,11 @@ class AgentTools:
 
     @property
     def _a_share(self) -> int:
-        """Tokens that one thing of the model's own wish may fill."""
+        """The most tokens that one request of the model may fill."""
         return max(1, self._session.config.usable // _SHARE)
 
     def _notes(self) -> str:
-        """Return the newest text of the notes: one that waits for the next request, else the one in the window."""
+        """Return the newest text of the notes: a waiting one, otherwise the one in the window."""
         blocks = self._session.port.blocks
         for block in blocks.waiting:
             if (block.source, block.name) == (NOTES.name, "notes"):
@@ -251,14 +251,14 @@ def _chosen(names: Iterable[str]) -> frozenset[str]:
     chosen = [names] if isinstance(names, str) else list(names)
     unknown = [name for name in chosen if name not in TOOL_NAMES]
     if unknown:
-        raise ConfigError(f"names: there is no tool {unknown[0]!r}; there are {sorted(TOOL_NAMES)}")
+        raise ConfigError(f"names: unknown tool {unknown[0]!r}; known: {sorted(TOOL_NAMES)}")
     return frozenset(chosen)
 
 
 def _asked(reference: str) -> str:
     """
-    Return the reference in what the model gave, which may be a whole stub; an id stands before
-    bytes that hold it.
+    Return the reference in the model's argument, which may be a whole stub; an id comes before the bytes that contain
+    it.
     """
     told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
     named = _ID.search(told)
@@ -266,7 +266,7 @@ def _asked(reference: str) -> str:
 
 
 def _table(asked: str, passages: Sequence[Passage], characters: int, most: int, counter: TokenCounter) -> str:
-    """Return a table of contents of a stretch that is too long to be told, as far as it fits."""
+    """Return a table of contents of a range that is too long, as far as it fits."""
     head = f"{asked} has {characters:,} characters; recall the part that you need:"
     lines = "\n".join([head, *(passage.line() for passage in passages)])
     end = excerpt_end(lines, 0, most, counter)
@@ -282,10 +282,7 @@ def _what(item: Item) -> str:
 
 
 def _can_be_held(item: Item) -> bool:
-    """
-    Return whether a pin would change something: not what the host holds already, and nothing
-    outside the conversation.
-    """
+    """Return whether a pin would change anything: not for what the host holds already, or outside the conversation."""
     free = not item.pinned and item.policy is not GCPolicy.LOCKED
     return free and item.source == CONVERSATION.name and item.kind is not ItemKind.TRACE
 

@@ -1,7 +1,7 @@
 """
 Anthropic's memory tool (``memory_20250818``) over a session, for the tool runner of its package: extra ``anthropic``.
 
-``files`` carries the commands out; here they meet the package's own base classes.
+``files`` carries the commands out; these classes connect it to the package's own base classes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class MemoryTool(BetaAbstractMemoryTool):
     """
     The memory tool for ``client.beta.messages.tool_runner(tools=[...])``, or for a loop of your own through ``call``.
 
-    Raises the package's ToolError, whose text is for the model, where a command cannot be carried out; ``call`` raises
+    Raises the package's ToolError, whose text is for the model, when a command cannot be carried out; ``call`` raises
     it too.
 
     Args:
-        session: Whose model it is.
-        backend: Where the files are kept; see ``MemoryFiles``.
+        session: The model's session.
+        backend: The storage of the files; see ``MemoryFiles``.
         facts: Facts that are files too, or None.
 
     """
@@ -42,27 +42,27 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._run(command)
 
     def create(self, command: Any) -> str:
-        """Return a new file."""
+        """Create a file."""
         return self._run(command)
 
     def str_replace(self, command: Any) -> str:
-        """Another text in place of one that stands in the file once."""
+        """Replace a text that occurs exactly once in the file."""
         return self._run(command)
 
     def insert(self, command: Any) -> str:
-        """Return a text after a line; 0 is the beginning."""
+        """Insert a text after a line; 0 is the beginning."""
         return self._run(command)
 
     def delete(self, command: Any) -> str:
-        """Return a file, or a directory with all that is in it, is no more."""
+        """Delete a file, or a directory with everything in it."""
         return self._run(command)
 
     def rename(self, command: Any) -> str:
-        """Return a file or directory has another name."""
+        """Rename a file or directory."""
         return self._run(command)
 
     def clear_all_memory(self) -> str:
-        """Forget all files; facts stay."""
+        """Delete all files; facts stay."""
         self._files.clear()
         return "All memory cleared"
 
@@ -82,27 +82,27 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._run(command)
 
     async def create(self, command: Any) -> str:
-        """Return a new file."""
+        """Create a file."""
         return await self._run(command)
 
     async def str_replace(self, command: Any) -> str:
-        """Another text in place of one that stands in the file once."""
+        """Replace a text that occurs exactly once in the file."""
         return await self._run(command)
 
     async def insert(self, command: Any) -> str:
-        """Return a text after a line; 0 is the beginning."""
+        """Insert a text after a line; 0 is the beginning."""
         return await self._run(command)
 
     async def delete(self, command: Any) -> str:
-        """Return a file, or a directory with all that is in it, is no more."""
+        """Delete a file, or a directory with everything in it."""
         return await self._run(command)
 
     async def rename(self, command: Any) -> str:
-        """Return a file or directory has another name."""
+        """Rename a file or directory."""
         return await self._run(command)
 
     async def clear_all_memory(self) -> str:
-        """Forget all files; facts stay."""
+        """Delete all files; facts stay."""
         await anyio.to_thread.run_sync(self._files.clear)
         return "All memory cleared"
 
@@ -111,7 +111,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _arguments(command: Any) -> dict[str, Any]:
-    """Return what the model gave; the package does not check it."""
+    """Return the model's arguments, which the package does not check."""
     given: dict[str, Any] = command.model_dump(exclude_unset=True, warnings=False)
     return given
 

@@ -1,9 +1,9 @@
 """
 Memory files of a model: texts by path below ``/memories``, and a session's facts among them.
 
-What each command does and answers is what Anthropic documents for its memory tool (type ``memory_20250818``; guide to
-the memory tool, November 2026), which Claude is trained on. A path is a name in a ``MemoryBackend``, never one of the
-file system: nothing outside can be reached.
+The commands and answers are those that Anthropic documents for its memory tool (type ``memory_20250818``; guide to the
+memory tool, November 2026), on which Claude is trained. A path is a name in a ``MemoryBackend``, never one in the file
+system: nothing outside can be reached.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from gc_core.values.sources import CONVERSATION
 ROOT: Final = "/memories"
 
 FACTS: Final = f"{ROOT}/facts"
-"""Where the facts of a ``FactStore`` stand, a file for each kind, a line for each fact."""
+"""The path of the facts of a ``FactStore``: a file for each kind, a line for each fact."""
 
 MOST_CHARS: Final = 100_000
-"""Characters of one file, as many as Anthropic's hosted memories may have (100 kB)."""
+"""The most characters of one file, as in Anthropic's hosted memories (100 kB)."""
 
 _KEY_PREFIX, _MOST_KEY = "memory-", 200
 _PLAIN = regex(r"[A-Za-z0-9-]", re.ASCII)
@@ -50,13 +50,13 @@ class MemoryFiles:
     """
     The memory files of one session, for the model that it serves.
 
-    Texts are kept in the backend, and go through the ``gc_redact`` plugins first. With ``facts`` the living facts are
-    files too, ``/memories/facts/constraints.md`` and so on: to edit their lines adds, updates and deletes facts, each
-    with the newest item of the session as its reference. Commands of several threads wait for each other.
+    Texts are kept in the backend, after the ``gc_redact`` plugins. With ``facts`` the living facts are files too,
+    ``/memories/facts/constraints.md`` and so on: editing their lines adds, updates and deletes facts, each with the
+    newest item of the session as its reference. Commands of several threads wait for each other.
 
     Args:
-        session: Whose model it is.
-        backend: Where the texts are kept, for instance ``FileBackend("memories")``: for as long, and for as many
+        session: The model's session.
+        backend: The storage of the texts, for example ``FileBackend("memories")``: for as long, and for as many
             sessions, as you like.
         facts: The facts of earlier sessions, or None.
 
@@ -69,7 +69,7 @@ class MemoryFiles:
     def run(self, command: str, **arguments: object) -> str:
         """
         Carry out a command (``view``, ``create``, ``str_replace``, ``insert``, ``delete`` or ``rename``) with the
-        arguments of the tool, and what to answer the model.
+        arguments of the tool, and return the answer for the model.
 
         Raises MemoryFileError, with nothing changed, when it cannot be done; its text is for the model. LogError, when
         the backend or the file of facts cannot be read or written.
@@ -92,7 +92,7 @@ class MemoryFiles:
             return commands[command](**given)
 
     def clear(self) -> None:
-        """Forget all files; facts stay."""
+        """Delete all files; facts stay."""
         with self._lock:
             for path in self._kept.paths():
                 self._kept.delete(path)
@@ -170,7 +170,7 @@ class MemoryFiles:
         if new_path == FACTS or new_path.startswith((f"{FACTS}/", f"{old_path}/")):
             raise MemoryFileError(f"Cannot rename {old_path} to {new_path}")
         names = {each: _key(new_path + each[len(old_path) :]) and new_path + each[len(old_path) :] for each in moved}
-        for each, name in names.items():  # all are there twice before one is gone
+        for each, name in names.items():  # all are copied before one is deleted
             self._kept.write(name, self._file(each))
         for each in names:
             self._kept.delete(each)
@@ -182,7 +182,7 @@ class MemoryFiles:
         return sorted([*self._kept.paths(), *(() if self._facts is None else _FACT_FILES)])
 
     def _read(self, path: str) -> str | None:
-        """Return the text of a file, or None where there is none."""
+        """Return the text of a file, or None if there is none."""
         if self._facts is not None and path in _FACT_FILES:
             return "\n".join(_fact_line(fact) for fact in self._living(_FACT_FILES[path]))
         return self._kept.read(path)
@@ -205,7 +205,7 @@ class MemoryFiles:
             self._kept.write(path, text)
 
     def _check_free(self, path: str, taken: str) -> None:
-        """Raise MemoryFileError where something is, or where a file stands in the way, and for a path with a secret."""
+        """Raise MemoryFileError if the path exists, if a file is in the way, or if it contains a secret."""
         if self._session.plugins.redacts and self._session.plugins.redact(path) != path:
             raise MemoryFileError("The path holds a secret, which is written nowhere. Please choose another path.")
         paths = self._paths()
@@ -216,7 +216,7 @@ class MemoryFiles:
             raise MemoryFileError(f"The path {above} is a file, so {path} cannot be below it")
 
     def _movable(self, path: str) -> list[str]:
-        """Return the files that are at a path, or below it."""
+        """Return the files at or below a path."""
         if path == ROOT:
             raise MemoryFileError(f"Cannot delete or rename the {ROOT} directory itself")
         if self._facts is not None and (path == FACTS or path in _FACT_FILES):
@@ -247,7 +247,7 @@ class MemoryFiles:
 
     def _living(self, kind: FactKind) -> list[Fact]:
         assert self._facts is not None  # noqa: S101 - else there are no files of facts
-        fresh = FactStore(self._facts.path)  # other sessions promote, too
+        fresh = FactStore(self._facts.path)  # other sessions add facts, too
         return [fact for fact in fresh.facts.values() if fact.kind is kind]
 
     def _promote(self, path: str, text: str, facts: FactStore) -> None:
@@ -261,7 +261,7 @@ class MemoryFiles:
 
 
 class _Kept:
-    """Texts by path in a backend."""
+    """Texts by path, stored in a backend."""
 
     def __init__(self, backend: MemoryBackend) -> None:
         self._backend = backend
@@ -281,7 +281,7 @@ class _Kept:
 
 
 def _promotions(known: list[Fact], kind: FactKind, text: str, item: str) -> Iterator[Promotion]:
-    """Yield what it takes for the facts to say what the lines say; a line is known by the id at its end."""
+    """Yield the promotions that make the facts equal to the lines; a line is identified by the id at its end."""
     gone = {fact.id: fact for fact in known}
     for line in filter(str.strip, text.splitlines()):
         told = _FACT_LINE.fullmatch(line.strip())
@@ -305,7 +305,7 @@ def _tells(item: Item) -> bool:
 
 
 def _checked(name: str, value: object) -> Any:
-    """Return an argument as the commands take it: the model's own word may be of any type."""
+    """Return an argument of the expected type: the model may give any."""
     if name == "view_range":
         if value is None:
             return None
@@ -323,7 +323,7 @@ def _is_int(value: object) -> bool:
 
 
 def _clean(path: str) -> str:
-    """Return a path in its one spelling. Raises MemoryFileError for one that is not below the root."""
+    """Return a path in its canonical form. Raises MemoryFileError for one that is not below the root."""
     parts = path.rstrip("/").split("/")
     if f"/{parts[1] if len(parts) > 1 else ''}" != ROOT or parts[0]:
         raise MemoryFileError(f"Path must start with {ROOT}, got: {path!r:.300}")
@@ -333,10 +333,7 @@ def _clean(path: str) -> str:
 
 
 def _key(path: str) -> str:
-    """
-    Return the backend's key of a path: ASCII letters, digits and "-" stand for themselves, any
-    other byte as ``_hex``.
-    """
+    """Return the backend's key of a path: ASCII letters, digits and "-" are kept, any other byte is ``_hex``."""
     name = path[len(ROOT) + 1 :]
     told = "".join(
         char if _PLAIN.match(char) else "".join(f"_{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))

@@ -1,8 +1,8 @@
 """
-What a session does, told to OpenTelemetry: ``instrument(session)``; needs the extra ``otel``.
+OpenTelemetry for a session: ``instrument(session)``; needs the extra ``otel``.
 
-No text of the conversation leaves through here: attributes are names, ids and numbers. Nothing of gc-core imports this
-package, so a session that no one instruments knows nothing of OpenTelemetry.
+No text of the conversation leaves through here: attributes are names, ids and numbers. Nothing in gc-core imports this
+package, so sessions that are not instrumented do not load OpenTelemetry.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
-What is asked of sessions when somebody reads the metrics, each session by its id.
+Gauges, read from sessions when the metrics are read, each session by its id.
 
-A meter gives an instrument of one name once, with the callbacks of whoever asked first: so there is one set of gauges
-for each meter provider, and it asks all sessions.
+A meter creates an instrument of a name once, with the callbacks of the first caller: so there is one set of gauges for
+each meter provider, which reads all sessions.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class Watched(Protocol):
     """A session that can be read."""
 
     def reading(self) -> Reading | None:
-        """Return how it is now, or was when it was asked last; None when there is nothing to tell."""
+        """Return the current snapshot, or the last one; None when there is nothing to report."""
 
 
 class Gauges:
-    """The gauges of one meter provider. A session is held weakly: who forgets it is asked no more."""
+    """The gauges of one meter provider. Sessions are held weakly."""
 
     def __init__(self, meter: Meter) -> None:
         self._sessions: weakref.WeakSet[Watched] = weakref.WeakSet()
-        self._lock = threading.Lock()  # whoever reads the metrics does so in a thread of its own
+        self._lock = threading.Lock()  # metrics are read in a thread of their own
         gauge = meter.create_observable_gauge
         gauge("gc.window.utilisation", [self._asking(_utilisation)], "%", "Of the usable window, by source and policy")
         gauge("gc.level.tokens", [self._asking(_levels)], "{token}", "Tokens of the conversation by level")
@@ -42,12 +42,12 @@ class Gauges:
         gauge("gc.session.cost", [self._asking(_cost)], "{USD}", "What the session has cost, where prices are known")
 
     def watch(self, session: Watched) -> None:
-        """Ask this one too."""
+        """Read this session too."""
         with self._lock:
             self._sessions.add(session)
 
     def forget(self, session: Watched) -> None:
-        """Ask it no more."""
+        """Stop reading this session."""
         with self._lock:
             self._sessions.discard(session)
 
@@ -69,13 +69,15 @@ _OF_PROVIDERS: weakref.WeakKeyDictionary[MeterProvider, Gauges] = weakref.WeakKe
 
 
 _OF_PROCESS: list[Gauges] = []
-"""Those of the process's own provider, at most one: OpenTelemetry hands them on from the stand-in to the one that the
-process sets later, where they could not be made a second time."""
+"""
+The gauges of the process's own provider, at most one set: OpenTelemetry passes them from its placeholder to the
+provider that the process sets later, where they could not be created again.
+"""
 _LOCK = threading.Lock()
 
 
 def gauges_of(provider: MeterProvider, meter: Meter) -> Gauges:
-    """Return the gauges of a provider, made with the first session."""
+    """Return the gauges of a provider, created with the first session."""
     with _LOCK:
         if provider not in _OF_PROVIDERS:
             known = _OF_PROCESS if provider is metrics.get_meter_provider() else []

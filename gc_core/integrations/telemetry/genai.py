@@ -1,8 +1,8 @@
 """
-Names of the generative-AI conventions, as far as gc-core uses them.
+The names of the generative-AI conventions that gc-core uses.
 
 OpenTelemetry's repository ``semantic-conventions-genai``, built on semantic conventions 1.42.0, in development; read in
-November 2026. They are written out here, for the package that holds them as constants marks them as moved away.
+November 2026. They are written out here, because the package that contains them as constants marks them as moved.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOKEN_BUCKETS: Final[Sequence[float]] = tuple(float(4**power) for power in range
 SECOND_BUCKETS: Final[Sequence[float]] = tuple(0.01 * 2**power for power in range(14))
 
 Attributes = dict[str, AttributeValue]
-"""Of a span or a measurement, as OpenTelemetry takes them."""
+"""Attributes of a span or a measurement, in OpenTelemetry's form."""
 
 _BY_PREFIX: Final = {
     "azure": "azure.ai.openai",
@@ -47,17 +47,17 @@ _BY_PREFIX: Final = {
     "vertex_ai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Of those who offer models, but have no format of their own, by the prefix that litellm gives their models."""
+"""Vendors that offer models but have no format of their own, by the prefix that litellm gives their models."""
 
 
 @attrs.frozen(kw_only=True)
 class Callee:
     """
-    Who is asked.
+    The model that is called.
 
     Attributes:
         format: Name of the session's format.
-        model: The model's name; litellm's prefix, before a slash, says whose it is. None where no one knows.
+        model: The model's name; litellm's prefix, before a slash, names the vendor. None if unknown.
 
     """
 
@@ -66,12 +66,12 @@ class Callee:
 
     @property
     def span_name(self) -> str:
-        """What a span of a call is called."""
+        """The name of a call's span."""
         return f"{CHAT} {self.model}" if self.model else CHAT
 
     @property
     def attributes(self) -> Attributes:
-        """What every span and every measurement of a call says."""
+        """The attributes of every span and every measurement of a call."""
         prefix = (self.model or "").partition("/")[0]
         provider = _offering(prefix) or _speaking(self.format)
         named: Attributes = {MODEL: self.model} if self.model else {}
@@ -88,7 +88,7 @@ def _speaking(format: str) -> str:  # noqa: A002 - the session's own word
 
 
 def of_usage(usage: Usage) -> Attributes:
-    """Return what a span says of the tokens that a call took."""
+    """Return the attributes for the tokens of a call."""
     return {
         INPUT: usage.input_tokens,
         OUTPUT: usage.output_tokens,

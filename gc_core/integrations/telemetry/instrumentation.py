@@ -1,4 +1,4 @@
-"""``instrument``: a session is watched, and what it does becomes spans and metrics."""
+"""``instrument``: turns what a session does into spans and metrics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from gc_core.values.results import GCResult, Goal
 from gc_core.values.summary import SummaryRequest
 
 NAME: Final = "gc_core"
-"""Of the tracer and the meter."""
+"""The name of the tracer and the meter."""
 
 _READS: Final = frozenset(
     {
@@ -56,13 +56,13 @@ _READS: Final = frozenset(
         "view",
     }
 )
-"""Calls that write nothing: they have no span."""
+"""Calls that write nothing, and have no span."""
 
 _RECALL: Final = "recall"
 _SENDS: Final = frozenset({"pre_send", "recover"})
 
 _LOCK_SECONDS: Final = 0.1
-"""How long a reader of metrics waits for a session that is at work; then it is told what was so the last time."""
+"""How long a reader of metrics waits for a busy session; after that it gets the last snapshot."""
 
 
 def instrument(
@@ -72,19 +72,22 @@ def instrument(
     tracer_provider: TracerProvider | None = None,
 ) -> Instrumentation:
     """
-    Tell OpenTelemetry what a ``GCSession`` or ``AsyncGCSession`` does, from now until ``stop`` or the session's end.
+    Report what a ``GCSession`` or ``AsyncGCSession`` does to OpenTelemetry, from now until ``stop`` or the session's
+    end.
 
-    Without providers those that the process has set are used. Whatever an exporter or processor raises is kept in
-    ``session.plugins.failures``, and the session goes on. No text of the conversation is told: names, ids and numbers.
+    Without providers those that the process has set are used. Errors of exporters and processors are kept in
+    ``session.plugins.failures``, and the session continues. No text of the conversation is reported: only names, ids
+    and numbers.
 
-    Raises ConfigError when the session is instrumented already or is none, and SessionClosedError when it has ended.
+    Raises ConfigError when the session is already instrumented or is not a session, and SessionClosedError when it is
+    closed.
     """
     if not isinstance(session, SessionFacade):
         raise ConfigError(f"session = {session!r:.200}: expected a GCSession or an AsyncGCSession")
     port = session.port
     with port.entered("instrument"):
         if port.observer is not UNWATCHED:
-            raise ConfigError(f"session {port.id} is instrumented already; stop() that one first")
+            raise ConfigError(f"session {port.id} is already instrumented; stop() that one first")
         meters = meter_provider or metrics.get_meter_provider()
         version = importlib.metadata.version("gc-core")
         meter = meters.get_meter(NAME, version)
@@ -100,9 +103,9 @@ def instrument(
 
 class Instrumentation(Watch):
     """
-    What watches one session; made by ``instrument``. As a context manager it stops at the end.
+    Observes one session; created by ``instrument``. As a context manager it stops at the end.
 
-    Whatever goes wrong in it is kept in the session's ``plugins.failures``.
+    Its errors are kept in the session's ``plugins.failures``.
     """
 
     def __init__(self, *, session: SessionFacade, tracer: Tracer, meters: Meters, gauges: Gauges) -> None:
@@ -116,8 +119,8 @@ class Instrumentation(Watch):
         gauges.watch(self)
 
     def stop(self) -> None:
-        """Watch no more; a call of the model that goes on ends here. May be called again."""
-        if self._port.is_inherited:  # whoever held its lock never gives it back here
+        """Stop observing; a running model call ends here. May be called again."""
+        if self._port.is_inherited:  # its lock may be held forever here
             return
         with self._port.lock:
             if self._port.observer is self:
@@ -126,18 +129,15 @@ class Instrumentation(Watch):
             self._model_call_ends()
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the instrumentation itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Stop."""
+        """Stop observing."""
         self.stop()
 
     def reading(self) -> Reading | None:
-        """
-        Return the window as it is now, or was the last time where the session is at work; None
-        before and at its end.
-        """
+        """Return the current snapshot, or the last one if the session is busy; None before and at its end."""
         if not self._port.lock.acquire(timeout=_LOCK_SECONDS):
             return self._last
         try:
@@ -152,7 +152,7 @@ class Instrumentation(Watch):
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def call(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """Return a span around a call that writes; a call inside one of the same name is the same call."""
+        """Open a span around a call that writes; a nested call of the same name is the same call."""
         outer = call_of(self)
         again = outer is not None and outer.name == name
         if again or (name in _READS and name != _RECALL):
@@ -175,7 +175,7 @@ class Instrumentation(Watch):
         error, entered = None, self._call_begins(name)
         try:
             yield
-        except BaseException as caught:  # an interrupt too; it goes on
+        except BaseException as caught:  # including an interrupt, which is raised again
             error = caught
             raise
         finally:
@@ -234,13 +234,13 @@ class Instrumentation(Watch):
 
     @contextlib.contextmanager
     def asking(self, by: str, model: str | None, request: SummaryRequest) -> Iterator[SummaryRequest]:
-        """A span around one question to a summarizer."""
+        """Open a span around one question to a summarizer."""
         asked, error = None, None
         with self._safely("a summary"):
             asked, request = self._asked(by, model, request)
         try:
             yield request
-        except BaseException as caught:  # an interrupt too; it goes on
+        except BaseException as caught:  # including an interrupt, which is raised again
             error = caught
             raise
         finally:
@@ -270,10 +270,10 @@ class Instrumentation(Watch):
 
         return asked, attrs.evolve(request, spent=tell)
 
-    # -- what happened -------------------------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------------------
 
     def told(self, event: Event) -> None:
-        """Collections are told by events."""
+        """Report collections from their events."""
         entered = call_of(self)
         match event:
             case CollectionStarted(goal=goal) if entered is not None:
@@ -307,7 +307,7 @@ class Instrumentation(Watch):
         result: GCResult | None = None,
         error: BaseException | None = None,
     ) -> Mapping[str, str]:
-        """Return the span of the collection that goes on ends; returns what the items were before it."""
+        """End the span of the running collection; return the kinds of the items before it."""
         if entered is None or entered.collection is None:
             return {}
         collection, entered.collection = entered.collection, None
@@ -318,12 +318,14 @@ class Instrumentation(Watch):
         return collection.kinds
 
     def noted(self, record: object) -> None:
-        """What the ledger tells of calls and of what came back."""
+        """Report calls and restored items from the ledger's records."""
         match record:
             case Observed(usage=Usage() as usage):
                 with self._safely("usage"):
                     self._observed(usage)
-            case Booked(source=source, estimated=False) if source != SUMMARIES:  # those were told when they were asked
+            case Booked(source=source, estimated=False) if (
+                source != SUMMARIES
+            ):  # those were reported when they were asked
                 with self._safely("usage"):
                     callee = Callee(format=self._session.format, model=record.model)
                     self._meters.used(callee, record.usage.input_tokens, record.usage.output_tokens)
@@ -341,5 +343,5 @@ class Instrumentation(Watch):
             self._meters.used(self._callee, usage.input_tokens, usage.output_tokens)
 
     def _safely(self, doing: str) -> contextlib.AbstractContextManager[object]:
-        """Exporters and processors are not ours: what they raise is kept, and goes no further."""
+        """Isolate exporters and processors: their errors are recorded, and go no further."""
         return self._session.plugins.guarded("telemetry", doing)

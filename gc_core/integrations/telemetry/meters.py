@@ -1,4 +1,4 @@
-"""What is counted when it happens: collections and what they took, summaries, model calls, recalls, importance."""
+"""Counters and histograms: collections and their removals, summaries, model calls, recalls, importance."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gc_core.values.results import GCResult, GCTriggerReason
 from gc_core.window.view import WindowView
 
 MOST_SCORED = 256
-"""Items whose importance is told after a collection, spread over the window."""
+"""The items whose importance is reported after a collection, spread over the window."""
 
 _TENTHS = tuple(tenth / 10 for tenth in range(1, 10))
 
 
 class Meters:
-    """The instruments. They carry no session's id: there would be a series for each."""
+    """The instruments. They carry no session id, which would create a series for each."""
 
     def __init__(self, meter: Meter) -> None:
         count, spread = meter.create_counter, meter.create_histogram
@@ -54,7 +54,7 @@ class Meters:
     # -- collections ---------------------------------------------------------------------------------------------
 
     def collected(self, result: GCResult, kinds: Mapping[str, str]) -> None:
-        """A collection is done; ``kinds`` are what its items were, by id."""
+        """Record a collection; ``kinds`` are its items' kinds, by id."""
         self._tried(result.reason, "done")
         self._seconds.record(result.seconds, {"gc.reason": result.reason.value})
         for removal in result.removals:
@@ -65,11 +65,11 @@ class Meters:
             self._failures.add(len(outcome.complaints), by)
 
     def deferred(self, result: GCResult) -> None:
-        """A collection changed nothing."""
+        """Record a collection that changed nothing."""
         self._tried(result.reason, "deferred")
 
     def failed(self, reason: GCTriggerReason) -> None:
-        """A collection raised an error."""
+        """Record a collection that raised an error."""
         self._tried(reason, "failed")
 
     def _tried(self, reason: GCTriggerReason, outcome: str) -> None:
@@ -78,13 +78,13 @@ class Meters:
     def _removed(self, removal: GCRemovalItem, kinds: Mapping[str, str]) -> None:
         action = action_of(removal)
         of: Attributes = {"gc.strategy": removal.strategy or "core", "gc.action": action}
-        # A removal may cost more than it frees, thinking that stays bound for instance; a counter only grows.
+        # A removal may cost more than it frees, for example with bound thinking; a counter only grows.
         self._freed.add(max(0, removal.tokens_freed), {**of, **({"gc.phase": removal.phase} if removal.phase else {})})
         for item in removal.items:
             self._evictions.add(1, {"gc.action": action, "gc.item.kind": kinds.get(item, "unknown")})
 
     def scored(self, view: WindowView) -> None:
-        """How much what is resident matters now."""
+        """Record the importance of resident items."""
         items = [item for unit in view.units for item in unit.items]
         for item in _spread(items):
             self._importance.record(view.importance(item), {"gc.item.kind": item.kind.value})
@@ -92,22 +92,22 @@ class Meters:
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def recalled(self, how: str, times: int = 1) -> None:
-        """What had left was requested, or came back."""
+        """Record that removed content was requested, or came back."""
         self._recalls.add(times, {"gc.recall.by": how})
 
     def read(self, usage: Usage) -> None:
-        """Where the input tokens of a call of the conversation came from."""
+        """Record where the input tokens of a call of the conversation came from."""
         kinds = {"read": usage.cache_read_tokens, "write": usage.cache_write_tokens, "fresh": usage.fresh_tokens}
         for kind, tokens in kinds.items():
             self._cache.add(tokens, {"gc.cache.kind": kind})
 
     def used(self, callee: Callee, input_tokens: int, output_tokens: int) -> None:
-        """A model told what a call took."""
+        """Record the usage of a call."""
         for kind, tokens in (("input", input_tokens), ("output", output_tokens)):
             self._usage.record(tokens, {**callee.attributes, TOKEN_TYPE: kind})
 
     def answered(self, callee: Callee, seconds: float, more: Attributes) -> None:
-        """A call ended."""
+        """Record the end of a call."""
         self._call_seconds.record(seconds, {**callee.attributes, **more})
 
 

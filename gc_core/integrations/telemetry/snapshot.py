@@ -1,4 +1,4 @@
-"""The window at one moment, as the gauges tell it."""
+"""A snapshot of the window, for the gauges."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gc_core.window.recalled import RECALLED
 
 HOT, WARM, COLD = "hot", "warm", "cold"
 OVERHEAD = "overhead"
-"""What stands for a source where messages cost tokens beyond their items."""
+"""The name in the place of a source for the overhead of messages."""
 
 
 @attrs.frozen(kw_only=True)
 class Reading:
     """
-    How full the window is, and with what.
+    The use of the window.
 
     Attributes:
         session: The session's id.
         utilisation: Percent of the usable window, by source and policy; all of them are the budget's utilisation.
         levels: Tokens of the conversation by level, ``L0`` to ``L3``.
-        tiers: Tokens by tier: verbatim conversation, what stands for the older, what came back.
-        ratios: Tokens that what a level tells of had when it arrived, over those it has; by level.
-        cost: USD that the session has cost; None where a price is missing.
+        tiers: Tokens by tier: verbatim conversation, replacements of older content, content brought back.
+        ratios: Original tokens of what a level covers, divided by its current tokens; by level.
+        cost: USD that the session has cost; None if a price is missing.
 
     """
 
@@ -41,7 +41,7 @@ class Reading:
 
     @classmethod
     def of(cls, session: SessionFacade) -> Reading:
-        """As it is now. Raises LogError when the ledger cannot be read. O(window), and what is new in the ledger."""
+        """Take a snapshot. Raises LogError when the ledger cannot be read. O(window), and what is new in the ledger."""
         items, units = session.items(), session.view().units
         spoken = [unit for unit in units if unit.items[0].source == CONVERSATION.name]
         levels = Counter[str]({level.value: 0 for level in Level})

@@ -1,4 +1,4 @@
-"""Spans: which one is open, and the call of a model that ends in another call of the session than it began in."""
+"""Spans: the current one, and the model call that starts in one call of the session and ends in another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 class OpenSpan:
-    """A span of a session that is current, for OpenTelemetry, ledger and log, until it is left where it was entered."""
+    """A session's span, current for OpenTelemetry, ledger and log until it is left where it was entered."""
 
     def __init__(self, span: Span, session: str) -> None:
         self.span = span
@@ -32,10 +32,10 @@ class OpenSpan:
         self._told = CURRENT.set(known if ids.is_valid else None)
 
     def leave(self, error: BaseException | None = None) -> None:
-        """End it; of an error the type alone is told, for its text may hold anything."""
+        """End it; only the type of an error is reported, because its text may contain anything."""
         try:
             context.detach(self._attached)
-            CURRENT.reset(self._told)  # raises where a task was given up and is cleared away elsewhere
+            CURRENT.reset(self._told)  # raises if an abandoned task is cleaned up in another context
         finally:
             if error is not None:
                 failed(self.span, type(error).__name__)
@@ -45,11 +45,11 @@ class OpenSpan:
 @attrs.define(kw_only=True, eq=False)
 class OpenCollection:
     """
-    A collection that goes on.
+    A running collection.
 
     Attributes:
         current: Its span.
-        kinds: What the resident items are, by id: those that leave cannot be asked later.
+        kinds: The kinds of the resident items, by id: those that leave cannot be asked later.
 
     """
 
@@ -60,14 +60,14 @@ class OpenCollection:
 @attrs.define(kw_only=True, eq=False)
 class OpenCall:
     """
-    A public call of the session that goes on.
+    A running public call of the session.
 
     Attributes:
-        of: Whose it is.
-        name: What is called.
+        of: The session.
+        name: The name of the call.
         current: Its span; None for a call that writes nothing.
         outer: The call that it was made in.
-        collection: The collection that goes on in it.
+        collection: The collection that runs in it.
 
     """
 
@@ -79,11 +79,11 @@ class OpenCall:
 
 
 CALL: ContextVar[OpenCall | None] = ContextVar("gc_core_call", default=None)
-"""The innermost call that goes on here: tasks and threads have their own."""
+"""The innermost running call: tasks and threads have their own."""
 
 
 def call_of(owner: object) -> OpenCall | None:
-    """Return the innermost call of a session that goes on here."""
+    """Return the innermost running call of a session."""
     found = CALL.get()
     while found is not None and found.of is not owner:
         found = found.outer
@@ -93,12 +93,12 @@ def call_of(owner: object) -> OpenCall | None:
 @attrs.define(kw_only=True, eq=False)
 class ModelCall:
     """
-    The call of the model, from the moment at which its request was handed out until the host comes back.
+    The call of the model, from handing out its request until the host returns.
 
     Attributes:
         span: Its span.
-        callee: Who is asked.
-        meters: Where it is counted.
+        callee: The model that is called.
+        meters: The instruments.
 
     """
 
@@ -110,22 +110,25 @@ class ModelCall:
 
     @classmethod
     def begin(cls, tracer: Tracer, meters: Meters, callee: Callee, session: str, tokens: int) -> ModelCall:
-        """Return a request of this many tokens, by the session's own count, goes out; the host's span is its parent."""
+        """
+        Start the span of a request with this many tokens, by the session's own count; the host's
+        span is its parent.
+        """
         attributes: Attributes = {**callee.attributes, CONVERSATION: session, "gc.request.tokens": tokens}
         span = tracer.start_span(callee.span_name, kind=SpanKind.CLIENT, attributes=attributes)
         return cls(span=span, callee=callee, meters=meters)
 
     def came_back(self) -> None:
-        """The host has come back; what the call took is told later."""
+        """Note that the host has returned; the usage is reported later."""
         self._ended = self._ended or time.time_ns()
 
     def used(self, usage: Usage) -> None:
-        """The provider told what it took."""
+        """Note the usage that the provider reported."""
         self.span.set_attributes(of_usage(usage))
         self.meters.used(self.callee, usage.input_tokens, usage.output_tokens)
 
     def end(self, error: str = "") -> None:
-        """Nothing more is to be told of it; ``error`` is what it ended with, in a word."""
+        """End the span; ``error`` is the type of the error that ended the call."""
         self.came_back()
         more: Attributes = {ERROR: error} if error else {}
         self.meters.answered(self.callee, max(0, self._ended - self._began) / _NANOSECONDS, more)
@@ -136,7 +139,7 @@ class ModelCall:
 
 @attrs.define(eq=False)
 class Spent:
-    """Takes what a summarizer tells of its calls of a model: the sums are its span's. Any thread."""
+    """Receives the usage of a summarizer's calls for its span; any thread."""
 
     span: Span
     callee: Callee
@@ -145,7 +148,7 @@ class Spent:
     _output: int = 0
 
     def told(self, input_tokens: int, output_tokens: int) -> None:
-        """One call of a model took this many tokens."""
+        """Add the usage of one call."""
         self._input += input_tokens
         self._output += output_tokens
         self.span.set_attributes(of_usage(Usage(input_tokens=self._input, output_tokens=self._output)))
@@ -153,18 +156,18 @@ class Spent:
 
 
 def failed(span: Span, error: str) -> None:
-    """It ended with an error of that name."""
+    """Note that it ended with an error of that name."""
     span.set_attribute(ERROR, error)
     span.set_status(Status(StatusCode.ERROR))
 
 
 def of_goal(goal: Goal) -> Attributes:
-    """Return what the span of a collection says when it begins."""
+    """Return the attributes of a collection's span at its start."""
     return {"gc.reason": goal.reason.value, "gc.tokens.target": goal.target_tokens, "gc.pressure": goal.pressure}
 
 
 def of_result(result: GCResult) -> Attributes:
-    """Return what it says of what was done."""
+    """Return the attributes for its result."""
     phases: dict[str, int] = {}
     for removal in result.removals:
         phase = f"gc.removals.{removal.phase or action_of(removal)}"

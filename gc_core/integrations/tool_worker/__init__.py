@@ -1,7 +1,7 @@
 """
-A worker beside the model: carries its tool calls out at the same time, and puts short notes for long results.
+A worker beside the model: carries its tool calls out concurrently, and replaces long results with short notes.
 
-A call that takes too long is answered provisionally, so that the model goes on; its result comes later.
+A call that takes too long gets a provisional answer, so that the model can continue; its result is added later.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from gc_core.window.intake import OpenCall
 
 _log = logger("gc_core.worker")
 
-_NOTE_PART: Final = 4  # parts of what counts as long of which a note has at most one
-_LEAST_NOTE: Final = 80  # tokens of a note, at least: fewer would hold little beside its reference
+_NOTE_PART: Final = 4  # a note has at most one part in this many of what counts as long
+_LEAST_NOTE: Final = 80  # the least tokens of a note: fewer would say little beside its reference
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -36,13 +36,13 @@ class _Work:
     A call that is being carried out.
 
     Attributes:
-        call: As the model made it.
+        call: The model's call.
         task: Carries it out, and has a note written.
-        outcome: What came of it, once it has ended.
+        outcome: Its outcome, once it has ended.
         note: The note on a long result, if one was written.
         awaited: What the window waits for; None while the reply still streams.
         known: Set when ``awaited`` is.
-        is_long: The result is to be a note.
+        is_long: The result is to be replaced by a note.
 
     """
 
@@ -55,7 +55,7 @@ class _Work:
     is_long: bool = False
 
     def awaits(self, awaited: Awaited) -> None:
-        """The reply is in the window."""
+        """Note that the reply is in the window."""
         self.awaited = awaited
         self.known.set()
 
@@ -64,27 +64,27 @@ class ToolResultWorker:
     """
     Carries out the tool calls of a session's model: after ``post_turn(reply)``, ``await answer(reply)``.
 
-    The calls of a reply run at the same time, async tools in the event loop, others in a thread each. Whatever a tool
-    raises becomes a result that says so. Results are appended in the order of the calls, whole, so that the log holds
-    them; before anybody has sent them, long ones become notes (``session.condense``).
+    The calls of a reply run concurrently, async tools in the event loop, others in a thread each. An error of a tool
+    becomes a result that reports it. Results are appended in the order of the calls, whole, so that the log has them;
+    before they are sent, long ones become notes (``session.condense``).
 
     Use one worker for one session, as a context manager: at its end no task is left. What runs in a thread cannot be
-    stopped, and goes on for no one.
+    stopped, and its result is ignored.
 
     Args:
-        session: Takes the results.
+        session: The session that takes the results.
         tools: The functions, by the names that the model knows. A function gets the arguments by name and returns a
-            text, or what JSON can hold.
-        summarizer: Writes notes on long results, a cheap model for instance; without one, and where it fails, a long
-            result is cut to what is alive in it.
+            text, or JSON values.
+        summarizer: Writes notes on long results, for example a cheap model; without one, and if it fails, a long result
+            is cut to its important lines.
         condense_above: Tokens above which a result is long.
-        cap: Tokens that the results of one reply may have together; never more than the window has room for.
-        patience: Seconds after which a reply is answered with what is there, and for what still runs provisionally;
+        cap: The most tokens of the results of one reply together; never more than the window has room for.
+        patience: Seconds after which a reply is answered with the results so far, provisionally for running calls;
             None: once all calls have ended.
-        note_seconds: Seconds that one answer of the summarizer is waited for.
+        note_seconds: Seconds to wait for one answer of the summarizer.
 
     Raises:
-        ConfigError: A tool that is no function, a summarizer that is none, or a number that cannot be.
+        ConfigError: A tool that is not a function, an invalid summarizer, or an invalid number.
 
     """
 
@@ -122,21 +122,21 @@ class ToolResultWorker:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop what still runs."""
+        """Stop everything that still runs."""
         await self.close()
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The provider's ids of calls that were answered provisionally and whose results are not in the window."""
+        """The provider's ids of calls with a provisional answer whose results are not in the window yet."""
         return tuple(work.call.call_id for work in self._late)
 
     def on_stream(self, event: object) -> None:
         """
-        Tell an event of the reply that streams: a call starts as soon as its arguments are complete.
+        Report an event of the streaming reply: a call starts as soon as its arguments are complete.
 
-        Takes the events of the session's provider, where its streams are read (``Provider.call_stream``); what it does
-        not know says nothing. Arguments that are no whole JSON object start nothing. ``answer``
-        takes over what runs, and stops what the reply does not call.
+        Accepts the events of the session's provider, if its streams are read (``Provider.call_stream``); unknown events
+        are ignored. Arguments that are not a whole JSON object start nothing. ``answer`` takes over what runs, and
+        stops what the reply does not call.
         """
         for call in self._streamed.completed(event):
             if call.name in self._tools:
@@ -144,14 +144,14 @@ class ToolResultWorker:
 
     async def answer(self, reply: object) -> tuple[str, ...]:
         """
-        Carry out the calls of a reply that ``post_turn`` has taken; returns the ids of the results in the window.
+        Carry out the calls of a reply that ``post_turn`` has appended; return the ids of the results in the window.
 
-        Behind them stand the results of earlier calls that have come since. When it is cancelled, the calls of this
-        reply are, and none of them has a result. Raises MessageError for a reply that the session does not wait for,
-        SessionClosedError after ``close``.
+        Late results of earlier calls follow them. If it is cancelled, so are the calls of this reply, and none of them
+        has a result. Raises MessageError for a reply that the session does not wait for, SessionClosedError after
+        ``close``.
         """
         if self._closed:
-            raise SessionClosedError("answer() on a closed worker; make another one")
+            raise SessionClosedError("answer() on a closed worker; create another one")
         form = format_named(self._session.format)
         calls = calls_of(form.reply(reply), form)
         batch = [self._taken_over(call) for call in calls]
@@ -172,10 +172,10 @@ class ToolResultWorker:
 
     async def deliver(self, *, wait: bool = False) -> tuple[str, ...]:
         """
-        Append the late results that have come, or (``wait``) all once they have; returns their ids.
+        Append the late results so far, or (``wait``) all when they are complete; return their ids.
 
-        Each stands at the end of the next request, as a text that names its call. ``answer`` does this too: call it
-        where the model called nothing, and results are still to come.
+        Each is at the end of the next request, as a text that names its call. ``answer`` does this too: call it when
+        the model called nothing, and results are still missing.
         """
         if wait:
             await _ended(self._late, None)
@@ -192,8 +192,8 @@ class ToolResultWorker:
 
     async def close(self) -> None:
         """
-        Stop everything that still runs; no task is left. An ``answer`` that another task waits for ends: what it had
-        no outcome of is told as cancelled.
+        Stop everything that still runs; no task is left. A waiting ``answer`` of another task ends, with unfinished
+        calls reported as cancelled.
         """
         self._closed = True
         left = [*self._early, *self._late, *self._batch]
@@ -203,7 +203,7 @@ class ToolResultWorker:
     # -- calls ---------------------------------------------------------------------------------------------------
 
     def _taken_over(self, call: ToolCall) -> _Work:
-        """Return what runs already for this call, or what is started for it now."""
+        """Return the running work of this call, or start it now."""
         for work in self._early:
             if work.call.is_same(call):
                 self._early.remove(work)
@@ -212,12 +212,12 @@ class ToolResultWorker:
 
     def _started(self, call: ToolCall) -> _Work:
         work = _Work(call=call)
-        with self._session.port.logged():  # which the task inherits
+        with self._session.port.logged():  # the task inherits it
             work.task = asyncio.create_task(self._done(work), name=f"gc-core {call.name}")
         return work
 
     async def _done(self, work: _Work) -> None:
-        """The tool, and a note on what it said; without the secrets that plugins know, which no one is to see."""
+        """Run the tool and write a note on its result; without the secrets that plugins recognise."""
         outcome = await carried_out(work.call, self._tools)
         plugins = self._session.plugins
         text = plugins.redact(outcome.text) if plugins.redacts else outcome.text
@@ -246,28 +246,25 @@ class ToolResultWorker:
     # -- results -------------------------------------------------------------------------------------------------
 
     async def _entered(self, batch: Sequence[_Work]) -> tuple[str, ...]:
-        """
-        Return the results of a batch, in the window: what there is no outcome of goes on, and is
-        told provisionally.
-        """
+        """Append the results of a batch; unfinished calls keep running and get provisional answers."""
         slow = [work for work in batch if work.outcome is not None and work.task is not None and not work.task.done()]
         self._late += [work for work in batch if work.outcome is None]
         ids = self._appended(batch)
         self._condensed(dict(zip(ids, batch, strict=True)))
         with self._session.port.logged():
             _log_answered(batch)
-        await _stopped(slow)  # their notes come too late
+        await _stopped(slow)  # their notes are too late
         return ids
 
     def _appended(self, batch: Sequence[_Work]) -> tuple[str, ...]:
-        """Return the whole texts, in the log and in the window."""
+        """Append the whole texts to log and window."""
         form = format_named(self._session.format)
         told = [(work.call.call_id, _text_of(work)) for work in batch]
         failed = {place for place, work in enumerate(batch) if work.outcome is not None and work.outcome.is_error}
         return tuple(key for payload in form.results(told, failed) for key in self._session.append(payload))
 
     def _condensed(self, results: Mapping[str, _Work]) -> None:
-        """Long results become notes, and all of them fit into the cap and into the window."""
+        """Condense long results, and make all of them fit into the cap and the window."""
         session = self._session
         renamed = {work.awaited.item: key for key, work in results.items() if work.awaited is not None}
         items = {item.id: item for item in session.items() if item.id in results}
@@ -280,7 +277,7 @@ class ToolResultWorker:
         room = session.port.most_tokens - (session.budget.total - held)
         cap = max(1, min(self._cap, room))
         if held > cap or any(work.is_long for work in results.values()):
-            with session.plugins.guarded("worker", "condense"):  # the results stand there whole then; pre_send sees
+            with session.plugins.guarded("worker", "condense"):  # the results stay whole then; pre_send handles
                 session.condense(texts, cap=cap)
 
 
@@ -305,7 +302,7 @@ def _log_answered(batch: Sequence[_Work]) -> None:
 
 
 def _check(works: Iterable[_Work]) -> None:
-    """A call that somebody else has cancelled failed; an error of our own is raised."""
+    """Treat a call that something else has cancelled as failed; raise our own errors."""
     for work in works:
         if work.outcome is None and work.task is not None and work.task.done():
             if not work.task.cancelled():
@@ -314,7 +311,7 @@ def _check(works: Iterable[_Work]) -> None:
 
 
 async def _ended(works: Iterable[_Work], seconds: float | None) -> None:
-    """Wait for them, no longer than this many seconds."""
+    """Wait for them, at most this many seconds."""
     tasks = [work.task for work in works if work.task is not None]
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)

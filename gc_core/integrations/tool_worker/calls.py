@@ -1,4 +1,4 @@
-"""The calls of a reply, and how one of them is carried out: whatever a tool does, an answer comes of it."""
+"""The calls of a reply, and how they are carried out: whatever a tool does, there is an answer."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from gc_core.values.json_values import read_object
 from gc_core.values.messages import Payload
 
 Tool = Callable[..., Any]
-"""Takes the arguments of a call by name (a free text as its only one), and returns a text or JSON; sync or async."""
+"""Takes the arguments of a call by name (free text as its only one), and returns a text or JSON; sync or async."""
 
 
 @attrs.frozen(kw_only=True)
 class ToolCall:
     """
-    A call, as the model made it.
+    A call of the model.
 
     Attributes:
         call_id: The provider's id.
-        name: Of the tool.
-        arguments: As one JSON text, or the free text.
-        free_text: The arguments are any text, not a JSON object.
+        name: The tool's name.
+        arguments: The arguments as one JSON text, or the free text.
+        free_text: The arguments are free text, not a JSON object.
 
     """
 
@@ -43,11 +43,11 @@ class ToolCall:
 
     @property
     def values(self) -> Mapping[str, Any] | None:
-        """The arguments by name; None where they are not a JSON object."""
+        """The arguments by name; None if they are not a JSON object."""
         return read_object(self.arguments)
 
     def is_same(self, other: ToolCall) -> bool:
-        """Return whether the other is this call: same id, tool and arguments."""
+        """Return whether it is the same call: same id, tool and arguments."""
         if (self.call_id, self.name) != (other.call_id, other.name):
             return False
         return self.arguments == other.arguments or (self.values is not None and self.values == other.values)
@@ -56,10 +56,10 @@ class ToolCall:
 @attrs.frozen(kw_only=True)
 class Outcome:
     """
-    What came of a call.
+    The outcome of a call.
 
     Attributes:
-        text: What the model reads.
+        text: The text for the model.
         is_error: The tool failed.
 
     """
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def calls_of(reply: Payload, format: Format) -> tuple[ToolCall, ...]:  # noqa: A002 - the session's own word
-    """Return the calls of an assistant message, in their order. Raises MessageError when it is malformed."""
+    """Return the calls of an assistant message, in order. Raises MessageError for a malformed one."""
     parts = (part for part in format.read(format.normalise(reply)) if part.kind is ItemKind.TOOL_CALL)
     return tuple(
         ToolCall(call_id=part.call_id, name=part.name, arguments=part.text, free_text=part.free_text) for part in parts
@@ -77,7 +77,7 @@ def calls_of(reply: Payload, format: Format) -> tuple[ToolCall, ...]:  # noqa: A
 
 
 def checked_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
-    """Return a copy. Raises ConfigError for what cannot be called."""
+    """Return a copy. Raises ConfigError for anything that cannot be called."""
     for name, tool in tools.items():
         if not callable(tool):
             raise ConfigError(f"tools.{name} = {tool!r:.200}: expected a function")
@@ -85,10 +85,7 @@ def checked_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
 
 
 async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
-    """
-    Return what came of the call; of an unknown tool, of arguments that are none and of any error a
-    text that says so.
-    """
+    """Return the outcome of the call; for an unknown tool, invalid arguments and any error a text that reports it."""
     tool = tools.get(call.name)
     if tool is None:
         return _failed(f"there is no tool {call.name!r}; there are {sorted(tools)}")
@@ -105,7 +102,7 @@ async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
 
 
 async def _answered(tool: Tool, call: ToolCall) -> object:
-    """Return an async tool in the event loop; any other in a thread of its own, which no one can stop."""
+    """Run an async tool in the event loop; any other in a thread of its own, which cannot be stopped."""
     named = call.values or {}
     begin = functools.partial(tool, call.arguments) if call.free_text else functools.partial(tool, **named)
     if _is_async(tool):
@@ -116,7 +113,7 @@ async def _answered(tool: Tool, call: ToolCall) -> object:
 
 
 def _contained(begin: Callable[[], Any]) -> Any:
-    """Return what a tool does to its task or to the process, it does to its call alone."""
+    """Confine what a tool does to its task or to the process to its call."""
     try:
         return begin()
     except SystemExit as error:
@@ -128,7 +125,7 @@ def _is_async(tool: Tool) -> bool:
 
 
 def _text_of(answer: object) -> str:
-    """Return the text that the model reads: without halves of characters, which no request can carry."""
+    """Return the text for the model: without unpaired surrogates, which no request can carry."""
     text = answer if isinstance(answer, str) else "" if answer is None else json.dumps(answer, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 

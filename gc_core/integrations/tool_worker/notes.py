@@ -1,4 +1,4 @@
-"""The notes of a worker: what a cheap summarizer says of a long result, before the result is in the window."""
+"""The notes of a worker: a cheap summarizer's text on a long result, before the result is in the window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gc_core.values.summary import SummaryRequest
 from gc_core.window.intake import OpenCall
 
 WORKER: Final = "worker"
-"""What the tokens of notes are booked as, where the summarizer tells them, and where it does not by an estimate."""
+"""The kinds under which the tokens of notes are recorded: reported by the summarizer, or estimated."""
 
 _HEAD: Final = "Note on the result, not its text:"
 
@@ -32,8 +32,8 @@ class Awaited:
 
     Attributes:
         call: The call as the session knows it.
-        item: Id that the result will have if nothing comes between; ``named`` mends a note that tells another.
-        room: Tokens that its note may have.
+        item: The id that the result will have if nothing comes in between; ``named`` corrects a note with another id.
+        room: The most tokens of its note.
 
     """
 
@@ -48,8 +48,8 @@ class Notes:
     Writes notes on long results.
 
     Attributes:
-        session: Whose window they are for.
-        answering: Who is asked; None: no one.
+        session: The session of the window.
+        answering: The summarizer, or None.
         above: Tokens above which a result is long.
 
     """
@@ -62,18 +62,18 @@ class Notes:
     def of(
         cls, session: SessionFacade, summarizer: Summarizer | AsyncSummarizer | None, *, above: int, seconds: float
     ) -> Notes:
-        """Notes by this summarizer, checked as the session checks summaries."""
+        """Return the notes of this summarizer, validated like the session's summaries."""
         own = session.port.answering
         answering = attrs.evolve(own, name=type(summarizer).__name__, summarizer=summarizer, seconds=seconds)
         return cls(session=session, answering=None if summarizer is None else answering, above=above)
 
     def are_for(self, outcome: Outcome, tool: str) -> bool:
-        """Return whether a result is long, and its tool is not one whose results the configuration holds."""
+        """Return whether a result is long, and its tool's results are not held by the configuration."""
         policy = self.session.config.tool_policies().get(tool, GCPolicy.EPHEMERAL)
         return policy is GCPolicy.EPHEMERAL and self.session.port.counter.count(outcome.text) > self.above
 
     async def note(self, outcome: Outcome, awaited: Awaited) -> str | None:
-        """Return the note; None when no one is asked, or what they wrote is not acceptable."""
+        """Return the note; None without a summarizer, or if its text is not acceptable."""
         if self.answering is None:
             return None
         request = self._request(outcome, awaited)
@@ -83,7 +83,7 @@ class Notes:
         )
         try:
             written = await driven_async(answering.steps(request), answering.ask_async)
-        finally:  # what a note took that comes too late is booked as well
+        finally:  # the usage of a late note is recorded as well
             for usage in told:
                 self.session.book(WORKER, usage, model=answering.model)
         if written.attempts and not told:
@@ -109,7 +109,7 @@ class Notes:
 
 
 def named(note: str, ids: dict[str, str]) -> str:
-    """Return the note with these ids in the place of others: what it said of a result before that had its id."""
+    """Return the note with these ids in the place of others, which it was written with."""
     if all(old == new for old, new in ids.items()):
         return note
     told = re.compile(rf"\b(?:{'|'.join(map(re.escape, ids))})\b")

@@ -1,4 +1,4 @@
-"""The calls of a reply that still streams: each is there as soon as its arguments are complete."""
+"""The calls of a streaming reply: each is available as soon as its arguments are complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gc_core.providers.streaming import CallStream, GrowingCall
 
 @attrs.frozen
 class StreamedCalls:
-    """Puts calls together from the events of a provider's stream, as SDK objects or dicts."""
+    """Assembles calls from the events of a provider's stream, as SDK objects or dicts."""
 
     _stream: CallStream
 

@@ -1,4 +1,4 @@
-"""Another program's log as a session: everything that it holds is in the master log, as if it had been said here."""
+"""Converts another program's log to a session: everything in it is in the master log, as if it had been said here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logger("gc_core.adoption")
 
 
 class Options(TypedDict, total=False):
-    """What ``GCSession`` takes beside configuration, format and directory."""
+    """The arguments of ``GCSession`` besides configuration, format and directory."""
 
     model: str | None
     strategy: GCStrategy | str | None
@@ -34,17 +34,17 @@ def adopt(
     path: str | Path, directory: str | Path, config: GCConfig | None = None, **options: Unpack[Options]
 ) -> GCSession:
     """
-    Return a new session in ``directory`` whose master log holds all messages of a foreign log, in order.
+    Return a new session in ``directory`` whose master log has all messages of a foreign log, in order.
 
     Reads what ``read_transcript`` reads: gptme's ``conversation.jsonl``, the sessions of Claude Code, OpenAI's and
-    Anthropic's messages. Ids, byte ranges, search, recall and collections are those of any other session. Nothing is
-    collected on the way; the first ``pre_send`` collects what it must. A call without a result gets a synthetic one.
+    Anthropic's messages. Ids, byte ranges, search, recall and collections work as in any other session. Nothing is
+    collected on the way; the first ``pre_send`` collects if it must. A call without a result gets a synthetic one.
 
-    The times of the foreign log are lost: every line has the time at which it was adopted. What could not be read of it
-    is left out, and told in the application's log.
+    The times of the foreign log are lost: every line has the time of its adoption. Unreadable parts are left out, and
+    reported in the application's log.
 
-    Raises TranscriptError when the file is missing or holds no message, and LogError when the directory is not empty or
-    cannot be written; nothing is left in it then.
+    Raises TranscriptError when the file is missing or contains no message, and LogError when the directory is not empty
+    or cannot be written; nothing is left in it then.
     """
     transcript = read_transcript(path)
     for warning in transcript.warnings:
@@ -55,7 +55,7 @@ def adopt(
 def adopt_transcript(
     transcript: Transcript, directory: str | Path, config: GCConfig | None = None, **options: Unpack[Options]
 ) -> GCSession:
-    """As ``adopt``, for a log that has been read."""
+    """Adopt a log that has been read; see ``adopt``."""
     directory = Path(directory)
     _check_unused(directory)
     session = GCSession(config, format=transcript.format, directory=directory, **options)
@@ -76,7 +76,7 @@ def _check_unused(directory: Path) -> None:
 
 
 def _fill(session: GCSession, transcript: Transcript) -> None:
-    """Only ``pre_send`` and ``post_turn`` collect: here nothing does."""
+    """Append the messages. Only ``pre_send`` and ``post_turn`` collect, and neither is called."""
     parts = {f"part_{number}" if number > 1 else "base": text for number, text in enumerate(transcript.system, 1)}
     session.system(**parts)  # type: ignore[arg-type]  # no part is named as one of its keywords
     session.tools(transcript.tools)
@@ -85,6 +85,6 @@ def _fill(session: GCSession, transcript: Transcript) -> None:
 
 
 def _take_back(session: GCSession) -> None:
-    """Part of a log is no log. The directory was empty, so everything in it is the session's."""
+    """Delete a partial log. The directory was empty, so everything in it belongs to the session."""
     session.close()
     shutil.rmtree(session.directory, ignore_errors=True)

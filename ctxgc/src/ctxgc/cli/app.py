@@ -1,5 +1,5 @@
 """
-The command line ``ctxgc``. What is requested goes to stdout, everything else to stderr.
+The command line ``ctxgc``. Results go to stdout, everything else to stderr.
 
 A command's module is imported when the command is called: listing the commands imports none of them.
 """
@@ -25,8 +25,8 @@ class _Command:
     A command that is imported when it is called.
 
     Attributes:
-        module: Where its function is.
-        function: The function's name there.
+        module: The module of its function.
+        function: The function's name.
         summary: The first sentence of its docstring, for the list of commands.
 
     """
@@ -76,7 +76,7 @@ COMMANDS: Final = {
     "export": _Command(
         "session_commands",
         "export",
-        "Print the request as it stands.",
+        "Print the current request.",
     ),
     "facts": _Command(
         "session_commands",
@@ -133,7 +133,7 @@ COMMANDS: Final = {
         "Write a session as one HTML page: its window over time, what was collected and why, what it cost.",
     ),
 }
-"""By name, in the order in which ``ctxgc --help`` lists them."""
+"""The commands by name, in the order of ``ctxgc --help``."""
 
 
 class _Commands(TyperGroup):
@@ -144,11 +144,11 @@ class _Commands(TyperGroup):
         self.commands.update(dict[str, Any](COMMANDS))  # Typer suggests one of these names for a misspelt one
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
-        """Return the names, in the order of the list."""
+        """Return the names, in order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - Typer's signature
-        """Return the command of a name, imported now; None where there is none."""
+        """Return the command with a name, imported now; None if there is none."""
         command = COMMANDS.get(cmd_name)
         return None if command is None else command.loaded(cmd_name)
 

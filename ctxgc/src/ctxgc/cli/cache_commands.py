@@ -1,4 +1,4 @@
-"""The command ``ctxgc cache``, and what ``ctxgc replay --model`` adds: accounts with the provider's prompt cache."""
+"""The command ``ctxgc cache``, and ``ctxgc replay --model``: the use of the provider's prompt cache."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gc_core.session.reader import SessionReader
 @attrs.frozen(kw_only=True)
 class CacheDocument:
     """
-    What ``ctxgc cache --json`` prints.
+    The output of ``ctxgc cache --json``.
 
     Attributes:
         session: The session's directory.
         report: The sums.
         hit_percent: Input tokens read from the cache, in percent.
-        cost: USD of everything; null where a price is missing.
+        cost: USD in total; null if a price is missing.
         calls: Each model call whose usage was reported.
 
     """
@@ -44,7 +44,7 @@ def cache(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """List a session's model calls with what the provider's cache gave, and each break with its cause."""
+    """List a session's model calls with their cache reads, and each break with its cause."""
     try:
         with SessionReader(session) as reader:
             account = reader.account()

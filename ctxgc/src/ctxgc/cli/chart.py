@@ -1,8 +1,8 @@
 """
-A chart of the window's fill for a terminal: one column a call, lines where collections begin and end.
+A chart of the window's fill for a terminal: one column per call, lines where collections begin and end.
 
-Drawn here with block characters, for it is eighty lines and plotting libraries for terminals change their interface
-with every major version (plotext 5 and 6 share none). No colour, so that it reads the same in a file.
+Drawn here with block characters, in eighty lines, because plotting libraries for terminals change their interface with
+every major version (plotext 5 and 6 share none). Without colour, so that it reads the same in a file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 WIDTH = 100
-"""Characters of the whole chart, its labels included."""
+"""Characters of the whole chart, including its labels."""
 
 HEIGHT = 15
 """Rows up to the window."""
@@ -24,7 +24,7 @@ _WIDEST_BAR = 4
 
 @attrs.frozen(kw_only=True)
 class Level:
-    """A line across the chart: its name and where it lies, in tokens."""
+    """A line across the chart: its name and its height, in tokens."""
 
     name: str
     tokens: int
@@ -36,9 +36,9 @@ class Ink:
     The characters of a chart.
 
     Attributes:
-        bars: A cell filled by nothing, by growing parts, and whole.
-        span: A cell between the least and the most that a column stands for.
-        line: A level where no bar is.
+        bars: A cell that is empty, partly filled in growing parts, and full.
+        span: A cell between the least and the most of a column.
+        line: A level without a bar.
         missing: A call that was not sent.
         side: The left axis.
         foot: The lower axis.
@@ -61,7 +61,7 @@ ASCII = Ink(bars=" .#", span=":", line="-", missing="x", side="|", foot="-", cor
 
 @attrs.frozen(kw_only=True)
 class _Column:
-    """The calls that share a column: the least and the most tokens of them; None when none was sent."""
+    """The calls that share a column: the least and the most tokens of them; None if none was sent."""
 
     least: int | None
     most: int
@@ -71,9 +71,9 @@ def fill_chart(
     fill: Sequence[int], levels: Sequence[Level], *, width: int = WIDTH, height: int = HEIGHT, ink: Ink = BLOCKS
 ) -> str:
     """
-    Return tokens by call as bars, in at most ``width`` characters a line; 0 tokens is a call that was not sent.
+    Return tokens by call as bars, in at most ``width`` characters per line; 0 tokens is a call that was not sent.
 
-    Where calls outnumber columns, a column is filled to the least of its calls and shaded up to the most.
+    If calls outnumber columns, a column is filled to the least of its calls and shaded up to the most.
     """
     top = max([1, *fill, *(level.tokens for level in levels)])
     unit = top / height
@@ -90,7 +90,7 @@ def fill_chart(
 
 
 def _labels(levels: Sequence[Level], unit: float) -> dict[int, str]:
-    """Return what stands left of a row that holds levels. A level is drawn above the bars that just reach it."""
+    """Return the labels left of a row with levels. A level is drawn above the bars that just reach it."""
     named: dict[int, list[str]] = {}
     for level in levels:
         named.setdefault(int(level.tokens / unit + 1e-9), []).append(f"{level.name} {level.tokens:,}")
@@ -125,7 +125,7 @@ def _cell(column: _Column, row: int, unit: float, *, level: bool, ink: Ink) -> s
 
 
 def _part(filled: float, ink: Ink) -> int:
-    """Return which of the growing parts shows a fraction of a cell."""
+    """Return the partial cell for a fraction."""
     return round(max(0.0, filled) * (len(ink.bars) - 1))
 
 

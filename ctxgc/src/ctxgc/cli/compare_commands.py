@@ -31,10 +31,10 @@ from gc_core.session.config_loading import load_config
 from gc_core.values.config import GCConfig
 
 LEAST_WINDOW, MOST_WINDOW = 100, 100_000_000
-"""Tokens of a window that can be meant."""
+"""The accepted sizes of a window, in tokens."""
 
 _LISTED = 50
-"""Sessions that are offered, the newest."""
+"""The most sessions that are offered, the newest."""
 
 
 def compare(
@@ -95,7 +95,7 @@ def compare(
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
 
-# -- what is requested -----------------------------------------------------------------------------------------------
+# -- arguments -----------------------------------------------------------------------------------------------
 
 
 def _windows(text: str) -> tuple[int, ...]:
@@ -112,10 +112,7 @@ def _windows(text: str) -> tuple[int, ...]:
 
 
 def _asked() -> list[Path]:
-    """
-    Return which of the user's own sessions are meant; asked on stderr. Raises ConfigError where no
-    one can answer.
-    """
+    """Ask which of the user's own sessions to compare, on stderr. Raises ConfigError without a terminal."""
     if not sys.stdin.isatty():
         raise ConfigError("no session named, and stdin is no terminal to ask at: pass files or directories of sessions")
     found = own_sessions(Path.home(), os.environ)
@@ -130,7 +127,7 @@ def _asked() -> list[Path]:
 
 
 def _numbers(text: str, count: int) -> list[int]:
-    """Return an answer that means nothing is explained, and asked for again."""
+    """Return the numbers in an answer; an unclear one is explained, and asked for again."""
     try:
         return chosen(text, count)
     except ConfigError as error:
@@ -151,13 +148,16 @@ def _offer(sessions: Sequence[OwnSession]) -> Table:
     return table
 
 
-# -- the work, and where it goes -------------------------------------------------------------------------------------
+# -- execution -------------------------------------------------------------------------------------
 
 
 def _compared(
     files: Sequence[Path], settings: GCConfig, windows: Sequence[int], *, sized: bool, workers: int, executor: str
 ) -> Comparison:
-    """Return what sessions mend is told by ``ctxgc replay``; here it would be told for every strategy."""
+    """
+    Return the comparison; repairs in sessions are reported by ``ctxgc replay``, here they would be
+    for every strategy.
+    """
     logging.getLogger("gc_core").setLevel(logging.ERROR)
     with progress_bar() as progress:
         bar = progress.add_task("replays", total=None)
@@ -204,7 +204,7 @@ def _sized(sized: bool) -> str:
 
 
 def _versions() -> Iterator[str]:
-    """Of everything that the figures depend on."""
+    """Return the versions of everything that the figures depend on."""
     plugins = {entry.dist.name for entry in importlib.metadata.entry_points(group=PROJECT) if entry.dist is not None}
     for name in ("gc-core", *sorted(plugins), "tiktoken"):
         yield f"{name} {importlib.metadata.version(name)}"

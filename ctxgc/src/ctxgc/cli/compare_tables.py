@@ -1,4 +1,4 @@
-"""What ``ctxgc compare`` shows: tables for a terminal and in Markdown, and one JSON document."""
+"""The output of ``ctxgc compare``: tables for a terminal and in Markdown, and one JSON document."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ctxgc.evaluation.comparison import BandTable, Comparison, Means, Spread, Sy
 from ctxgc.evaluation.totals import ReplaySummary
 
 _HEADER_CHARS = 9
-"""Characters of a line of a table's header, so that all measures fit a terminal of 200 columns."""
+"""Characters of a line of a table's header, so that all measures fit a terminal with 200 columns."""
 
 
 @attrs.frozen(kw_only=True)
 class Made:
     """
-    When and with what figures were made.
+    The date and the versions of figures.
 
     Attributes:
         date: The day, as YYYY-MM-DD.
-        versions: Of gc-core, the plugins and what counts, as "name version".
+        versions: Versions of gc-core, the plugins and the counters, as "name version".
 
     """
 
@@ -34,17 +34,17 @@ class Made:
     versions: tuple[str, ...]
 
     def __str__(self) -> str:
-        """In one line."""
+        """Return it in one line."""
         return f"{self.date}, {', '.join(self.versions)}"
 
 
 @attrs.frozen(kw_only=True)
 class ComparisonDocument:
     """
-    What ``ctxgc compare --json`` prints.
+    The output of ``ctxgc compare --json``.
 
     Attributes:
-        made: When and with what.
+        made: Date and versions.
         comparison: All figures.
 
     """
@@ -60,9 +60,9 @@ def comparison_document(comparison: Comparison, made: Made) -> str:
 
 def comparison_tables(compared: WindowTable, *, by_length: bool = False, wide: bool = False) -> Iterator[Table]:
     """
-    Yield a row for each system at one window; then, if wanted, the same for the sessions of each length.
+    Yield a row for each system at one window; then, if requested, the same for the sessions of each length.
 
-    Five columns, which fit a terminal of 100 columns; `wide`: all.
+    Five columns, which fit a terminal with 100 columns; `wide`: all.
     """
     yield _table(_title(compared), compared.rows, wide=wide)
     for band in compared.bands if by_length else ():
@@ -76,8 +76,8 @@ def means_table(comparison: Comparison, *, wide: bool = False) -> Table:
 
 def comparison_markdown(comparison: Comparison, made: Made, *, by_length: bool = False) -> str:
     """
-    Return all tables in Markdown: the means, and of each window the edits that miss and the far fit
-    of every session.
+    Return all tables in Markdown: the means, and for each window the edits that miss and the far
+    fit of every session.
     """
     parts = [f"Made {made}."]
     if len(comparison.tables) > 1:
@@ -107,7 +107,7 @@ _MEASURES = (
 
 
 _FEW = frozenset({"system", "edits that miss %", "cost with misses", "far fit %", "calls over"})
-"""The columns of a table that is not wide: what is lost, what that costs, and whether every request fitted."""
+"""The columns of a narrow table: what is lost, what that costs, and whether every request fitted."""
 
 _MEANS = (
     "edits that miss %", "90 % range", "quoted far / near %", "cost with misses", "cost", "verbatim reuse %",
@@ -201,7 +201,7 @@ def _measured(rows: Iterable[SystemRow]) -> str:
 
 
 _Figure = Callable[[ReplaySummary], tuple[int, float | None]]
-"""How many cases there are, and a percentage of them."""
+"""The number of cases, and a percentage of them."""
 
 
 def _misses_of(summary: ReplaySummary) -> tuple[int, float | None]:
@@ -213,7 +213,7 @@ def _far_of(summary: ReplaySummary) -> tuple[int, float | None]:
 
 
 def _by_session(table: WindowTable, figure: _Figure) -> Iterator[tuple[str, ...]]:
-    """Yield a session that one system could not replay has no figure there."""
+    """Yield rows by session; a session that a system could not replay has no figure there."""
     found = [{one.session: figure(one.summary) for one in row.sessions} for row in table.rows]
     for name in table.sessions:
         cases = next((its[name][0] for its in found if name in its), 0)

@@ -1,4 +1,4 @@
-"""Where the command line writes, and which files it was given."""
+"""The output of the command line, and its input files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from gc_core.values.references import LOG_NAME
 
 WIDTH = 200
-"""Columns of a table where stdout is no terminal, so that no figure is cut off."""
+"""Columns of a table if stdout is not a terminal, so that no figure is cut off."""
 
 
 @attrs.frozen(kw_only=True)
 class Given:
     """
-    The files that a command was given.
+    The input files of a command.
 
     Attributes:
-        files: Those named, and of directories: the log of a session's own, else those that hold messages one a line, or
-            else the JSON documents.
-        failures: Of each directory without any, that it has none; of each path that cannot be looked at, why.
+        files: The named files, and for directories: the log of a session's own, otherwise files with a message per
+            line, or the JSON documents.
+        failures: Directories without any, and paths that cannot be read, with the reason.
 
     """
 
@@ -32,7 +32,7 @@ class Given:
 
 
 def given(paths: Iterable[Path]) -> Given:
-    """Return the files that are named, and those of the directories that are."""
+    """Return the named files, and those of named directories."""
     files: list[Path] = []
     failures: list[tuple[Path, str]] = []
     for path in paths:
@@ -48,39 +48,36 @@ def given(paths: Iterable[Path]) -> Given:
 
 
 def _recorded(directory: Path) -> list[Path]:
-    """Return the files of a directory that may be recorded sessions; of a session's own directory, its log alone."""
+    """Return the files of a directory that may be recorded sessions; for a session's own directory, only its log."""
     log = directory / LOG_NAME
     found = [log] if log.is_file() else sorted(directory.glob("*.jsonl")) or sorted(directory.glob("*.json"))
     return [path for path in found if path.is_file()]
 
 
 def strategy_names(options: Sequence[str] | None) -> tuple[str, ...] | None:
-    """
-    Return the strategies that ``--strategy`` names, with commas between them or given several
-    times; None without any.
-    """
+    """Return the strategies that ``--strategy`` names, separated by commas or given several times; None without any."""
     return tuple(name for option in options for name in option.split(",")) if options else None
 
 
 def stdout() -> Console:
-    """Return where tables go; as wide as the terminal, or wide enough."""
+    """Return the console for tables; as wide as the terminal, or wide enough."""
     console = Console()
     return console if console.is_terminal else Console(width=WIDTH)
 
 
 def say(console: Console, lines: Sequence[str]) -> None:
-    """Plain lines: what comes out of files is no markup, and is not wrapped."""
+    """Print plain lines: texts from files contain no markup, and are not wrapped."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def plain(text: str) -> str:
-    """On one line, without what would steer a terminal: texts come out of files."""
+    """Return the text on one line, without terminal control characters: texts come from files."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
 
 
 def progress_bar() -> Progress:
-    """Return a bar on stderr, where that is a terminal."""
+    """Return a progress bar on stderr, if that is a terminal."""
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}", markup=False),

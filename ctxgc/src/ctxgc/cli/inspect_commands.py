@@ -1,4 +1,4 @@
-"""The commands of ``ctxgc`` that look after what is there: a session's budget panel, and whether all is well."""
+"""The commands ``ctxgc inspect`` and ``ctxgc doctor``: a session's budget panel, and the state of the installation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ctxgc.inspector.printing import print_panel
 from gc_core.errors import GCError, LogError
 
 _WIDTH = 100
-"""Columns where stdout is no terminal."""
+"""Columns if stdout is not a terminal."""
 
 _STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level.ERROR: "bold red"}
 
@@ -33,12 +33,12 @@ _STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level
 @attrs.frozen(kw_only=True)
 class DoctorDocument:
     """
-    What ``ctxgc doctor --json`` prints.
+    The output of ``ctxgc doctor --json``.
 
     Attributes:
-        version: Of gc-core.
+        version: The version of gc-core.
         healthy: No finding is an error.
-        findings: All of them.
+        findings: All findings.
 
     """
 
@@ -52,7 +52,7 @@ def inspect(
     *,
     once: Annotated[bool, typer.Option("--once", help="Print the panel once, as text, as into a pipe.")] = False,
 ) -> None:
-    """Show a session's budget panel, live while it is written: who holds the window, and what was collected."""
+    """Show a session's budget panel, live while it is written: what occupies the window, and what was collected."""
     follower = Follower(session)
     try:
         panel = follower.poll()
@@ -93,7 +93,7 @@ def doctor(
 
 
 def _findings_table(findings: tuple[Diagnosis, ...]) -> Table:
-    """Return a line for each finding, with the remedy below it where there is one."""
+    """Return a line for each finding, with its remedy below it if there is one."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column()
     table.add_column(style="bold")

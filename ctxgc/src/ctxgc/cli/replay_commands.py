@@ -62,7 +62,7 @@ def replay_sessions(
         str | None, typer.Option(help="The model whose tokens are counted, and whose cache and prices are simulated.")
     ] = None,
     repeat: Annotated[
-        bool, typer.Option(help="Try a second collection behind each one; it should find nothing.")
+        bool, typer.Option(help="Try a second collection after each one; it should find nothing.")
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
     show_chart: Annotated[
@@ -101,7 +101,7 @@ def replay_sessions(
 
 @attrs.define(kw_only=True)
 class _Replayer:
-    """Replays files one after the other, with a progress bar on stderr; one that fails stops no other."""
+    """Replays files in turn, with a progress bar on stderr; one that fails does not stop the others."""
 
     config: GCConfig
     plugins: Plugins
@@ -157,11 +157,11 @@ class _Replayer:
         typer.echo(f"error: {text}", err=True)
 
 
-# -- what is requested -----------------------------------------------------------------------------------------------
+# -- arguments -----------------------------------------------------------------------------------------------
 
 
 def _config(path: Path | None, values: dict[str, Any], options: Sequence[str]) -> GCConfig:
-    """Return the configuration; nothing is reserved for replies, so that a small window is no contradiction."""
+    """Return the configuration; nothing is reserved for replies, so that a small window is possible."""
     given = {name: value for name, value in values.items() if value is not None}
     config = load_config(path, output_reservation=0, **given)
     if not options:
@@ -174,7 +174,7 @@ def _config(path: Path | None, values: dict[str, Any], options: Sequence[str]) -
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """Return a strategy's option; its value is read as JSON where it is that, else as text."""
+    """Return a strategy's option; its value is parsed as JSON if possible, otherwise it is text."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise ConfigError(f"--option {text!r}: expected NAME=VALUE")
@@ -184,7 +184,7 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-# -- where it goes ---------------------------------------------------------------------------------------------------
+# -- output ---------------------------------------------------------------------------------------------------
 
 
 def _show(reports: Sequence[ReplayReport], config: GCConfig, *, charted: bool) -> None:
@@ -200,7 +200,7 @@ def _show(reports: Sequence[ReplayReport], config: GCConfig, *, charted: bool) -
 
 
 class _Stderr(logging.Handler):
-    """Writes to whatever stderr is by then: a progress bar replaces it while it is drawn."""
+    """Writes to the current stderr, which a progress bar replaces while it is drawn."""
 
     def __init__(self, session: str) -> None:
         super().__init__()
@@ -212,7 +212,7 @@ class _Stderr(logging.Handler):
 
 @contextmanager
 def _logged(session: str) -> Iterator[None]:
-    """What gc-core logs meanwhile goes to stderr, with the name of the session."""
+    """Send what gc-core logs meanwhile to stderr, with the name of the session."""
     handler = _Stderr(session)
     _LOGGER.addHandler(handler)
     try:

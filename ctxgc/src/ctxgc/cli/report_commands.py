@@ -41,7 +41,7 @@ def report(
         int | None, typer.Option(help="Of a recorded session: tokens that a request may have.", min=1)
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Of a recorded session: whose tokens are counted, and whose prices are told.")
+        str | None, typer.Option(help="For a recorded session: the model whose tokens and prices are used.")
     ] = None,
 ) -> None:
     """Write a session as one HTML page: its window over time, what was collected and why, what it cost."""
@@ -69,7 +69,7 @@ class _Given:
     model: str | None = None
 
     def options(self) -> Iterator[str]:
-        """Return the options that were given, as they are written."""
+        """Return the options that were given, as they were written."""
         values = {"--strategy": self.strategy, "--window": self.window, "--model": self.model}
         return (name for name, value in values.items() if value)
 
@@ -114,12 +114,12 @@ def _replayed(path: Path, given: _Given) -> Iterator[Path]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """All or nothing, for its owner alone: it holds all that the session's files hold."""
-    path = Path(os.path.realpath(path))  # where a link leads to, the page is written
+    """Write all or nothing, readable for its owner only: it contains everything in the session's files."""
+    path = Path(os.path.realpath(path))  # the page is written to a link's target
     beside = path.with_name(f"{path.name}.part")
     with contextlib.ExitStack() as undo:
         try:
-            beside.unlink(missing_ok=True)  # of a run that was killed; it may be open to others
+            beside.unlink(missing_ok=True)  # left by a killed run; it may be readable for others
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:  # noqa: PTH123
                 undo.callback(beside.unlink, missing_ok=True)
                 file.write(data)
@@ -129,11 +129,11 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _check_output(path: Path) -> None:
-    """Nothing but a page is written over: a slip of the keyboard would cost the session itself."""
+    """Refuse to overwrite anything but a report page: a typo could cost the session itself."""
     if not os.path.lexists(path):
         return
     if not path.is_file():
-        raise ConfigError(f"--output {path}: it is there and no file, expected the name of a page")
+        raise ConfigError(f"--output {path}: it exists and is not a file; expected the name of a page")
     with path.open("rb") as file:
         begins = file.read(len(_PAGE_BEGINS)).lower()
     if begins not in {_PAGE_BEGINS, b""}:

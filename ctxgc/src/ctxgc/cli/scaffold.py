@@ -1,4 +1,4 @@
-"""A package to start from: a strategy that works, its tests, and what it takes to install and to publish it."""
+"""A package to start from: a working strategy, its tests, and what it takes to install and publish it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gc_core.errors import ConfigError
 from gc_core.plugins.registry import StrategyInfo, short
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-"""What is a strategy's name, the end of a module's, and with hyphens the end of a distribution's."""
+"""The form of a strategy's name, the end of a module's, and with hyphens the end of a distribution's."""
 
 _PREFIX = re.compile(r"^(gc_)+")
 
@@ -33,7 +33,7 @@ _FILES = (
     ("test_contract.py.txt", "tests/test_contract.py"),
     ("test_strategy.py.txt", "tests/test_$module.py"),
 )
-"""Each template and the file that it becomes. No template ends in ``.py``: tools would take it for one of ours."""
+"""Each template and its file. No template ends in ``.py``: tools would take it for one of ours."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,8 +42,8 @@ class Package:
     A package with one strategy.
 
     Attributes:
-        strategy: What a configuration calls the strategy.
-        directory: Where the package lies.
+        strategy: The strategy's name in a configuration.
+        directory: The package's directory.
 
     """
 
@@ -52,22 +52,22 @@ class Package:
 
     @property
     def module(self) -> str:
-        """What is imported."""
+        """The module's name."""
         return _module(self.strategy)
 
     @property
     def distribution(self) -> str:
-        """What is installed."""
+        """The distribution's name."""
         return self.module.replace("_", "-")
 
     @property
     def cls(self) -> str:
-        """The strategy's class."""
+        """The name of the strategy's class."""
         return _class(self.strategy)
 
     @property
     def next_commands(self) -> tuple[str, ...]:
-        """What an author does next: install it, test it, see what it does."""
+        """The author's next commands: install it, test it, see what it does."""
         place = str(self.directory)
         return (
             f"pip install -e {shlex.quote(place + '[test]')}",
@@ -93,10 +93,10 @@ class Package:
 
 def new_package(name: str, parent: Path, installed: Iterable[StrategyInfo]) -> Package:
     """
-    Write a package for a strategy of this name into a directory of its own; its tests pass as they are.
+    Write a package for a strategy with this name into a directory of its own; its tests pass as they are.
 
     Raises ConfigError, and writes nothing, for a name that no module or class can have, for one that an installed
-    strategy or module has, and where something is already; ConfigError too when a file cannot be written.
+    strategy or module has, and if something is already there; ConfigError too when a file cannot be written.
     """
     strategy = _strategy(name)
     _check_free(strategy, installed)
@@ -112,7 +112,7 @@ def new_package(name: str, parent: Path, installed: Iterable[StrategyInfo]) -> P
 
 
 def _strategy(name: str) -> str:
-    """Return the strategy's name out of ``Oldest-First``, ``gc-oldest-first`` or ``gc_oldest_first``."""
+    """Return the strategy's name from ``Oldest-First``, ``gc-oldest-first`` or ``gc_oldest_first``."""
     strategy = _PREFIX.sub("", name.lower().replace("-", "_"))
     if not _NAME.fullmatch(strategy):
         raise ConfigError(
@@ -131,9 +131,9 @@ def _check_free(strategy: str, installed: Iterable[StrategyInfo]) -> None:
             f"expected a name other than {sorted(each.name for each in infos.values())}"
         )
     found = importlib.util.find_spec(_module(strategy))
-    if found is not None and found.origin is not None:  # without it, it is a directory that happens to lie here
+    if found is not None and found.origin is not None:  # without an origin it is just a directory with that name
         raise ConfigError(
-            f"strategy name {strategy!r}: a module {_module(strategy)} is installed already; expected another name"
+            f"strategy name {strategy!r}: a module {_module(strategy)} is already installed; expected another name"
         )
     if keyword.iskeyword(_class(strategy)) or _class(strategy) in _USED:
         raise ConfigError(
@@ -144,10 +144,10 @@ def _check_free(strategy: str, installed: Iterable[StrategyInfo]) -> None:
 
 def _check_empty(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
-        raise ConfigError(f"{directory} is a file; expected a directory that is empty or not there yet")
+        raise ConfigError(f"{directory} is a file; expected a directory that is empty or does not exist")
     if directory.exists() and any(directory.iterdir()):
         raise ConfigError(
-            f"{directory} is not empty; expected a directory that is empty or not there yet: "
+            f"{directory} is not empty; expected a directory that is empty or does not exist: "
             "remove it, or name another parent with --directory"
         )
 

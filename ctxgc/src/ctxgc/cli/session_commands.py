@@ -1,4 +1,4 @@
-"""The commands of ``ctxgc`` about one session's files: looking back, undoing, verifying, purging, adopting."""
+"""The commands of ``ctxgc`` on one session's files: recall, undo, verify, purge, adopt."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ctxgc.evaluation.transcripts import Transcript
 
 _SHOWN = 8
-"""Ids that a line names."""
+"""The most ids in a line."""
 
 
 Session = Annotated[Path, typer.Argument(metavar="DIR", help="A session's directory.")]
@@ -46,11 +46,11 @@ Session = Annotated[Path, typer.Argument(metavar="DIR", help="A session's direct
 @attrs.frozen(kw_only=True)
 class FoundDocument:
     """
-    What ``ctxgc search --json`` prints of each hit.
+    A hit in the output of ``ctxgc search --json``.
 
     Attributes:
         session: The session's directory, or the foreign log.
-        hit: What was found.
+        hit: The hit.
 
     """
 
@@ -80,17 +80,17 @@ def search(
     session: Annotated[
         Path, typer.Argument(metavar="DIR", help="A session's directory, a directory of many, or a foreign log.")
     ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; what stands in "quotes" is a phrase.')],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.')],
     *,
-    tool: Annotated[str | None, typer.Option(help="Calls and results of this tool alone.")] = None,
-    role: Annotated[str | None, typer.Option(help="What this role said alone.")] = None,
+    tool: Annotated[str | None, typer.Option(help="Only calls and results of this tool.")] = None,
+    role: Annotated[str | None, typer.Option(help="Only what this role said.")] = None,
     first_turn: Annotated[int | None, typer.Option(help="The first turn that is searched.")] = None,
     last_turn: Annotated[int | None, typer.Option(help="The last one.")] = None,
     entity: Annotated[str | None, typer.Option(help="Only items that hold this name letter by letter.")] = None,
     limit: Annotated[int, typer.Option(help="Hits at most.", min=1)] = 10,
     as_json: Json = False,
 ) -> None:
-    """Search all that was ever said. Best first, a line for each hit, in one session or in many."""
+    """Search everything that was ever said. Best first, a line for each hit, in one session or in many."""
     import cattrs
 
     filters = Filters(tool=tool, role=role, first_turn=first_turn, last_turn=last_turn, entity=entity, limit=limit)
@@ -107,7 +107,7 @@ def search(
 
 def _known_format(name: str | None) -> str | None:
     if name is not None and name not in PROVIDERS:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(PROVIDERS)}")
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PROVIDERS)}")
     return name
 
 
@@ -137,11 +137,11 @@ def facts(
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Words of which a fact has to have one.")] = "",
     *,
     subject: Annotated[str, typer.Option(help="Only what is about this.")] = "",
-    relation: Annotated[str, typer.Option(help="Only what has this relation, for instance 'lives in'.")] = "",
-    at: Annotated[dt.datetime | None, typer.Option(help="What held at this time, in UTC.")] = None,
+    relation: Annotated[str, typer.Option(help="Only facts with this relation, such as 'lives in'.")] = "",
+    at: Annotated[dt.datetime | None, typer.Option(help="Only facts valid at this time, in UTC.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what sessions have kept for later ones. What has most of the words first, then the newest."""
+    """Show what sessions have stored for later ones. Facts with most of the words first, then the newest."""
     import cattrs
 
     moment = None if at is None else at.replace(tzinfo=dt.UTC).timestamp()
@@ -217,7 +217,7 @@ def release(session: Session) -> None:
 
 
 def verify(session: Session) -> None:
-    """Check that a session's files agree. Exits with 1 and a line for everything that does not."""
+    """Check that a session's files agree. Exits with 1 and a line for every disagreement."""
     from gc_core.storage.audit import verify as verified
 
     with told():
@@ -256,11 +256,11 @@ def purge(
 
 def adopt(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A log of OpenAI, Anthropic, Claude Code or gptme.")],
-    session: Annotated[Path, typer.Argument(metavar="DIR", help="Where the new session is to lie; must be empty.")],
+    session: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of the new session; must be empty.")],
     *,
     model: Annotated[str | None, typer.Option(help="The model whose tokens are counted.")] = None,
 ) -> None:
-    """Make a session of another program's log. All messages in order; their times are lost."""
+    """Make a session from another program's log. All messages in order; their times are lost."""
     from ctxgc.adoption import adopt_transcript
 
     with told():
@@ -297,7 +297,7 @@ def opened_reader(path: Path) -> Iterator[SessionReader]:
 
 def _check_file(path: Path) -> None:
     if not path.is_file():
-        raise LogError(f"{path} is no file; expected one that GCSession.promote or ctxgc propose has written")
+        raise LogError(f"{path} is not a file; expected one that GCSession.promote or ctxgc propose has written")
 
 
 def _transcript(path: Path) -> Transcript:
@@ -311,7 +311,7 @@ def _transcript(path: Path) -> Transcript:
 
 def _check_format(request: Request, wanted: str | None) -> None:
     if wanted is not None and wanted != request.format:
-        raise LogError(f"the session is in the format {request.format}, not {wanted}, and nothing converts it")
+        raise LogError(f"the session is in the format {request.format}, not {wanted}, and formats are not converted")
 
 
 def _is_one(path: Path) -> bool:
@@ -324,12 +324,12 @@ def _search(path: Path, query: str, filters: Filters) -> tuple[tuple[Path, Hit],
             return tuple((path, hit) for hit in reader.search(query, **filters))
     check_directory(path)
     if not any(next(path.glob("*/" * depth + FILE_NAME), None) for depth in range(DEPTH + 1)):
-        raise LogError(f"{path} holds no session: there is no {FILE_NAME}, also not {DEPTH} levels below")
+        raise LogError(f"{path} holds no session: there is no {FILE_NAME}, neither here nor {DEPTH} levels below")
     return search_sessions(path, query, **filters)
 
 
 def _undone(session: GCSession) -> str | None:
-    """Undo one collection and tell of it; None when there is none."""
+    """Undo one collection and print it; return None if there is none."""
     entry = next((entry for entry in reversed(session.history()) if entry.in_force), None)
     if entry is None:
         return None
@@ -353,10 +353,10 @@ def _login() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError) as error:
-        raise SourceError("your login name is not known; tell who wants it with --by") from error
+        raise SourceError("your login name is not known; say who requests it with --by") from error
 
 
-# -- what is printed -------------------------------------------------------------------------------------------------
+# -- output -------------------------------------------------------------------------------------------------
 
 
 def _hit_line(hit: Hit, where: Path | None) -> str:

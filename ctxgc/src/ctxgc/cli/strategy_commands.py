@@ -1,4 +1,4 @@
-"""The commands that concern strategies: ``ctxgc strategies`` and ``ctxgc new-strategy``."""
+"""The commands ``ctxgc strategies`` and ``ctxgc new-strategy``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line shows: a sentence, tables, and one JSON document."""
+"""The output of the command line: a sentence, tables, and one JSON document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gc_core.plugins.registry import StrategyInfo
 from gc_core.values.config import GCConfig
 
 _SHOWN = 5
-"""Breaches and overflows that are shown; the document has them all."""
+"""The most violations and overflows that are shown; the document has them all."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,7 +41,7 @@ class SessionDocument:
         session: Its name.
         format: Name of its format.
         summary: Its figures.
-        fill: Tokens sent, by call; 0 where nothing could be sent.
+        fill: Tokens sent, by call; 0 for a call that could not be sent.
         overflows: The calls that could not be sent.
         breaches: What the provider would have refused.
 
@@ -58,11 +58,11 @@ class SessionDocument:
 @attrs.frozen(kw_only=True)
 class ReplayDocument:
     """
-    What ``ctxgc replay --json`` prints.
+    The output of ``ctxgc replay --json``.
 
     Attributes:
-        version: Of gc-core.
-        config: How it collected.
+        version: The version of gc-core.
+        config: Its configuration.
         sessions: Each session.
         pooled: The figures of all calls together.
         failures: The files that could not be replayed.
@@ -99,7 +99,7 @@ def document_text(
 
 
 def headline(summary: ReplaySummary, window: int) -> str:
-    """Return what happened, in a sentence."""
+    """Return the outcome in a sentence."""
     said = f"{many(summary.calls, 'call')}, {many(summary.collected, 'collection')}: "
     if summary.calls_over:
         said += f"{many(summary.calls_over, 'request')} did not fit {window:,} tokens"
@@ -112,7 +112,7 @@ def headline(summary: ReplaySummary, window: int) -> str:
 
 
 def summary_table(summary: ReplaySummary) -> Table:
-    """Return the figures of one session, each with what it means."""
+    """Return the figures of one session, each with its meaning."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(justify="right")
@@ -137,7 +137,7 @@ def sessions_table(reports: Sequence[ReplayReport]) -> Table:
 
 
 def troubles(report: ReplayReport) -> list[str]:
-    """Return the first breaches, and the first calls that could not be sent with those who hold the tokens."""
+    """Return the first violations, and the first calls that could not be sent with the owners of their tokens."""
     lines = [f"{report.session}: rule breach at {text}" for text in report.breaches[:_SHOWN]]
     for overflow in report.overflows[:_SHOWN]:
         why = "LOCKED content alone is larger" if overflow.locked_alone else "what may not be removed is larger"
@@ -151,7 +151,7 @@ def troubles(report: ReplayReport) -> list[str]:
 
 
 def chart(report: ReplayReport, config: GCConfig, *, encoding: str) -> str:
-    """Return the window's fill by call, in characters that the encoding has."""
+    """Return the chart of the window's fill by call, in characters of the encoding."""
     levels = [Level(name="window", tokens=report.window), _level("target", config.target_percent, report.window)]
     if not config.continuous:
         levels.append(_level("threshold", config.threshold_percent, report.window))
@@ -159,7 +159,7 @@ def chart(report: ReplayReport, config: GCConfig, *, encoding: str) -> str:
 
 
 def strategies_table(infos: Iterable[StrategyInfo]) -> Table:
-    """Return what is installed: name, options with type and default, the plugin that brings it, and what it does."""
+    """Return the installed strategies: name, options with type and default, plugin, and description."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("strategy", "plugin", "options", "what it does"):
         table.add_column(name, overflow="fold")
@@ -172,7 +172,7 @@ def strategies_table(infos: Iterable[StrategyInfo]) -> Table:
 
 
 def failure_lines(failures: Iterable[PluginFailure]) -> list[str]:
-    """Return what plugins did wrong, a line each."""
+    """Return the errors of plugins, a line each."""
     return [f"plugin {failure}" for failure in failures]
 
 
@@ -254,7 +254,7 @@ def _saved(summary: ReplaySummary) -> str:
 
 
 def percent_text(value: float | None) -> str:
-    """Return a percentage as tables have it."""
+    """Return a percentage as in tables."""
     return "-" if value is None else f"{value:.1f}"
 
 
@@ -282,7 +282,7 @@ def _writes(encoding: str, text: str) -> bool:
 
 
 def cost_text(cost: float | None, digits: int = 2) -> str:
-    """Return a relative cost as tables have it."""
+    """Return a relative cost as in tables."""
     return "-" if cost is None else f"{cost:.{digits}f}"
 
 
@@ -291,5 +291,5 @@ def _ms(timing: Timing) -> str:
 
 
 def many(count: int, noun: str) -> str:
-    """So many of them, in words."""
+    """Return the number with its noun."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

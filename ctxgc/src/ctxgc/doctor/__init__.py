@@ -1,4 +1,4 @@
-"""Whether gc-core is installed and configured so that it works: findings, each with what to do about it."""
+"""Checks that gc-core is installed and configured correctly: findings, each with its remedy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CHECKS: tuple[Check, ...] = (
     check_files,
     check_times,
 )
-"""In the order in which they are told; the configuration comes before them."""
+"""The checks in order; the configuration comes before them."""
 
 _NAMES = tuple(field.name for field in attrs.fields(GCConfig))
 _KEY = re.compile(r"unknown key '([^']+)'|([A-Za-z_][\w.]*) =")
@@ -76,11 +76,11 @@ def diagnose(
     plugins: Plugins | None = None,
 ) -> tuple[Diagnosis, ...]:
     """
-    Return all findings about the installation, the configuration and, where one is named, a session.
+    Return all findings on the installation, the configuration and, if one is named, a session.
 
-    Changes nothing and takes no lock; opens no connection. The configuration is that of the file and of the ``GC_*``
-    variables; without a file, the one with which the session was opened last. What a check cannot look at, because of
-    a GCError or because the system refuses, is an error finding of its own, and the other checks go on. No value of a
+    Changes nothing, takes no lock and opens no connection. The configuration is that of the file and of the ``GC_*``
+    variables; without a file, the one with which the session was last opened. A check that cannot run, because of a
+    GCError or because the system refuses, is an error finding of its own, and the other checks continue. No value of a
     key is in any finding.
 
     Args:
@@ -107,7 +107,7 @@ def diagnose(
 
 
 def _run(check: Check, patient: Patient) -> list[Diagnosis]:
-    """Return what a check found; one that cannot look is a finding too, and hides no other."""
+    """Return the findings of a check; one that cannot run is a finding too, and hides no other."""
     try:
         return list(check(patient))
     except (GCError, OSError) as error:
@@ -119,7 +119,7 @@ def _run(check: Check, patient: Patient) -> list[Diagnosis]:
 
 
 def _configured(patient: Patient, file: Path | None) -> tuple[Patient, list[Diagnosis]]:
-    """With the configuration that the checks go by, and the session's model."""
+    """Return the patient with the configuration to check, and the session's model."""
     found: list[Diagnosis] = []
     opened = None
     try:
@@ -142,7 +142,7 @@ def _configured(patient: Patient, file: Path | None) -> tuple[Patient, list[Diag
 
 
 def _opened(directory: Path) -> Opened | None:
-    """Return how a session was opened last; None where there is none, which another check tells. Raises LogError."""
+    """Return how a session was last opened; None if there is none, which another check reports. Raises LogError."""
     if not (directory / FILE_NAME).is_file():
         return None
     store = Store(directory, writable=False)
@@ -153,7 +153,7 @@ def _opened(directory: Path) -> Opened | None:
 
 
 def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
-    """Return what is wrong, with the line of the file in which it stands, and the key that may have been meant."""
+    """Return what is wrong, with the line of the file that contains it, and the key that was probably meant."""
     text, remedy = str(error), "correct it; docs/reference/configuration.md has every key"
     named = _KEY.match(text)
     key = "" if named is None else named.group(1) or named.group(2)
@@ -168,7 +168,7 @@ def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
 
 
 def _line_of(file: Path, key: str) -> int:
-    """Return the line, from 1, in which a key of ``[gc]`` stands, or its table; 0 where it is not in the file."""
+    """Return the line, from 1, of a key of ``[gc]``, or of its table; 0 if it is not in the file."""
     table = ""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         header = _TABLE.match(line)

@@ -1,4 +1,4 @@
-"""The single checks of the doctor: each looks at one thing, changes nothing, and says what it found."""
+"""The checks of the doctor: each examines one thing, changes nothing, and yields its findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gc_core.values.option_secrets import is_secret, option_secrets
 
 
 class Level(enum.Enum):
-    """How bad a finding is. ``ERROR``: something will fail; ``WARNING``: it may; ``NOTE``: good to know."""
+    """The severity of a finding. ``ERROR``: something will fail; ``WARNING``: it may; ``NOTE``: good to know."""
 
     OK = "ok"
     NOTE = "note"
@@ -44,13 +44,13 @@ class Level(enum.Enum):
 @attrs.frozen(kw_only=True)
 class Diagnosis:
     """
-    What was found of one thing.
+    A finding.
 
     Attributes:
-        level: How bad it is.
-        subject: What was looked at, in a word or two.
-        text: What was found; no secret is ever in it.
-        remedy: What to do, or "" where nothing is.
+        level: Its severity.
+        subject: What was examined, in a word or two.
+        text: The finding; it never contains a secret.
+        remedy: What to do, or "".
 
     """
 
@@ -63,13 +63,13 @@ class Diagnosis:
 @attrs.frozen(kw_only=True)
 class Patient:
     """
-    What is looked at.
+    What is examined.
 
     Attributes:
         directory: A session's, or None.
         environ: The environment's variables.
         plugins: What is installed.
-        config: The configuration that the checks go by; None where none can be had.
+        config: The configuration to check; None if there is none.
         model: The session's model, or None.
         format: Name of its format, or "".
 
@@ -106,32 +106,29 @@ _KEYS = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "gpt": ("OPENAI_API_KEY",),
 }
-"""By the beginning of a family's name: the variables that litellm takes a provider's key from, any of them."""
+"""By the beginning of a family's name: the variables that litellm reads a provider's key from, any of them."""
 
 _SECRET_LINE = re.compile(r"""(?i)(?:key|token|secret|password)[\w-]{0,60}["']?\s{0,9}=\s{0,9}["']([^"']+)["']""")
-"""Also of a file that is no TOML."""
+"""Also raised for a file that is not TOML."""
 
 _SHORTEST_SECRET = 6
 _RELEASED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
-"""No clock that is right says less."""
+"""No correct clock shows less."""
 
 
 def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig | None) -> tuple[str, ...]:
-    """
-    Return the values of keys, wherever they came from, the longest first; too short a one would be
-    found everywhere.
-    """
+    """Return the values of keys, from every source, the longest first; very short ones would be found everywhere."""
     tables = () if config is None else (config.summarizers, config.strategies)
     found = [text for table in tables for text in option_secrets(table)]
     found += [value for name, value in environ.items() if is_secret(name)]
-    with contextlib.suppress(OSError):  # what cannot be read cannot be told either
+    with contextlib.suppress(OSError):  # an unreadable file cannot leak either
         if file is not None and file.is_file():
             found += _SECRET_LINE.findall(file.read_text(encoding="utf-8", errors="replace"))
     return tuple(sorted({each for each in found if len(each) >= _SHORTEST_SECRET}, key=len, reverse=True))
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """Return the text without them: whatever an error says, they are not printed."""
+    """Return the text without them: they are never printed, whatever an error says."""
     for secret in secrets:
         text = text.replace(secret, "[not shown]")
     return text
@@ -171,7 +168,7 @@ def check_plugins(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Yield whether the installed distributions are those that gc-core and its plugins ask for."""
+    """Yield whether the installed distributions are those that gc-core and its plugins require."""
     if importlib.util.find_spec("packaging") is None:
         text = "not compared: the package packaging is not installed"
         yield Diagnosis(level=Level.NOTE, subject="versions", text=text, remedy="pip install packaging, or pip check")
@@ -196,7 +193,7 @@ def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_tokenizers(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Yield whether the tables that count tokens load; they lie beside the package, and no network is asked."""
+    """Yield whether the tables for counting tokens load; they are beside the package, without any network."""
     for name in _ENCODINGS:
         count = TiktokenCounter(name=name).count("hello world")
         if count:
@@ -204,7 +201,7 @@ def check_tokenizers(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_clock(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Yield whether the clock can be right: prices and the age of the prompt cache go by it."""
+    """Yield whether the clock can be right: prices and the age of the prompt cache depend on it."""
     now = time.time()
     when = dt.datetime.fromtimestamp(now, dt.UTC).isoformat(timespec="seconds")
     if now < _RELEASED:
@@ -218,7 +215,7 @@ def check_clock(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_names(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield whether everything that the configuration names is installed, and takes the options that it is given."""
+    """Yield whether everything that the configuration names is installed, and accepts the given options."""
     config, plugins = patient.config, patient.plugins
     if config is None:
         return
@@ -253,23 +250,26 @@ def _asked(what: str, name: str, ask: Callable[[], object]) -> Diagnosis:
 
 
 def _summarizer(patient: Patient, config: GCConfig, options: Mapping[str, Any]) -> object:
-    """Made as a session would; the extract is gc-core's own, and no plugin offers it."""
+    """Create the summarizer as a session would; the extract is gc-core's own, and no plugin offers it."""
     if config.summarizer == EXTRACTIVE:
         return None
     if short(config.summarizer) in MODEL_SUMMARIZERS:
         if patient.model is None and _asked_model(config, options) in {"", AUTO}:
-            return None  # it goes by the model of a session, and none was named
+            return None  # it depends on the model of a session, and none was named
         options = completed(options, config, patient.model, patient.format)
     return patient.plugins.summarizer(config.summarizer, options)
 
 
 def _asked_model(config: GCConfig, options: Mapping[str, Any]) -> str:
-    """Return the model that summaries are asked of, as the configuration says; "" for the session's own."""
+    """Return the configured model for summaries; "" for the session's own."""
     return str(options.get("summarization_model") or config.summarization_model or "")
 
 
 def _unused(config: GCConfig, plugins: Plugins) -> Iterator[Diagnosis]:
-    """Options of a strategy that is none: a typo in the name of a table changes nothing, and no one else tells."""
+    """
+    Yield options of unknown strategies: a typo in the name of a table changes nothing, and nothing
+    else reports it.
+    """
     known = {short(info.name) for info in plugins.strategies()}
     for name in config.strategies:
         if short(name) not in known:
@@ -302,7 +302,7 @@ def check_extras(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_keys(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield whether a summarizer that asks a model finds its key. No value is looked at."""
+    """Yield whether a summarizer that asks a model finds its key. No value is read."""
     config = patient.config
     if config is None or short(config.summarizer) not in MODEL_SUMMARIZERS:
         return
@@ -350,7 +350,7 @@ def check_model(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def _window(patient: Patient, model: str) -> Iterator[Diagnosis]:
-    """Yield the window against what the price list knows of the model."""
+    """Yield the window compared with the price list's value for the model."""
     config = patient.config
     if config is None:
         return
@@ -370,14 +370,14 @@ def _window(patient: Patient, model: str) -> Iterator[Diagnosis]:
 
 
 def _listed_window(model: str, format: str) -> int:  # noqa: A002 - the session's own word
-    """Return tokens of the model's window, as the price list (extra ``prices``) has it; 0 where it does not."""
+    """Return the tokens of the model's window in the price list (extra ``prices``); 0 if unknown."""
     prices = prices_of(model, format)
     offers = () if prices is None else offers_beside(model)
     return next((offer.window for offer in offers if prices is not None and offer.prices.model == prices.model), 0)
 
 
 def _version(name: str) -> str:
-    """Of a distribution; "" where it is not installed."""
+    """Return the version of a distribution; "" if it is not installed."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The doctor's checks of a session's directory: each reads alone, takes no lock, and may be run while it is written."""
+"""The doctor's checks of a session's directory: read-only, without a lock, also while it is written."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ LOCK_NAME = "lock"
 """The file in a session's directory that its writer locks; see docs/reference/memory.md."""
 
 LITTLE_SPACE, NO_SPACE = 1 << 30, 50 << 20
-"""Bytes free below which a session will soon not be written, or is likely not to be already."""
+"""Free bytes below which a session will soon, or probably already, fail to write."""
 
 _AHEAD_SECONDS = 120.0
-"""Two machines' clocks may differ by so much."""
+"""The tolerated difference between two machines' clocks."""
 
-_MENDED_BY_OPENING = ("torn bytes behind the last whole line", "which the next GCSession.open takes back")
+_MENDED_BY_OPENING = ("torn bytes after the last whole line", "which the next GCSession.open takes back")
 
 _NETWORK = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.gcsfuse", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs",
      "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "virtiofs"}
 )  # fmt: skip
-"""Types of file systems, as Linux names them, whose locks or writes may not hold between machines."""
+"""Types of file systems, in Linux's terms, whose locks or writes may not be reliable between machines."""
 
 
 @attrs.frozen(kw_only=True)
 class Mount:
-    """Where a file system hangs, and of which type it is."""
+    """The mount point of a file system, and its type."""
 
     point: Path
     kind: str
@@ -96,7 +96,7 @@ def check_space(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_file_system(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield whether the directory lies on a network, where a lock may bind this machine alone."""
+    """Yield whether the directory is on a network, where a lock may only apply to this machine."""
     table = Path("/proc/self/mountinfo")
     if patient.directory is None or not table.is_file() or not patient.directory.is_dir():
         return
@@ -117,7 +117,7 @@ def check_files(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def check_times(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield whether the log was last written in the past: else the clock was set back since."""
+    """Yield whether the log was last written in the past: otherwise the clock was set back since."""
     path = (patient.directory or Path()) / FILE_NAME
     if patient.directory is None or not path.is_file():
         return
@@ -211,8 +211,8 @@ def kind_of(directory: Path, mounts: Sequence[Mount]) -> str:
 def told_of(kind: str) -> Diagnosis:
     """Return what is to be said of a type of file system."""
     if kind in _NETWORK:
-        text = f"the directory lies on {kind}: another machine may not see the lock, and writes may come late"
-        remedy = "keep a session on a local disk, or see to it that one machine alone writes it"
+        text = f"the directory is on {kind}: another machine may not see the lock, and writes may come late"
+        remedy = "keep a session on a local disk, or make sure that only one machine writes it"
         return Diagnosis(level=Level.WARNING, subject="file system", text=text, remedy=remedy)
     return Diagnosis(level=Level.OK, subject="file system", text=f"{kind or 'of no known type'}, local")
 

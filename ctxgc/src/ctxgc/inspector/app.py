@@ -26,10 +26,10 @@ from gc_core.errors import LogError
 from gc_core.values.policy import GCPolicy
 
 POLL_SECONDS = 0.5
-"""Seconds between two looks at the files."""
+"""Seconds between two reads of the files."""
 
 WIDE = 120
-"""Columns from which budget and collections stand side by side."""
+"""Columns from which budget and collections are side by side."""
 
 _ID = re.compile(r"i\d{1,18}", re.ASCII)
 _WINDOW, _DOINGS = "window", "doings"
@@ -37,30 +37,30 @@ _DARK, _LIGHT = "textual-dark", "textual-light"
 
 
 class Coloured(Static):
-    """Text in the colours that the theme has for policies."""
+    """Text in the theme's colours for policies."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*map(component, GCPolicy)}
     DEFAULT_CSS = POLICY_COLOURS.format(widget="Coloured")
 
     def colours(self) -> Styles:
-        """Return the colour of each policy, in rich's words."""
+        """Return the colour of each policy, in rich's terms."""
         styles = {each: self.get_component_rich_style(component(each), partial=True) for each in GCPolicy}
         return {each: "" if style.color is None else style.color.name for each, style in styles.items()}
 
 
 class Head(Coloured):
-    """How full the window is, and what will happen to it."""
+    """The fill of the window, and what will happen to it."""
 
     DEFAULT_CSS = "Head { height: auto; padding: 0 1; background: $panel; }"
     panel: Panel | None = None
 
     def show(self, panel: Panel) -> None:
-        """Show another moment."""
+        """Show the current state."""
         self.panel = panel
         self.refresh(layout=True)
 
     def render(self) -> Text:
-        """Return its lines, for the columns that there are."""
+        """Return its lines, for the available columns."""
         panel = self.panel
         if panel is None:
             return Text("reading the session ...")
@@ -77,7 +77,7 @@ class Head(Coloured):
 
 
 class Legend(Coloured):
-    """What marks and colours stand for."""
+    """The meaning of marks and colours."""
 
     def render(self) -> Text:
         """Return one line."""
@@ -85,7 +85,7 @@ class Legend(Coloured):
 
 
 class DetailScreen(Screen[None]):
-    """The whole of one line: how it stands, and with ``o`` how it arrived."""
+    """The whole of one line: its current text, and with ``o`` the original."""
 
     CSS = """
     DetailScreen {
@@ -105,31 +105,31 @@ class DetailScreen(Screen[None]):
         self._original = False
 
     def compose(self) -> ComposeResult:
-        """Facts above, the text below."""
+        """Compose the facts above, the text below."""
         yield Static(id="facts", markup=False)
         yield TextArea(self._detail.text, id="text", read_only=True, soft_wrap=True, show_cursor=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Say which of the two texts it is."""
+        """Show which of the two texts it is."""
         self._tell()
         self.query_one(TextArea).focus()
 
     def action_other(self) -> None:
-        """Change between the two texts."""
+        """Switch between the two texts."""
         self._original = not self._original
         self.query_one(TextArea).load_text(self._detail.original if self._original else self._detail.text)
         self._tell()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Without another text there is nothing to change to."""
+        """Disable switching without another text."""
         return bool(self._detail.original) if action == "other" else True
 
     def _tell(self) -> None:
         detail = self._detail
         lines = [Text(detail.title, style="bold"), *map(Text, detail.facts)]
         if detail.original:
-            here, there = ("as it stands", detail.source)[:: -1 if self._original else 1]
+            here, there = ("current", detail.source)[:: -1 if self._original else 1]
             lines.append(Text.assemble((here, "reverse"), f"   o: {there}"))
         self.query_one("#facts", Static).update(Text("\n").join(lines))
 
@@ -139,7 +139,7 @@ class InspectorApp(App[None]):
     ``ctxgc inspect DIR`` in a terminal.
 
     Args:
-        directory: The session's.
+        seconds: Seconds between two reads of its files.
         seconds: Seconds between two looks at its files.
 
     """
@@ -176,7 +176,7 @@ class InspectorApp(App[None]):
         self._behind = _DOINGS
 
     def compose(self) -> ComposeResult:
-        """Return the head, both trees, and the keys."""
+        """Compose the head, both trees, and the keys."""
         yield Head(id="head")
         yield Static(id="trouble", markup=False)
         with Horizontal(id="panes"):
@@ -190,12 +190,12 @@ class InspectorApp(App[None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Begin to follow the session."""
         self._tree(_WINDOW).focus()
         self.run_worker(self._follow())
 
     def on_unmount(self) -> None:
-        """No one follows any more."""
+        """Stop following the session."""
         self.follower.close()
 
     # -- following -----------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class InspectorApp(App[None]):
             await asyncio.sleep(self._seconds)
 
     async def look(self) -> None:
-        """Look at the files once, and show what is new; one look at a time."""
+        """Read the files once, and show what is new; one read at a time."""
         async with self._looking:
             try:
                 panel = await asyncio.to_thread(self.follower.poll)
@@ -226,14 +226,14 @@ class InspectorApp(App[None]):
     def _say(self, trouble: str) -> None:
         line = self.query_one("#trouble", Static)
         if trouble and line.display:
-            return  # it was told when it began
+            return  # it was reported when it began
         line.update(trouble)
         line.display = bool(trouble)
 
     # -- opening -------------------------------------------------------------------------------------------------
 
     async def on_tree_node_selected(self, event: Tree.NodeSelected[Row]) -> None:
-        """Show the whole of a line that has nothing below it."""
+        """Show the whole of a line without lines below it."""
         row = event.node.data
         if row is None or row.opens or self.panel is None:
             return
@@ -244,7 +244,7 @@ class InspectorApp(App[None]):
             await self._open(functools.partial(item_detail, panel, row.key, follower))
 
     async def _open(self, read: functools.partial[Detail | None]) -> bool:
-        """Read in a thread of its own, for the follower may be reading the whole session."""
+        """Read in a thread of its own, because the follower may be reading the whole session."""
         try:
             detail = await asyncio.to_thread(read)
         except LogError as error:
@@ -257,13 +257,13 @@ class InspectorApp(App[None]):
     # -- searching -----------------------------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        """Ask what to look for."""
+        """Ask for the search words."""
         box = self.query_one("#search", Input)
         box.display = True
         box.focus()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the first match; of an item that is not in the window show the original."""
+        """Go to the first match; show the original of an item that is not in the window."""
         self._words = event.value.strip()
         self._end_search()
         if self.panel is None or not self._words:
@@ -292,7 +292,7 @@ class InspectorApp(App[None]):
         self.notify(f"{place + 1:,} of {len(found):,}: {plain(self._words)}", timeout=2, markup=False)
 
     def key_escape(self) -> None:
-        """Search no more."""
+        """End the search."""
         self._end_search()
 
     def _go_to(self, item: str) -> None:
@@ -309,15 +309,15 @@ class InspectorApp(App[None]):
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def action_other_pane(self) -> None:
-        """Go to the other tree; in a narrow terminal it takes the place of this one."""
+        """Go to the other tree; in a narrow terminal it replaces this one."""
         self._bring_forward(self._behind)
 
     def action_light(self) -> None:
-        """Change between the light and the dark theme."""
+        """Switch between the light and the dark theme."""
         self.theme = _DARK if self.theme == _LIGHT else _LIGHT
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """While something is typed or read, letters are letters."""
+        """Treat letters as letters while typing or reading."""
         main = len(self.screen_stack) <= 1 and not isinstance(self.focused, Input)
         return main or action not in {"other_pane", "search", "match", "light"}
 

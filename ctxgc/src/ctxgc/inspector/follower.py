@@ -1,4 +1,4 @@
-"""A session followed while another process writes it: what is new is folded, nothing is locked, nothing is written."""
+"""Follows a session while another process writes it: new records are applied, nothing is locked or written."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from gc_core.values.messages import Payload
 from gc_core.values.references import ByteRange, Reference
 
 MOST_ORIGINALS = 200
-"""Items of a reference whose originals are read at once."""
+"""The most items of a reference whose originals are read at once."""
 
 _AT = re.compile(rb'\{"at":(\d{1,18}),')
-"""How a line of the ledger begins: with the size of the log when it was written."""
+"""The beginning of a line of the ledger: the size of the log when it was written."""
 
 _DOING = re.compile(rb'"kind":"(?:collected|undone|rewound|purged)"')
 _HEAD = 200
-"""Bytes at the beginning of a line of the ledger in which its kind stands."""
+"""The bytes at the beginning of a line of the ledger that contain its kind."""
 
 
 @attrs.frozen
 class _Stamp:
-    """How a file looked: another inode is another file, another size or time another content."""
+    """The state of a file: another inode is another file, another size or time another content."""
 
     inode: int
     size: int
@@ -44,21 +44,21 @@ class _Stamp:
 
     @classmethod
     def of(cls, path: Path) -> _Stamp:
-        """Raises LogError when the file is not there."""
+        """Read the state. Raises LogError for a missing file."""
         try:
             found = path.stat()
         except OSError as error:
-            raise LogError(f"{path} is not there: {error.strerror}") from error
+            raise LogError(f"{path} does not exist: {error.strerror}") from error
         return cls(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 class Follower:
     """
-    One session's files, read again and again; safe to call from several threads, which wait for each other.
+    One session's files, read repeatedly; safe to call from several threads, which wait for each other.
 
-    The first look opens the newest checkpoint and folds what came since. Every later one folds what is new: O(new). The
-    whole is read again only where that does not do: the session went back, a secret was purged, it was opened with
-    other settings, or other files lie there. A last line that is not whole yet is waited for.
+    The first read opens the newest checkpoint and applies what came since. Every later one applies what is new: O(new).
+    Everything is read again only if necessary: after a rewind or a purge, when the session was opened with other
+    settings, or when the files were replaced. An incomplete last line is waited for.
 
     Args:
         directory: The session's.
@@ -75,13 +75,13 @@ class Follower:
         self._reached = Position()
         self._told: list[Doing] = []
         self.whole_reads = 0
-        """How often the whole was read."""
+        """How often everything was read."""
 
     def poll(self) -> Panel | None:
         """
-        Return the session as it is, or None where nothing has changed since the last call.
+        Return the current session, or None if nothing has changed since the last call.
 
-        Raises LogError: there is not a session (any more), or its files do not fit together. The next call tries again.
+        Raises LogError: there is no session (any more), or its files do not fit together. The next call tries again.
         """
         with self._lock:
             stamps = self._looked()
@@ -95,14 +95,11 @@ class Follower:
             return Panel.of(self.directory, self._state, self._settings, tuple(self._told))
 
     def original(self, item: str) -> str | None:
-        """Return the text of an item as it arrived; None for what the framework wrote, or no one ever logged."""
+        """Return the original text of an item; None for what the framework wrote, or an unknown item."""
         return next((text for _, text in self._originals(item, item)), None)
 
     def originals(self, reference: Reference) -> tuple[tuple[str, str], ...]:
-        """
-        Return the items that a reference stands for, each with its text as it arrived; of very many
-        the first 200.
-        """
+        """Return the items that a reference covers, each with its original text; of very many the first 200."""
         return tuple(self._originals(reference.first, reference.last))
 
     def close(self) -> None:
@@ -113,10 +110,7 @@ class Follower:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _looked(self) -> tuple[_Stamp, ...]:
-        """
-        Return how the files look; before they are read, so that what is written meanwhile is
-        noticed the next time.
-        """
+        """Return the state of the files, before they are read, so that concurrent writes are noticed the next time."""
         try:
             return tuple(_Stamp.of(self.directory / name) for name in (logs.FILE_NAME, ledgers.FILE_NAME))
         except LogError as error:
@@ -126,7 +120,7 @@ class Follower:
             raise LogError(f"{self.directory} holds no session: {error}") from error
 
     def _same_files(self, stamps: tuple[_Stamp, ...]) -> bool:
-        """Return the files have only grown."""
+        """Return whether the files have only grown."""
         return len(self._stamps) == len(stamps) and all(
             old.inode == new.inode and old.size <= new.size for old, new in zip(self._stamps, stamps, strict=True)
         )
@@ -137,7 +131,7 @@ class Follower:
         self._store, self._state, self._stamps = None, None, ()
 
     def _advance(self, *, whole: bool) -> None:
-        """Bring the state to what the files tell now. What fails leaves nothing that the next call would go on with."""
+        """Bring the state up to date with the files. After an error the next call starts over."""
         old, self._store = self._store, Store(self.directory, writable=False)
         if old is not None:
             old.close()
@@ -149,7 +143,7 @@ class Follower:
             raise
 
     def _grow(self, store: Store) -> bool:
-        """Fold what is new; False where that does not do."""
+        """Apply what is new; return False if everything must be read again."""
         if self._state is None or store.log.size < self._reached.log or store.ledger.size < self._reached.ledger:
             return False
         end = _end_of(store, self._reached.ledger)
@@ -174,7 +168,7 @@ class Follower:
         self.whole_reads += 1
 
     def _payload(self, place: ByteRange) -> Payload:
-        """Return a line of the log, through whatever holds the files then."""
+        """Return a line of the log, through the current reader of the files."""
         if self._store is None:
             raise LogError(f"{self.directory} was closed")
         return self._store.payload(place)
@@ -202,7 +196,7 @@ def _is_numbered(item: str) -> bool:
 
 def _end_of(store: Store, start: int) -> Position:
     """
-    Return the moment that both files tell of: the log was opened first, so what the ledger says of a longer one was
+    Return the moment that both files contain: the log was opened first, so what the ledger says of a longer one was
     written since.
     """
     for place, line in store.ledger.journal.lines(start):
@@ -213,7 +207,7 @@ def _end_of(store: Store, start: int) -> Position:
 
 
 def _doings(store: Store, start: int, end: int) -> Iterator[Doing]:
-    """Yield what was done to the window; no other line is taken apart."""
+    """Yield what was done to the window; other lines are not parsed."""
     for place, line in store.ledger.journal.lines(start, end):
         if _DOING.search(line, 0, _HEAD):
             doing = Doing.of(place, Entry.read(line))

@@ -1,4 +1,4 @@
-"""What the panel shows of a session at one moment. Values alone: what made them goes on without changing them."""
+"""The contents of the panel at one moment. Only values: the session continues without changing them."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ COLLECTED, RESTORED, UNDONE, REDONE, REWOUND, PURGED = (
     "rewound",
     "purged",
 )
-"""What may have been done to a window; the words of ``ctxgc history``."""
+"""What may be done to a window; the terms of ``ctxgc history``."""
 
 
 @attrs.frozen(kw_only=True)
 class Doing:
     """
-    Something that was done to the window.
+    A change of the window.
 
     Attributes:
-        place: Where the ledger holds it.
+        place: Its place in the ledger.
         time: Seconds since 1970.
         what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
-        why: What asked for a collection; else what is to be said of it.
+        why: The reason of a collection; otherwise a description.
         before: Tokens of the request before a collection, uncalibrated.
         after: Tokens of it after.
-        target: Tokens that a collection was to reach.
-        removals: What a collection took, and why.
+        target: The target of a collection, in tokens.
+        removals: What a collection removed, and why.
         summarised: How many summaries it wrote.
 
     """
@@ -93,20 +93,20 @@ class Panel:
     A session at one moment.
 
     Attributes:
-        directory: Where its files lie.
+        directory: The directory of its files.
         format: Name of the provider's message shape.
         model: The model's name, or None.
         strategy: Names of the strategies, in the order in which they are asked.
-        config: How it collects.
-        counter: Name of what counts.
+        config: Its configuration.
+        counter: The counter's name.
         exact: Whether that is the model's own tokenizer.
-        estimated: Tokens that the provider will count for the request as it is.
+        estimated: The provider's count of the current request.
         turn: Number of the newest turn, from 0; -1 before the first.
-        budget: The tree of sources, groups and items; no one else changes it.
+        budget: The tree of sources, groups and items; it is not changed by others.
         items: The resident items by id, in the order in which the model reads them.
         schemas: The tool schemas by the ids of their items.
         doings: What was done to the window, oldest first.
-        done: Where the ledger holds what is in effect of that.
+        done: The places in the ledger of those in effect.
 
     """
 
@@ -127,7 +127,7 @@ class Panel:
 
     @classmethod
     def of(cls, directory: Path, state: SessionState, settings: Settings, doings: tuple[Doing, ...]) -> Panel:
-        """Return the session as it is; what is shared with the state is never changed, or copied first."""
+        """Return the panel of a session; values shared with its state are never changed, or copied first."""
         return cls(
             directory=directory,
             format=state.format.name,
@@ -147,17 +147,17 @@ class Panel:
 
     @property
     def usable(self) -> int:
-        """Tokens that a request may have."""
+        """The most tokens of a request."""
         return self.budget.usable
 
     @property
     def usage(self) -> float:
-        """Tokens that the provider will count, in percent of the usable ones."""
+        """The provider's count, in percent of the usable tokens."""
         return 100.0 * self.estimated / self.usable if self.usable > 0 else 0.0
 
     @property
     def collections(self) -> tuple[Doing, ...]:
-        """The collections, those that were undone among them."""
+        """The collections, including undone ones."""
         return tuple(doing for doing in self.doings if doing.what == COLLECTED)
 
     @property

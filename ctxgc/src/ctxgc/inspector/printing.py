@@ -15,7 +15,7 @@ from ctxgc.inspector.texts import Styles, bar, legend, limits, usage, usage_bar,
 from gc_core.values.policy import GCPolicy
 
 MOST_LINES = 20
-"""Lines that are printed below a source, and collections: the newest."""
+"""The most lines below a source, and the most collections: the newest."""
 
 STYLES: Styles = {
     GCPolicy.LOCKED: "magenta",
@@ -28,7 +28,7 @@ _BAR = 20
 
 
 def print_panel(panel: Panel, console: Console) -> None:
-    """Print it: sources with their groups, and what was done to the window."""
+    """Print the panel: sources with their groups, and what was done to the window."""
     for line in panel_lines(panel, console.width):
         console.print(line, soft_wrap=True)
 
@@ -64,7 +64,7 @@ def line_of(row: Row, width: int, styles: Styles, *, depth: int, bar_width: int 
 
 
 def _below(rows: Rows, row: Row, width: int) -> Iterator[Text]:
-    """Yield the groups of a source; of very many the newest. What is in them is for the terminal."""
+    """Yield the groups of a source; of very many the newest. Their contents are only shown in the terminal."""
     below = rows(row.path) if row.opens else ()
     yield from _some(below[-MOST_LINES:], len(below), width, depth=1)
 
@@ -77,5 +77,5 @@ def _some(rows: tuple[Row, ...], count: int, width: int, *, depth: int) -> Itera
 
 
 def fitted(label: str, room: int) -> str:
-    """In exactly this many columns; what is cut off is told."""
+    """Return the text in exactly this many columns; a cut is marked."""
     return set_cell_size(label, room) if cell_len(label) <= room else set_cell_size(label, room - 1) + "…"

@@ -1,4 +1,4 @@
-"""The lines of the panel, made where somebody looks: sources, groups, items; collections, and what each took."""
+"""The lines of the panel, created on demand: sources, groups, items; collections, and their removals."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gc_core.values.removals import Drop, GCRemovalItem, Stub
 from gc_core.window.budget import BudgetEntry
 
 PAGE = 100
-"""Lines of a page: a group of more is shown in pages, so that opening it costs little however large it is."""
+"""Lines of a page: a larger group is shown in pages, so that opening it costs little however large it is."""
 
 FRAMING = "\0framing"
-"""Key of the line of what messages and the request cost beyond their items; no source and no item is called so."""
+"""Key of the line for the overhead of messages and request; no source or item has it."""
 
 _PAGE = "\0page "
 
 _PREVIEW = 160
-"""Letters of a text that a line may show."""
+"""The most characters of a text in a line."""
 
 Path = tuple[str, ...]
-"""Where a line stands in the tree: the keys from the top."""
+"""The place of a line in the tree: the keys from the top."""
 
 
 @attrs.frozen(kw_only=True)
@@ -36,15 +36,15 @@ class Row:
     One line.
 
     Attributes:
-        path: Where it stands; its last key is its own.
-        mark: How strongly it is held, as one character, or "".
+        path: Its place; the last key is its own.
+        mark: Its policy as one character, or "".
         policy: The same as a value, or None.
-        label: What it is.
-        tokens: What it costs, or what a collection freed.
-        percent: Of the usable window.
-        share: Of the largest line beside it, from 0 to 1.
+        label: Its label.
+        tokens: Its tokens, or what a collection freed.
+        percent: Its percentage of the usable window.
+        share: Its share of the largest line beside it, from 0 to 1.
         opens: It has lines below it.
-        dim: It holds nothing, or is not in effect.
+        dim: It is empty, or not in effect.
 
     """
 
@@ -65,7 +65,7 @@ class Row:
 
 
 Rows = Callable[[Path], tuple[Row, ...]]
-"""The lines below a place; () is the top."""
+"""The place whose lines are shown; () is the top."""
 
 
 def preview(text: str) -> str:
@@ -77,7 +77,7 @@ def preview(text: str) -> str:
 
 
 def window_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
-    """Return the lines of the budget below a place; () where nothing is (any more)."""
+    """Return the lines of the budget below a place; () if there is nothing (any more)."""
     if not path:
         rows = [_node_row(panel, (source.name,)) for source in panel.budget.sources]
         framing = Row(path=(FRAMING,), label="framing", tokens=panel.budget.overhead, dim=not panel.budget.overhead)
@@ -95,7 +95,7 @@ def window_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
 
 
 def path_of(panel: Panel, item: str) -> Path:
-    """Return where the line of a resident item stands; () for one that is not there."""
+    """Return the place of a resident item's line; () for any other item."""
     found = panel.items.get(item)
     if found is None:
         return ()
@@ -113,8 +113,8 @@ def path_of(panel: Panel, item: str) -> Path:
 
 def matching(panel: Panel, words: str) -> tuple[str, ...]:
     """
-    Return ids of the resident items whose line or text holds all the words, in the order in which
-    the model reads them.
+    Return the ids of the resident items whose line or text contains all the words, in the order in which the model
+    reads them.
     """
     wanted = words.casefold().split()
     return tuple(
@@ -133,7 +133,7 @@ def _page_of(path: Path) -> int | None:
 
 
 def _node(panel: Panel, path: Path) -> BudgetEntry | None:
-    """Return the node of the budget at a place; a page stands for the node that it is a part of."""
+    """Return the node of the budget at a place; for a page the node that it is a part of."""
     if path[0] not in {source.name for source in panel.budget.sources}:
         return None
     node: BudgetEntry | None = panel.budget.entry(path[0])
@@ -179,7 +179,7 @@ def _short_label(node: BudgetEntry) -> str:
 
 
 def _group_label(panel: Panel, node: BudgetEntry) -> str:
-    """Return a source's name, or a turn with the beginning of what the user said in it."""
+    """Return a source's name, or a turn with the beginning of the user's message."""
     name = plain(node.label)
     if not name.startswith("turn "):
         return name
@@ -198,7 +198,7 @@ def _item_label(item: Item) -> str:
 
 
 def _measured(panel: Panel, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """With what only all of them together can say."""
+    """Return the lines with values that depend on all of them."""
     largest = max((abs(row.tokens) for row in rows), default=0)
     usable = max(1, panel.usable)
     return tuple(
@@ -211,7 +211,7 @@ def _measured(panel: Panel, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def doing_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
-    """Return what was done to the window, the newest first; below a collection, what it took and why."""
+    """Return what was done to the window, the newest first; below a collection, its removals with reasons."""
     if not path:
         return _measured(panel, [_doing_row(panel, doing) for doing in reversed(panel.doings)])
     doing = doing_at(panel, path)
@@ -226,7 +226,7 @@ def doing_at(panel: Panel, path: Path) -> Doing | None:
 
 
 def removal_at(panel: Panel, path: Path) -> GCRemovalItem | None:
-    """Return the removal of a line, or None for a line of something else."""
+    """Return the removal of a line, or None for other lines."""
     doing = doing_at(panel, path)
     place = int(path[1]) if len(path) > 1 else -1
     return doing.removals[place] if doing is not None and 0 <= place < len(doing.removals) else None
@@ -243,7 +243,7 @@ def action_words(removal: GCRemovalItem) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return the time of day here, to the second."""
+    """Return the local time of day, to the second."""
     return dt.datetime.fromtimestamp(seconds).astimezone().strftime("%H:%M:%S")
 
 

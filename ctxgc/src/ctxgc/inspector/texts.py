@@ -1,4 +1,4 @@
-"""What the panel says in words: its head, and the whole of one item or one collection."""
+"""The texts of the panel: its head, and the details of an item or a collection."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from gc_core.values.references import LOG_NAME
 from gc_core.values.removals import GCRemovalItem
 
 MOST_LETTERS = 200_000
-"""Letters of a text that are shown; ``ctxgc recall`` gives all of it."""
+"""The most characters of a text; ``ctxgc recall`` prints all of it."""
 
 _KEPT = "\n\t"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _FULL, _FREE, _THRESHOLD = "█", "░", "┃"
 
 Styles = Mapping[GCPolicy, str]
-"""How what is held so is coloured, in rich's words."""
+"""The colours of policies, in rich's terms."""
 
 
 @attrs.frozen(kw_only=True)
 class Detail:
     """
-    The whole of one line.
+    The details of one line.
 
     Attributes:
-        title: What it is.
-        facts: What is known of it, a line each.
-        text: How it stands.
-        original: How it arrived, where that is another text; else "".
-        source: What ``original`` is, for a title.
+        title: Its title.
+        facts: The facts, a line each.
+        text: Its current text.
+        original: Its original text, if that differs; otherwise "".
+        source: The origin of ``original``, for a title.
 
     """
 
@@ -54,18 +54,18 @@ class Detail:
 
 
 def who(panel: Panel) -> str:
-    """Strategy, model and format."""
+    """Return strategy, model and format."""
     return plain(f"{', '.join(panel.strategy)} · {panel.model or 'no model named'} · {panel.format}")
 
 
 def usage(panel: Panel) -> str:
-    """Return how full the window is."""
+    """Return the fill of the window."""
     about = "" if panel.exact else "about "
     return f"{panel.usage:.1f} %  {about}{panel.estimated:,} of {panel.usable:,} tokens"
 
 
 def limits(panel: Panel) -> str:
-    """When it collects, and what came of that."""
+    """Return when it collects, and the results so far."""
     config = panel.config
     mode = "continuous" if config.continuous else f"collects at {config.begins_percent:g} %"
     count = len(panel.collections)
@@ -76,7 +76,7 @@ def limits(panel: Panel) -> str:
 
 
 def usage_bar(panel: Panel, width: int, styles: Styles) -> Text:
-    """Return the window as a bar of this many cells, by how strongly its content is held, with the threshold in it."""
+    """Return the window as a bar of this many cells, by policy, with the threshold in it."""
     total = panel.budget.total
     scale = width * panel.estimated / total / panel.usable if total and panel.usable > 0 else 0.0
     cells, reached = list[tuple[str, str]](), 0.0
@@ -90,25 +90,25 @@ def usage_bar(panel: Panel, width: int, styles: Styles) -> Text:
 
 
 def legend(styles: Styles) -> Text:
-    """Return what the colours and marks stand for."""
+    """Return the meaning of the colours and marks."""
     return Text("  ").join(Text(f"{policy.indicator} {policy.name}", style=styles[policy]) for policy in GCPolicy)
 
 
 def bar(share: float, width: int) -> str:
-    """Return a bar of at most this many cells, to an eighth of one; what is there at all shows."""
+    """Return a bar of at most this many cells, to an eighth of one; anything above 0 is visible."""
     eighths = max(round(share * width * 8), 1 if share > 0 else 0)
     return (_FULL * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(width)
 
 
 def _held(panel: Panel) -> Iterable[tuple[GCPolicy, int]]:
-    """Return tokens by policy, the strongest first; the framing of messages stays as long as they do."""
+    """Return tokens by policy, the strongest first; the framing of messages counts as theirs."""
     entries = [panel.budget.entry(source.name) for source in panel.budget.sources]
     for place, policy in enumerate(GCPolicy):
         framing = panel.budget.overhead if policy is GCPolicy.LOCKED else 0
         yield policy, sum(entry.sums[place] for entry in entries) + framing
 
 
-# -- one line, whole -------------------------------------------------------------------------------------------------
+# -- details -------------------------------------------------------------------------------------------------
 
 
 def item_detail(panel: Panel, key: str, follower: Follower) -> Detail | None:
@@ -126,7 +126,7 @@ def item_detail(panel: Panel, key: str, follower: Follower) -> Detail | None:
 
 
 def doing_detail(panel: Panel, path: Path, follower: Follower) -> Detail | None:
-    """Return a collection, or one of its removals with the originals of what it took. Raises LogError."""
+    """Return a collection, or one of its removals with the originals of what it removed. Raises LogError."""
     doing, removal = doing_at(panel, path), removal_at(panel, path)
     if doing is None:
         return None
@@ -141,7 +141,7 @@ def doing_detail(panel: Panel, path: Path, follower: Follower) -> Detail | None:
 
 
 def shown(text: str, whole: str) -> str:
-    """Return a text without what would steer a terminal; of a very long one the beginning, and what gives the whole."""
+    """Return a text without terminal control characters; of a very long one the beginning, and how to get the rest."""
     cut = text[:MOST_LETTERS]
     clean = "".join(letter if letter.isprintable() or letter in _KEPT else "\ufffd" for letter in cut)
     more = len(text) - len(cut)

@@ -1,4 +1,4 @@
-"""The tree of lines: what is below one is made when it is opened, and stays in step with the session."""
+"""The tree of lines: what is below one is created when it is opened, and kept in step with the session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BARS = ((100, 20), (60, 8))
-"""Columns of a tree from which its bars are so long; below there is no room for one."""
+"""Columns of a tree from which its bars have a length; below there is no room for one."""
 
 
 POLICY_COLOURS = """
@@ -33,11 +33,11 @@ POLICY_COLOURS = """
     & > .row--dim {{ text-style: dim; }}
 }}
 """
-"""The theme's colours for what is held so, in a widget with these component classes."""
+"""The theme's colours for policies, in a widget with these component classes."""
 
 
 def component(policy: GCPolicy) -> str:
-    """Return the name under which the theme colours what is held so."""
+    """Return the theme's name for the colour of a policy."""
     return f"row--{policy.value}"
 
 
@@ -45,8 +45,8 @@ class RowTree(Tree[Row]):
     """
     Lines with tokens, percent and bar at the right edge.
 
-    ``show`` takes the lines of another moment: what is opened stays open, and the cursor stays on its line, or goes to
-    the nearest one above where that is gone.
+    ``show`` updates the lines: opened ones stay open, and the cursor stays on its line, or goes to the nearest one
+    above if that is gone.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*map(component, GCPolicy), "row--dim"}
@@ -64,10 +64,10 @@ class RowTree(Tree[Row]):
         self.auto_expand = True
         self._rows: Rows = lambda _: ()
 
-    # -- what is shown -------------------------------------------------------------------------------------------
+    # -- content -------------------------------------------------------------------------------------------
 
     def show(self, rows: Rows) -> None:
-        """Show the lines of another moment."""
+        """Update the lines."""
         self._rows = rows
         at = self.cursor_node
         path = at.data.path if at is not None and at.data is not None else ()
@@ -78,7 +78,7 @@ class RowTree(Tree[Row]):
         self._put_cursor(path, line)
 
     def go_to(self, path: Path) -> bool:
-        """Open what is above a line and put the cursor there; False where it is not."""
+        """Open what is above a line and put the cursor on it; False if it does not exist."""
         node = self._opened(path)
         if node is None:
             return False
@@ -98,7 +98,7 @@ class RowTree(Tree[Row]):
         return node
 
     def _put_cursor(self, path: Path, line: int) -> None:
-        """On its line again; the view moves along, so that it stands where it stood."""
+        """Put the cursor back on its line; the view scrolls along, so that the line stays in place."""
         node = self._nearest(path)
         if node is None:
             self.move_cursor_to_line(0)
@@ -111,7 +111,7 @@ class RowTree(Tree[Row]):
             self.scroll_to(y=top + moved, animate=False)
 
     def _nearest(self, path: Path) -> TreeNode[Row] | None:
-        """Return the line itself, or the nearest one above it that is there and can be seen."""
+        """Return the line itself, or the nearest visible one above it."""
         node: TreeNode[Row] | None = None
         for depth in range(len(path)):
             above = self.root if node is None else node
@@ -124,11 +124,11 @@ class RowTree(Tree[Row]):
         return node
 
     def _look_at(self, node: TreeNode[Row]) -> None:
-        if self.last_line >= 0:  # asking makes the lines again where they are out of date
+        if self.last_line >= 0:  # reading it rebuilds outdated lines
             self.move_cursor(node)
 
     def _reconcile(self, node: TreeNode[Row], path: Path) -> None:
-        """Lines that are there stay, those that are gone leave, new ones come where they belong."""
+        """Update the lines in place: existing ones stay, missing ones leave, new ones are inserted."""
         rows = self._rows(path)
         wanted = {row.path for row in rows}
         for child in list(node.children):
@@ -145,7 +145,7 @@ class RowTree(Tree[Row]):
         self._open_again(node, opened)
 
     def _open_again(self, node: TreeNode[Row], opened: frozenset[Path]) -> None:
-        """Open the lines that were made again because they changed places, as far down as they stood open."""
+        """Open lines that were rebuilt because they moved, as deep as they were open."""
         for child in node.children if opened else ():
             if child.data is not None and child.data.path in opened:
                 child.expand()
@@ -170,12 +170,12 @@ class RowTree(Tree[Row]):
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Row]) -> None:
-        """Make what is below a line that was opened."""
+        """Create what is below an opened line."""
         if event.node.data is not None:
             self._reconcile(event.node, event.node.data.path)
 
     def action_open_node(self) -> None:
-        """Open the line, or go on to the first one below it."""
+        """Open the line, or go to the first one below it."""
         node = self.cursor_node
         if node is not None and node.allow_expand:
             if node.is_expanded:
@@ -184,7 +184,7 @@ class RowTree(Tree[Row]):
                 node.expand()
 
     def action_close_or_leave(self) -> None:
-        """Close the line, or go up to the one that it is below of."""
+        """Close the line, or go to its parent."""
         node = self.cursor_node
         if node is None:
             return
@@ -196,11 +196,11 @@ class RowTree(Tree[Row]):
     # -- drawing -------------------------------------------------------------------------------------------------
 
     def get_label_width(self, node: TreeNode[Row]) -> int:  # noqa: ARG002 - Textual's signature
-        """Return lines are as wide as the tree: none must be drawn to know it."""
+        """Return the width: lines are as wide as the tree, so none must be drawn to know it."""
         return 0
 
     def render_label(self, node: TreeNode[Row], base_style: Style, style: Style) -> Text:  # noqa: ARG002
-        """Return one line, cut to what there is room for."""
+        """Return one line, cut to the available width."""
         row = node.data
         if row is None:
             return Text()

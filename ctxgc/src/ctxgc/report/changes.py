@@ -1,4 +1,4 @@
-"""What a record of the ledger did to the window, as a report tells it."""
+"""What a record of the ledger did to the window, for a report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Window:
 
     Attributes:
         messages: Its messages.
-        head: What stands before them, to compare.
+        head: The content before them, for comparison.
         tokens: Tokens of the request.
 
     """
@@ -35,7 +35,7 @@ class Window:
 
     @classmethod
     def of(cls, context: Context) -> Window:
-        """Return the window as it is now."""
+        """Return the current window."""
         return cls(
             messages=context.messages,
             head=(*((item.id, item.text) for item in context.system), *(schema.payload for schema in context.schemas)),
@@ -43,11 +43,11 @@ class Window:
         )
 
     def cached(self, before: Window | None) -> int:
-        """Return tokens that stood at the head of another window too, in whole messages and in cacheable form."""
+        """Return the tokens at the head of another window too, in whole messages and in cacheable form."""
         return 0 if before is None or before.head != self.head else self.tokens - self.behind(before)
 
     def behind(self, before: Window) -> int:
-        """Return tokens from the first message on that another window does not have in its place."""
+        """Return the tokens from the first message on that another window does not have in its place."""
         same = 0
         for mine, its in zip(self.messages, before.messages, strict=False):
             if mine is not its and mine.digest != its.digest:
@@ -58,12 +58,12 @@ class Window:
 
 
 def is_change(record: LedgerRecord) -> bool:
-    """Return whether a report tells of such a record."""
+    """Return whether a report shows such a record."""
     return isinstance(record, Collected | Undone | Rewound | Configured)
 
 
 def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts) -> Change:
-    """Return what a record did; numbers, times and prices are the caller's."""
+    """Return what a record did; numbers, times and prices are added by the caller."""
     rewritten = after.behind(before) if after.head == before.head else after.tokens
     told = Change(
         number=0,
@@ -137,7 +137,7 @@ def _action(removal: GCRemovalItem) -> str:
 
 
 def _standing(removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item], texts: Texts) -> Iterator[Standing]:
-    """Yield the stubs of its items, and the traces and summaries that stand for them."""
+    """Yield the stubs of its items, and the traces and summaries that cover them."""
     left = set()
     for key in removal.items:
         item = there.get(key)

@@ -1,4 +1,4 @@
-"""What the calls of a session cost: as its provider reported, else by the common prefix of its prompts."""
+"""What the calls of a session cost: as the provider reported, otherwise by the common prefix of its prompts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MILLION = 1_000_000
 @attrs.frozen(kw_only=True)
 class Costing:
     """
-    What one call cost, in both units: which of them a report shows is known when all calls are.
+    The cost of one call, in both units: all calls decide which of them a report shows.
 
     Attributes:
-        worth: As a cost in tokens' worth of plain input.
-        usd: In USD, or None where a price is missing.
+        worth: The cost in tokens of plain input.
+        usd: The cost in USD, or None if a price is missing.
 
     """
 
@@ -35,7 +35,7 @@ class Costing:
 
 
 def simulated(prompt: Prompt, model: str | None, form: str, time: float) -> Costing:
-    """Return a prompt whose cost no one reported: the prefix that stood there before is read, the rest is written."""
+    """Return the cost of a prompt without a report: the existing prefix is read, the rest is written."""
     prices = _prices(model, form, time)
     rest = prompt.tokens - prompt.cached
     worth = Cost(read=prompt.cached, written=rest, fresh=0, price=prompt.cost)
@@ -44,7 +44,7 @@ def simulated(prompt: Prompt, model: str | None, form: str, time: float) -> Cost
 
 
 def reported(call: CallAccount, model: str | None, form: str) -> Costing:
-    """Return a call as its provider reported it."""
+    """Return the cost of a call as its provider reported it."""
     usage = call.usage
     rates = economics_of(model, form, _day(call.time))
     price = usage.fresh_tokens + rates.read * usage.cache_read_tokens + rates.write * usage.cache_write_tokens
@@ -61,7 +61,10 @@ def reported(call: CallAccount, model: str | None, form: str) -> Costing:
 
 
 def rewriting(tokens: int, model: str | None, form: str, time: float) -> float | None:
-    """USD by which writing this many tokens again is dearer than reading them from the cache; None without prices."""
+    """
+    Return the USD by which writing this many tokens again costs more than reading them from the cache; None without
+    prices.
+    """
     prices = _prices(model, form, time)
     return None if prices is None else tokens * (prices.cache_write - prices.cache_read) / _MILLION
 

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that asks no one for anything. Needs the extra ``report``."""
+"""The page of a report: one self-contained HTML file. Needs the extra ``report``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOCKED = "●"
 
 @attrs.frozen(kw_only=True)
 class _Tile:
-    """A figure at the head of the page."""
+    """A figure at the top of the page."""
 
     label: str
     value: str
@@ -42,8 +42,8 @@ def page(report: Report) -> bytes:
     """
     Return the page as UTF-8, everything in it: charts, styles, and every text once, compressed.
 
-    What a session holds stands nowhere in the page's markup but in one island of base64 and in escaped texts, and the
-    page's own policy lets no script run but those that gc-core put there, and nothing be fetched.
+    The session's content is in the page's markup only as one island of base64 and in escaped texts, and the page's own
+    policy allows only gc-core's scripts to run, and nothing to be fetched.
 
     Raises ConfigError, saying what to install, without the extra ``report``.
     """
@@ -76,7 +76,7 @@ def _needed(name: str) -> ModuleType:
 
 
 def _inlined(script: str) -> str:
-    """Return a script as it may stand inside the page: nothing in it ends it."""
+    """Return a script in a form that may be inside the page: nothing in it ends it."""
     return script.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -86,12 +86,12 @@ def _hash(script: str) -> str:
 
 
 def _island(report: Report) -> str:
-    """Return the report as the page's scripts read it: no letter of it can mean anything to HTML."""
+    """Return the report for the page's scripts: no character of it can mean anything to HTML."""
     values = {
         "report": cattrs.unstructure(report),
         "indicators": {policy.value: _LOCKED if policy is GCPolicy.LOCKED else policy.indicator for policy in GCPolicy},
     }
-    # Escaped to ASCII: lone surrogates, which have no UTF-8 form, come through as they are.
+    # Escaped to ASCII: lone surrogates, which have no UTF-8 form, are preserved.
     packed = zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"))
     return base64.b64encode(packed).decode("ascii")
 

@@ -1,9 +1,9 @@
 """
-What a strategy is compared with: request makers that obey no protection, leave no reference and lose for good.
+The baselines for strategies: they ignore protection, leave no references, and lose content permanently.
 
-They keep whole units, so that their requests are valid: system texts, tool schemas, the original request and the
-newest exchange always, of the rest what each one says. They collect before a call, at the configuration's threshold
-(80 %) down to its target (60 %). What vendors do at fixed sizes is simulated in ``vendor_modes``.
+They keep whole units, so that their requests are valid: always system texts, tool schemas, the original request and the
+newest exchange, and of the rest what each one chooses. They collect before a call, at the configuration's threshold (80
+%) down to its target (60 %). What vendors do at fixed sizes is simulated in ``vendor_modes``.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from gc_core.window.stubs import reference_over, reference_to
 from gc_core.window.view import Protection, WindowView, Zone
 
 MASK = "[tool result left out]"
-"""What mask-then-drop puts in the place of a tool result."""
+"""The text with which mask-then-drop replaces a tool result."""
 
 
 @attrs.frozen(kw_only=True)
 class Fill:
     """
-    How full the window is before a call.
+    The fill of the window before a call.
 
     Attributes:
-        tokens: Of the request as it is.
-        masked: Tokens that its masks have saved: without them the request would have this many more.
-        percent: Of the window that the request takes.
-        threshold_percent: At which the configuration wants a collection.
+        tokens: Tokens of the current request.
+        masked: Tokens that its masks have saved.
+        percent: Percent of the window that the request takes.
+        threshold_percent: The configured threshold.
 
     """
 
@@ -58,17 +58,17 @@ class Fill:
 @attrs.frozen(kw_only=True)
 class Choice:
     """
-    What a baseline chooses from, when the window is full.
+    What a baseline may choose from when the window is full.
 
     Attributes:
         free: The units that may go, oldest first.
         held: The units that stay.
         excess: Tokens that have to go.
-        place: Messages that the session has had so far; those from here on are the future.
-        uses: What the session's messages use; only the oracle may look at it.
-        mask: The text in the place of a tool result.
-        summary: Such a text as a summary in the place of units, in its frame.
-        count: Tokens of a text.
+        place: The number of messages so far; those from here on are the future.
+        uses: What the session's messages use; only the oracle may read it.
+        mask: Returns the text that replaces a tool result.
+        summary: Returns a text as a summary that replaces units, in its frame.
+        count: Returns the tokens of a text.
 
     """
 
@@ -88,24 +88,24 @@ class Choice:
 
 
 class Baseline(Protocol):
-    """Says what leaves a full window; without knowing the future, but for the oracle."""
+    """Chooses what leaves a full window; only the oracle knows the future."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
 
     def due(self, fill: Fill) -> bool:
-        """Return whether something is to leave before this call."""
+        """Return whether something should leave before this call."""
 
     def edits(self, choice: Choice) -> Edits:
-        """Return what leaves; units go whole."""
+        """Return what leaves; units leave as a whole."""
 
 
 class AtThreshold:
     """A baseline that collects when the strategies do: at the configuration's threshold."""
 
     def due(self, fill: Fill) -> bool:
-        """From the threshold on."""
+        """Return True from the threshold on."""
         return fill.percent >= fill.threshold_percent
 
 
@@ -116,11 +116,11 @@ class NoCollection:
     name: str = "no collection"
 
     def due(self, fill: Fill) -> bool:  # noqa: ARG002 - the contract
-        """Never."""
+        """Return False."""
         return False
 
     def edits(self, choice: Choice) -> Edits:  # noqa: ARG002 - the contract
-        """Nothing."""
+        """Return no edits."""
         return Edits()
 
 
@@ -131,7 +131,7 @@ class KeepLast(AtThreshold):
     name: str = "keep last"
 
     def edits(self, choice: Choice) -> Edits:
-        """Return the oldest units, as many as there must be."""
+        """Return the oldest units, as many as necessary."""
         return Edits(dropped=_items(_as_many(choice.free, choice.excess)))
 
 
@@ -142,7 +142,7 @@ class MaskThenDrop(AtThreshold):
     name: str = "mask then drop"
 
     def edits(self, choice: Choice) -> Edits:
-        """Masks, oldest first, and then units."""
+        """Return masks, oldest first, and then units."""
         texts: dict[str, NewText] = {}
         saved: dict[int, int] = {}
         for unit, item in _whole_results(choice.free):
@@ -159,13 +159,13 @@ class MaskThenDrop(AtThreshold):
 
 @attrs.frozen(kw_only=True)
 class RandomUnits(AtThreshold):
-    """Units leave by lot, as many as there must be; what a choice is worth is its distance to this."""
+    """Random units leave, as many as necessary: the value of a choice is its distance to this."""
 
     name: str = "random units"
     seed: int = 0
 
     def edits(self, choice: Choice) -> Edits:
-        """Units by lot; the same ones in every run."""
+        """Return random units, the same in every run."""
         lot = random.Random(f"{self.seed} {choice.place}")  # noqa: S311 - no secret hangs on it
         return Edits(dropped=_items(_as_many(lot.sample(choice.free, len(choice.free)), choice.excess)))
 
@@ -176,8 +176,8 @@ class Oracle(AtThreshold):
     Knows the future and is greedy: keeps the units with the most identifiers, per token, that an assistant message will
     use from afar before anything else shows them again; then the newest.
 
-    It is no upper bound. It keeps units whole, so a collector that keeps lines can hold more of what is used in the
-    same room; greed is not the optimum even for units; and it gives no thought to the cost of a break.
+    It is not an upper bound. It keeps units whole, so a collector that keeps lines can hold more of what is used in the
+    same room; greed is not the optimum even for units; and it ignores the cost of a break.
     """
 
     name: str = "oracle (greedy)"
@@ -202,13 +202,13 @@ class BaselineSession:
     """
     A session kept by a baseline, with the calls of a ``GCSession`` that a replay needs.
 
-    What no provider would accept is mended as a session mends it. Nothing is logged, so nothing can be recalled.
+    Invalid messages are repaired as a session repairs them. Nothing is logged, so nothing can be recalled.
 
     Args:
-        baseline: What leaves.
+        baseline: Chooses what leaves.
         config: The window and its percentages.
         format: Name of the messages' format.
-        model: Whose tokens are counted.
+        model: The model whose tokens are counted.
         uses: What the messages use, for the oracle.
 
     """
@@ -247,16 +247,16 @@ class BaselineSession:
         self._context.set_tools(schemas, frozenset())
 
     def append(self, message: Payload) -> None:
-        """A message that the model did not say."""
+        """Append a message that is not the model's."""
         self._context.apply(self._intake.take(message, self._context.cursor))
         self._heard += 1
 
     def post_turn(self, reply: Payload) -> None:
-        """The model's reply."""
+        """Append the model's reply."""
         self.append(reply)
 
     def pre_send(self) -> Request:
-        """Return the request; it may be larger than the window when what every baseline holds is."""
+        """Return the request; it may exceed the window if what every baseline keeps does."""
         self._context.apply(self._intake.close(self._context.cursor))
         limit, tokens = self._config.usable, self._context.budget.total
         fill = Fill(
@@ -301,7 +301,7 @@ class BaselineSession:
 
 
 def _as_many(units: Sequence[Unit], excess: int) -> Iterator[Unit]:
-    """Units in this order until this many tokens have gone."""
+    """Return units in this order until this many tokens are removed."""
     for unit in units:
         if excess <= 0:
             return

@@ -1,9 +1,9 @@
 """
-A provider's prompt cache, simulated: what it would report for a request at a moment, by the rules in ``terms``.
+Simulates a provider's prompt cache: what it would report for a request at a moment, by the rules in ``terms``.
 
-Left out, because a request does not tell it: thinking that the provider drops by itself, settings beside the request
-(tool choice, effort), and caches that lose an entry before its time. What is sent twice at the same moment is
-simulated, see ``reply_seconds``.
+Left out, because a request does not say it: thinking that the provider drops by itself, settings beside the request
+(tool choice, effort), and caches that lose an entry early. Equal requests at the same moment are simulated, see
+``reply_seconds``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gc_core.values.messages import MARKED_LEVELS, MARKS, Payload, Request, Usag
 _HOUR, _MINUTES = "1h", "5m"
 _SPARE = 100
 _BLOCKS = ("content", "parts", "output")
-"""Where messages of the formats hold their blocks."""
+"""The fields in which messages of the formats have their blocks."""
 
 
 @attrs.frozen
@@ -39,7 +39,7 @@ class _Segment:
 
 @attrs.define
 class _Entry:
-    """What was written: its life, when it was last used, and from when on it can be read; in seconds of the clock."""
+    """A written prefix: its life, its last use, and when it becomes readable; in seconds of the clock."""
 
     life: float
     used: float
@@ -64,7 +64,7 @@ class _Prompt:
 
 @attrs.define(kw_only=True)
 class _Chain:
-    """The request before, payload by payload, so that the next one is read from where it differs."""
+    """The previous request, payload by payload, so that the next one is read from where it differs."""
 
     of: tuple[str, bytes]
     root: int
@@ -81,7 +81,7 @@ class _Chain:
         return cls(of=(format, key), root=root, base=base)
 
     def shared(self, payloads: Sequence[Payload], read: Callable[[int, Payload], tuple[_Segment, ...]]) -> int:
-        """Return how many payloads at the head are what they were; a mark is set on a copy."""
+        """Return the number of equal leading payloads; a mark is set on a copy."""
         for at, (old, new) in enumerate(zip(self.payloads, payloads, strict=False)):
             if old is not new:
                 if read(at, new) != self.segments[at]:
@@ -98,7 +98,7 @@ class _Chain:
             self.marks.pop()
 
     def add(self, payload: Payload, segments: tuple[_Segment, ...], id_of: Callable[[int, bytes], int]) -> None:
-        """One more payload at the end."""
+        """Add a payload at the end."""
         prefix = self.prefixes[-1] if self.prefixes else self.root
         total = self.tokens[-1] if self.tokens else self.base
         for segment in segments:
@@ -143,7 +143,7 @@ class CacheSimulator:
             request: As it is sent, with its marks and options.
             at: When, in seconds of any clock. One that goes backwards counts as no time passed.
             output_tokens: Tokens of the reply.
-            reply_seconds: Until the reply begins. No one can read before what this request writes.
+            reply_seconds: Seconds until the reply begins. What this request writes cannot be read before.
 
         Raises:
             RuleError: More marks than the provider takes, or one of a longer life after one of a shorter.
@@ -172,7 +172,7 @@ class CacheSimulator:
     # -- caches that are written at marks ------------------------------------------------------------------------------
 
     def _by_marks(self, prompt: _Prompt, readable: float) -> tuple[int, int, int]:
-        """Return tokens read, written, and of those for an hour."""
+        """Return the tokens read, written, and written for an hour."""
         marks = self._allowed(prompt.marks)
         found = [at for at in (self._search(prompt, mark) for mark, _ in marks) if at is not None]
         read = prompt.tokens[max(found)] if found else 0
@@ -196,11 +196,11 @@ class CacheSimulator:
             raise RuleError(f"{len(marks)} cache marks, the provider takes {most}")
         lives = [self.terms.seconds(ttl) for _, ttl in marks]
         if any(later > earlier for earlier, later in itertools.pairwise(lives)):
-            raise RuleError(f"a cache mark of a longer life stands behind a shorter one: {[ttl for _, ttl in marks]}")
+            raise RuleError(f"a cache mark with a longer life follows a shorter one: {[ttl for _, ttl in marks]}")
         return marks
 
     def _search(self, prompt: _Prompt, mark: int) -> int | None:
-        """Return the block nearest before a mark up to which an earlier request wrote, itself included."""
+        """Return the nearest block at or before a mark up to which an earlier request wrote."""
         back = self.terms.look_back or mark + 1
         for at in range(mark, max(-1, mark - back), -1):
             entry = self._entries.get(prompt.prefixes[at])
@@ -211,12 +211,12 @@ class CacheSimulator:
     # -- caches of any prefix ------------------------------------------------------------------------------------------
 
     def _by_prefix(self, prompt: _Prompt, readable: float) -> tuple[int, int]:
-        """Return tokens read and written."""
+        """Return the tokens read and written."""
         shared = bisect.bisect(prompt.prefixes, 0, key=lambda prefix: not self._is_held(prefix))
         read = self._cacheable(prompt.tokens[shared - 1]) if shared else 0
         for prefix in prompt.prefixes:
             self._write(prefix, self.terms.ttl_seconds, readable)
-        # Where writing costs nothing, no one reports it.
+        # If writing costs nothing, it is not reported.
         written = max(0, self._cacheable(prompt.total) - read) if self.terms.write > 1.0 else 0
         return read, written
 
@@ -225,11 +225,11 @@ class CacheSimulator:
         return entry is not None and entry.holds(self._now)
 
     def _cacheable(self, tokens: int) -> int:
-        """Return how much of a prefix is cached: nothing below the minimum, else whole steps."""
+        """Return how much of a prefix is cached: nothing below the minimum, otherwise whole steps."""
         return 0 if tokens < self.terms.least_tokens else tokens - tokens % self.terms.step_tokens
 
     def _write(self, prefix: int, life: float, readable: float) -> None:
-        """An entry that still holds, or is being written, is used; what was removed is written again."""
+        """Write an entry, or renew one that is valid or being written."""
         entry = self._entries.get(prefix)
         if entry is None or self._now > entry.used + entry.life:
             self._entries[prefix] = _Entry(life, self._now, readable)
@@ -273,11 +273,11 @@ class CacheSimulator:
         return _Prompt(prefixes=chain.prefixes, tokens=chain.tokens, marks=tuple(marks.items()))
 
     def _automatic(self, request: Request) -> str:
-        """Return the life of the mark that the provider sets at the end by itself; "" where it sets none."""
+        """Return the life of the mark that the provider sets at the end by itself; "" if it sets none."""
         if self.terms.writes_at_marks:
             asked = _option(request, "cache_control")
             return str(asked.get("ttl", _MINUTES)) if asked else ""
-        # OpenAI's, unless the request wants its own marks alone.
+        # OpenAI's, unless the request wants only its own marks.
         return "" if _option(request, "prompt_cache_options").get("mode") == "explicit" else _MINUTES
 
     def _id(self, before: int, digest: bytes) -> int:
@@ -291,7 +291,7 @@ class CacheSimulator:
         return (_Segment(b"system" + _digest(block), tokens, _mark(block)),)
 
     def _message(self, message: Payload, form: Format) -> Iterable[_Segment]:
-        """Return one segment a block; the first one carries what a message is beside its blocks."""
+        """Return one segment per block; the first one includes the message's other fields."""
         field = next((name for name in _BLOCKS if isinstance(message.get(name), str | list | tuple)), "")
         blocks = _blocks(message[field]) if field else []
         frame = digest_of({key: value for key, value in message.items() if key != field and key not in MARKS})
@@ -326,7 +326,7 @@ def _digest(block: Any) -> bytes:
 
 
 def _mark(block: Any, levels: int = MARKED_LEVELS) -> str:
-    """Return the life that a mark on a block, or inside it, asks for; "" where there is none."""
+    """Return the life that a mark on a block, or inside it, requests; "" if there is none."""
     if not isinstance(block, Mapping) or not levels:
         return ""
     inner = (_mark(each, levels - 1) for name in _BLOCKS for each in _listed(block.get(name)))
@@ -343,7 +343,7 @@ def _listed(value: Any) -> Iterable[Any]:
 
 
 def _option(request: Request, name: str) -> Mapping[str, Any]:
-    """Return an option of the request, where the provider's client knows it or not."""
+    """Return an option of the request, whether the provider's client knows it or not."""
     extra = request.options.get("extra_body")
     found = request.options.get(name) or (extra.get(name) if isinstance(extra, Mapping) else None)
     return found if isinstance(found, Mapping) else {}

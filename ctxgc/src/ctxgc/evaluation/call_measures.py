@@ -7,19 +7,19 @@ import attrs
 from gc_core.values.results import GCTriggerReason
 
 CACHE_READ = 0.1
-"""Price of a token that is read from the provider's prompt cache, in prices of an uncached one."""
+"""The price of a token read from the provider's prompt cache, relative to an uncached one."""
 
 CACHE_WRITE = 1.25
-"""Price of a token that is not there yet and is written to the cache."""
+"""The price of a token written to the cache."""
 
 MISS_TOKENS = 60
-"""Tokens of the call by which an agent fetches what it misses."""
+"""Tokens of the call with which an agent fetches what it misses."""
 
 
 @attrs.frozen(kw_only=True)
 class Prompt:
     """
-    The tokens of one prompt, and how many of them stood there in the prompt before.
+    The tokens of one prompt, and how many of them were in the previous prompt.
 
     Attributes:
         tokens: All of them.
@@ -32,18 +32,18 @@ class Prompt:
 
     @property
     def cost(self) -> float:
-        """Its price, in tokens: what is cached is cheap to read, what is not must be written."""
+        """Its price, in tokens: cached content is cheap to read, the rest must be written."""
         return CACHE_READ * self.cached + CACHE_WRITE * (self.tokens - self.cached)
 
 
 @attrs.frozen(kw_only=True)
 class Share:
     """
-    How much of something is there.
+    How much of something is present.
 
     Attributes:
-        kept: Tokens of it, or identifiers, that stand in the prompt.
-        whole: All of them.
+        kept: Tokens, or identifiers, of it in the prompt.
+        whole: All of its tokens or identifiers.
 
     """
 
@@ -56,7 +56,7 @@ class Share:
 
     @property
     def percent(self) -> float:
-        """Percent of it; 100 of nothing."""
+        """Percent of it; 100 if there is nothing."""
         return 100.0 * self.kept / self.whole if self.whole else 100.0
 
 
@@ -176,7 +176,7 @@ class Sent:
 
 @attrs.frozen(kw_only=True)
 class Owner:
-    """Who holds tokens."""
+    """An owner of tokens."""
 
     name: str
     tokens: int
@@ -251,5 +251,5 @@ class CallMeasures:
 
     @property
     def drifted(self) -> bool:
-        """What had been sent changed although nothing was collected."""
+        """True if sent content changed although nothing was collected."""
         return self.sent is not None and not self.sent.whole and not self.collected

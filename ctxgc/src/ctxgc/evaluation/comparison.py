@@ -18,19 +18,19 @@ from ctxgc.evaluation.totals import ReplaySummary, Sums, together, total
 from gc_core.values.config import GCConfig
 
 MOST_WINDOWS = 4
-"""A sized session is at most this many windows long, its text alone: no framing, no schemas."""
+"""The most windows' worth of text in a sized session, without framing or schemas."""
 
 MOST_CALLS = 500
-"""Model calls that a sized session has at most."""
+"""The most model calls of a sized session."""
 
 DRAWS = 2_000
-"""How often the sessions are drawn again for a range."""
+"""How often the sessions are redrawn for a range."""
 
 _SEED = 0
 _LOW, _HIGH = 0.05, 0.95
 
 OnDone = Callable[[int, int], None]
-"""Told of the progress: replays done, and replays that there are in all."""
+"""Called with the progress: finished replays, and replays in total."""
 
 
 @attrs.frozen(kw_only=True)
@@ -48,29 +48,29 @@ class Band:
     below: int | None = None
 
     def holds(self, calls: int) -> bool:
-        """Return whether a session of this many calls is one of them."""
+        """Return whether a session with this many calls belongs to it."""
         return self.least <= calls and (self.below is None or calls < self.below)
 
     def __str__(self) -> str:
-        """As tables call it."""
+        """Return its name in tables."""
         return f"{self.least}+ calls" if self.below is None else f"{self.least}-{self.below} calls"
 
 
 BANDS = (Band(least=10, below=50), Band(least=50, below=500), Band(least=500))
-"""The lengths that figures are told apart by; of shorter sessions there is nothing to tell."""
+"""The bands of lengths in tables; for shorter sessions there is nothing to report."""
 
 
 @attrs.frozen(kw_only=True)
 class Spread:
     """
-    A share over several sessions, and how far chance could move it.
+    A share over several sessions, and its sampling error.
 
     Attributes:
         pooled: Percent of all cases, each weighing the same.
         mean: Mean of the sessions' percents; sessions without a case are left out.
-        low: A twentieth of the redrawn samples lies below: as many sessions, drawn with replacement, pooled.
-        high: A twentieth lies above.
-        cases: All of them: identifiers that were used, or edits.
+        low: The 5th percentile of redrawn samples: as many sessions, drawn with replacement, pooled.
+        high: The 95th percentile.
+        cases: The number of cases: identifiers that were used, or edits.
 
     """
 
@@ -96,9 +96,9 @@ class SystemRow:
 
     Attributes:
         system: Its name.
-        baseline: It is no strategy: see ``ctxgc.evaluation.baselines`` and ``ctxgc.evaluation.vendor_modes``.
-        misses: The edits that miss; None where there is no edit.
-        far: The far fit; None where nothing is used from afar.
+        baseline: It is not a strategy: see ``ctxgc.evaluation.baselines`` and ``ctxgc.evaluation.vendor_modes``.
+        misses: The edits that miss; None without edits.
+        far: The far fit; None if nothing is used from afar.
         mean_prompt: Tokens of a request, mean of all calls that could be sent.
         breaks_per_100: Breaks of the prompt cache in 100 calls.
         p99_ms: Milliseconds within which 99 of 100 calls stay, collecting or not.
@@ -159,7 +159,7 @@ class Means:
     """
     What one strategy or baseline does at several windows: the mean of the windows' figures, each weighing the same.
 
-    A single window hangs on one or two sessions.
+    The figures of a single window depend on one or two sessions.
 
     Attributes:
         system: Its name.
@@ -224,7 +224,7 @@ def compare(
     on_done: OnDone | None = None,
 ) -> Comparison:
     """
-    Replay every session with every strategy and baseline at every window. All but times is the same in every run.
+    Replay every session with every strategy and baseline at every window. Everything except times is reproducible.
 
     Args:
         paths: The recorded sessions; a file that is named twice counts once.
@@ -233,11 +233,11 @@ def compare(
         windows: Tokens that a request may have.
         sized: Of the sessions, only those longer than the window, at most four windows long, with at most 500 calls.
         workers: Local processes; with one all is done in this process.
-        executor: Who does the work: ``processes``, or ``dask://HOST:PORT``.
-        on_done: Told of the progress.
+        executor: The executor: ``processes``, or ``dask://HOST:PORT``.
+        on_done: Called with the progress.
 
     Raises:
-        ConfigError: No executor is called so, or what it needs is not installed.
+        ConfigError: The executor is unknown, or what it needs is not installed.
         ExecutorError: The cluster cannot be reached, or a worker was lost.
 
     """
@@ -260,13 +260,10 @@ def compare(
 
 
 def session_names(paths: Iterable[Path]) -> Mapping[Path, str]:
-    """
-    Return what each file is called in tables: by its name, with as many of its directories as tell
-    it from all others.
-    """
+    """Return the name of each file in tables: its own, with as many of its directories as distinguish it."""
     files: dict[Path, Path] = {}
     for path in paths:
-        files.setdefault(Path(os.path.realpath(path)), path)  # one that leads to itself is told when it is read
+        files.setdefault(Path(os.path.realpath(path)), path)  # a link to itself is reported when it is read
     depth = dict.fromkeys(files, 1)
     names = _ends(depth)
     while len(set(names.values())) < len(names):
@@ -287,7 +284,7 @@ def means_of(sums: Mapping[str, Mapping[int, Mapping[Path, Sums]]]) -> tuple[Mea
 
 
 def spread(shares: Iterable[Share], *, draws: int = DRAWS, seed: int = _SEED) -> Spread | None:
-    """Return the spread of the sessions' shares; the same for the same shares. None where there is no case at all."""
+    """Return the spread of the sessions' shares; deterministic. None if there are no cases."""
     shares = list(shares)
     cases = [share for share in shares if share.whole]
     if not cases:
@@ -346,7 +343,7 @@ class _Plan:
         return sum(len(self.of(window)) for window in self.windows) * len(self.systems)
 
     def of(self, window: int) -> list[Size]:
-        """Return the sessions at this window, in their order."""
+        """Return the sessions at this window, in order."""
         return [size for size in self.sizes if not size.failure and (_suits(size, window) or not self.sized)]
 
     def pieces(self, *, remote: bool) -> Iterator[Work]:
@@ -380,7 +377,7 @@ def _warnings(sizes: Iterable[Size]) -> Iterator[str]:
 # -- inside: means of windows ----------------------------------------------------------------------------------------
 
 USER_TEXT_FROM = 32_000
-"""Window in tokens from which user text counts: in smaller ones the newest turns alone may be larger."""
+"""Window in tokens from which user text counts: smaller ones may be exceeded by the newest turns alone."""
 
 
 def _by_system(done: Iterable[Outcome], systems: Iterable[str]) -> dict[str, dict[int, dict[Path, Sums]]]:
@@ -413,7 +410,7 @@ def _means(system: str, windows: Mapping[int, Mapping[Path, Sums]]) -> Means:
 
 
 def _range_of_means(windows: Mapping[int, Mapping[Path, Sums]]) -> tuple[float | None, float | None]:
-    """Return a session that is drawn is drawn at every window."""
+    """Return the range of the means; a drawn session is drawn at every window."""
     paths = sorted({path for its in windows.values() for path in its})
     lot = random.Random(_SEED)  # noqa: S311 - no secret hangs on it
     found = []
@@ -445,7 +442,7 @@ def _mean_rank(row: Means) -> tuple[bool, float]:
 def _table(
     window: int, sizes: Sequence[Size], done: Iterable[Outcome], systems: Iterable[str], names: Mapping[Path, str]
 ) -> WindowTable:
-    """Whatever was done first, all stands in the order of what was requested."""
+    """Return the table in the order of the request, whatever was finished first."""
     sums = {(one.system, one.path): one.sums for one in done if one.window == window and one.sums is not None}
     found = {
         system: {size.path: sums[system, size.path] for size in sizes if (system, size.path) in sums}
@@ -474,7 +471,7 @@ def _bands(
 
 
 def _rank(row: SystemRow) -> tuple[bool, float, float]:
-    """Fewest edits that miss first; where nothing is edited, best far fit first."""
+    """Return the sort key: fewest edits that miss first; without edits, best far fit first."""
     return row.baseline, row.misses.pooled if row.misses else 100.0, -row.far.pooled if row.far else 0.0
 
 

@@ -18,7 +18,7 @@ from gc_core.values.validators import is_number
 
 def available(context_limit: int, *, system: int, output_reservation: int, fixed: int = 0) -> int:
     """
-    Return tokens of a window that are left for the conversation of a step.
+    Return the tokens of a window that are left for the conversation of a step.
 
     Args:
         context_limit: Tokens of the window.
@@ -54,9 +54,9 @@ def _amount(instance: object, attribute: attrs.Attribute[Any], value: Any) -> No
 @attrs.frozen(kw_only=True)
 class CostModel:
     """
-    What a step costs, when each adds as much to the history as the others.
+    The cost of a step, when each adds as much to the history as the others.
 
-    Raises ConfigError, naming the field, for a number that cannot be.
+    Raises ConfigError, naming the field, for an invalid number.
 
     Attributes:
         prices: Of the model that is called.

@@ -1,7 +1,7 @@
 """
-Who does the work of a comparison: this process, local processes, or a Dask cluster.
+The executors of a comparison: this process, local processes, or a Dask cluster.
 
-All are executors as ``concurrent.futures`` knows them. What is handed to one is a function of a module and values.
+All are executors in the sense of ``concurrent.futures``. Their input is a module-level function and values.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PROCESSES = "processes"
 """The executor of local processes, which is the default."""
 
 CONNECT_SECONDS = 10
-"""How long a scheduler has to answer."""
+"""The seconds in which a scheduler must answer."""
 
 _DASK = re.compile(r"dask://(?P<host>[^/\s:]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})/?")
 _AHEAD = 4
-"""Pieces of work that wait for each worker of a cluster, so that none waits for the network."""
+"""Pieces of work queued for each worker of a cluster, so that none waits for the network."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,12 +47,12 @@ W = TypeVar("W")
 @attrs.frozen(kw_only=True)
 class Crew:
     """
-    An executor, and what must be known of it.
+    An executor with its properties.
 
     Attributes:
-        name: What the user calls it.
-        executor: Takes the work.
-        ahead: Pieces of work that it is given at once; more would only wait in memory.
+        name: The user's name for it.
+        executor: The executor.
+        ahead: Pieces of work submitted at once; more would only wait in memory.
         remote: It may not see the files of this machine.
         losses: What its futures raise when a worker is lost.
 
@@ -93,14 +93,14 @@ class InThisProcess(Executor):
     """Does each piece of work at once, where it is submitted."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do it. The future is done when it is returned; an error is raised here."""
+        """Run it. The future is done when it is returned; an error is raised here."""
         future: Future[T] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
 
 
 def check_executor(name: str) -> None:
-    """Raise ConfigError when no executor is called so; nothing is started or reached."""
+    """Raise ConfigError for an unknown executor; nothing is started or connected."""
     if name != PROCESSES and _address(name) is None:
         raise ConfigError(f"executor {name!r}: expected {PROCESSES!r} or 'dask://HOST:PORT'")
 
@@ -133,7 +133,7 @@ def crew_of(name: str, *, workers: int) -> Iterator[Crew]:
 
 
 def _address(name: str) -> str | None:
-    """Return where Dask's scheduler listens, as Dask writes it; None for what names no cluster."""
+    """Return the address of Dask's scheduler in Dask's form; None for anything else."""
     found = _DASK.fullmatch(name)
     return f"tcp://{found['host']}:{found['port']}" if found and 0 < int(found["port"]) < 1 << 16 else None
 
@@ -143,11 +143,11 @@ def _address(name: str) -> str | None:
 
 @contextmanager
 def _processes(count: int) -> Iterator[Crew]:
-    """Not forked: a progress bar has a thread of its own."""
+    """Start processes without forking: a progress bar has a thread of its own."""
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
     try:
-        # One piece more than there are workers waits, so that none is idle while results are put away.
+        # One piece more than there are workers waits, so that none is idle while results are stored.
         yield Crew(name=PROCESSES, executor=pool, ahead=count + 1)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -159,8 +159,8 @@ def _processes(count: int) -> Iterator[Crew]:
 
 def _begin() -> None:
     """
-    In a new process. What a session mends is told by ``ctxgc replay``; here it would be told for every strategy. And
-    Ctrl-C reaches it as well as its parent: it has nothing to say about it.
+    Prepare a new process. Repairs of sessions are reported by ``ctxgc replay``; here they would be for every strategy.
+    Ctrl-C reaches it as well as its parent, and is left to the parent.
     """
     logging.getLogger("gc_core").setLevel(logging.ERROR)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""What of the things that the next message uses stands in a request, or can be brought back from it."""
+"""Measures how much of what the next message uses is in a request, or can be recalled."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ THRESHOLD_PERCENT = 80
 """Far uses are measured in the calls whose whole history is above this share of the window, near ones in the others."""
 
 FEW_RECALLS = 3
-"""How many recalls are still few."""
+"""The number of recalls that still count as few."""
 
 _REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out(?: here: turns? \d+(?:-\d+)?,|:) i(\d+)(?:-i(\d+))?")
 
 Recall = Callable[[str], str]
-"""The original text of an item by its id; raises SourceError for an id that no message has."""
+"""Returns the original text of an item by its id; raises SourceError for an unknown id."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -47,9 +47,9 @@ class FarFitJudge:
     Args:
         uses: What the session's messages use.
         format: Name of the format of its messages.
-        window: Tokens that a request may have; a larger one shows nothing.
-        recall: Brings the text of an item back; None where nothing does.
-        counter: Counts what is brought back.
+        window: The most tokens of a request; a larger one shows nothing.
+        recall: Returns the text of an item; None if nothing can be recalled.
+        counter: Counts recalled texts.
 
     """
 
@@ -73,7 +73,7 @@ class FarFitJudge:
 
     def fit(self, place: int, request: Request | None, *, tokens: int, without: int) -> Fit:
         """
-        Return how far the request fits the message at this place.
+        Return how well the request fits the message at this place.
 
         Args:
             place: Of the message that answers the request, among the session's messages.

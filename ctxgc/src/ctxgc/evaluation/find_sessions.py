@@ -1,5 +1,5 @@
 """
-The sessions that coding agents have recorded on this machine: those of Claude Code and of Codex.
+Finds the sessions that Claude Code and Codex have recorded on this machine.
 
 Where they lie (November 2026): Claude Code writes ``projects/PROJECT/SESSION.jsonl`` in ``~/.claude`` or
 ``$CLAUDE_CONFIG_DIR``, those of its subagents beside them as ``agent-*.jsonl``; Codex writes
@@ -23,7 +23,7 @@ from gc_core.values.json_values import read_object
 CLAUDE_CODE, CODEX = "Claude Code", "Codex"
 
 _HEAD_LINES = 20
-"""Lines at the head of a file that are looked through for the project."""
+"""The lines at the head of a file that are searched for the project."""
 
 _CHOICE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 
@@ -31,12 +31,12 @@ _CHOICE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 @attrs.frozen(kw_only=True)
 class OwnSession:
     """
-    A session that an agent has recorded.
+    A session recorded by an agent.
 
     Attributes:
         path: Its file.
-        agent: Which agent it was.
-        project: The directory that the agent worked in; where the file does not tell, that of the file.
+        agent: The agent.
+        project: The directory that the agent worked in; if the file does not say, that of the file.
         written: When the file was last written, in the local time zone.
         bytes: Its size.
 
@@ -54,7 +54,7 @@ def own_sessions(home: Path, environment: Mapping[str, str]) -> list[OwnSession]
     Return the sessions of this user, newest first; without those of subagents, which are parts of others, and without
     what cannot be read.
 
-    Raises ConfigError when there is none, naming where it was looked for.
+    Raises ConfigError if there are none, naming the places that were searched.
     """
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"

@@ -1,7 +1,7 @@
 """
-The identifiers of a text, as the measures of a replay understand them.
+The identifiers of a text, for the measures of a replay.
 
-A grammar of its own: what judges a collector shares no code with ``scan``, by which collectors see.
+A grammar of its own: the judge of collectors shares no code with ``scan``, which collectors use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _of_word(word: str) -> tuple[str, ...]:
 
 
 def _named(word: str) -> Iterator[str]:
-    """Yield the identifier that a word is, and those inside it."""
+    """Yield the identifier of a word, and those inside it."""
     if "/" in word:
         if _is_path(word):
             yield word

@@ -1,7 +1,7 @@
 """
-The work of a comparison, in pieces that any process can do: one session, one window, one strategy or baseline.
+The work of a comparison, in pieces for any process: one session, one window, one strategy or baseline.
 
-A piece holds all that is needed, and of a session that the worker cannot see its content; what comes back is small.
+A piece contains everything needed, including a file that the worker cannot see; its result is small.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from gc_core.values.config import GCConfig
 from gc_core.values.messages import Role
 
 BASELINES_BY_NAME: Mapping[str, Baseline] = {baseline.name: baseline for baseline in (*BASELINES, *VENDOR_MODES)}
-"""What strategies are compared with, as tables list them."""
+"""The systems that strategies are compared with, as tables list them."""
 
 
 @attrs.frozen(kw_only=True)
 class Recording:
     """
-    A recorded session to be read where the work is done.
+    A recorded session, to be read where the work is done.
 
     Attributes:
         path: Its file.
-        packed: The file's content, compressed, where the worker may not see the file.
+        packed: The file's content, compressed, if the worker may not see the file.
 
     """
 
@@ -45,27 +45,27 @@ class Recording:
     packed: bytes | None = attrs.field(default=None, repr=False)
 
     def taken_along(self) -> Recording:
-        """With its content. Raises TranscriptError when the file cannot be read."""
+        """Return it with its content. Raises TranscriptError when the file cannot be read."""
         return attrs.evolve(self, packed=zlib.compress(read_content(self.path)))
 
     def read(self) -> Transcript:
         """
-        Return the session. Raises TranscriptError when there is none, and for what can be read but
-        once, as a pipe.
+        Return the session. Raises TranscriptError if there is none, and for a file that can only be read once, such as
+        a pipe.
         """
         if self.packed is None and self.path.is_fifo():
-            raise TranscriptError(f"{self.path} is a pipe, expected a file: every strategy reads it anew")
+            raise TranscriptError(f"{self.path} is a pipe, expected a file: every strategy reads it again")
         return read_transcript(self.path, None if self.packed is None else zlib.decompress(self.packed))
 
 
 @attrs.frozen(kw_only=True)
 class Size:
     """
-    How long a session is.
+    The length of a session.
 
     Attributes:
         path: Its file.
-        tokens: Of its texts alone: no framing, no schemas.
+        tokens: Tokens of its texts, without framing or schemas.
         calls: Model calls.
         warnings: What of the file was left out or mended, a line each.
         failure: Why it cannot be replayed, or "".
@@ -99,13 +99,13 @@ class Work:
 @attrs.frozen(kw_only=True)
 class Outcome:
     """
-    What came of a piece of work.
+    The result of a piece of work.
 
     Attributes:
         path: The session's file.
         window: Tokens that a request might have.
         system: Name of the strategy or baseline.
-        sums: What was measured; None when it failed.
+        sums: The sums of its measures; None if it failed.
         failure: Why, or "".
 
     """
@@ -130,7 +130,7 @@ def for_baselines(config: GCConfig) -> GCConfig:
 
 
 def size_of(recording: Recording) -> Size:
-    """Return how long the session is; a session without a model call is a failure, for nothing can be measured."""
+    """Return the size of the session; one without a model call is a failure, because nothing can be measured."""
     path = recording.path
     try:
         transcript = recording.read()
@@ -150,7 +150,7 @@ def size_of(recording: Recording) -> Size:
 
 
 def measured(work: Work) -> Outcome:
-    """Replay the session and add up what is measured."""
+    """Replay the session and add up its measures."""
     path, window, system = work.recording.path, work.config.usable, work.system
     try:
         sums = _sums(work)
@@ -160,7 +160,7 @@ def measured(work: Work) -> Outcome:
 
 
 def named(path: Path, error: GCError) -> str:
-    """Return the error, with the file that it is about."""
+    """Return the error, with the file that it concerns."""
     return str(error) if str(path) in str(error) else f"{path}: {error}"
 
 
@@ -177,6 +177,6 @@ def _sums(work: Work) -> Sums:
 
 @functools.lru_cache(maxsize=2)
 def _known(recording: Recording) -> tuple[Transcript, Uses]:
-    """Read once for all systems: the work of one session comes together."""
+    """Return the session, read once for all systems: the work of one session arrives together."""
     transcript = recording.read()
     return transcript, uses_of(transcript)

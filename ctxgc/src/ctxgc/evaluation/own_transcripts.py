@@ -1,4 +1,4 @@
-"""gc-core's own log as a recorded session: what was said, after system text and schemas as they were set last."""
+"""gc-core's own log as a recorded session: the conversation, after the last system text and schemas."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gc_core.storage.rebuild import SESSION
 from gc_core.values.sources import CONVERSATION, PLUGIN
 
 _OWN_PART = "gc: "
-"""How parts of the system text begin that gc-core sets itself; a session that says it all again sets them again."""
+"""The prefix of gc-core's own parts of the system text; a replayed session sets them itself."""
 
 
 @attrs.frozen(kw_only=True)
 class LogHead:
-    """What stood before the conversation, as it was set last."""
+    """The last content before the conversation."""
 
     texts: tuple[str, ...]
     schemas: tuple[Any, ...]
@@ -49,7 +49,7 @@ def is_said(line: Mapping[str, Any]) -> bool:
 
 
 def head_of_log(lines: Sequence[Mapping[str, Any]]) -> LogHead:
-    """System text and schemas; enrichment and memory blocks are left out, and so is what gc-core wrote itself."""
+    """Return system text and schemas; without enrichment, memory blocks and gc-core's own lines."""
     texts: dict[tuple[object, str], str] = {}
     schemas: Sequence[Any] = ()
     for line in lines:

@@ -1,7 +1,7 @@
 """
-A recorded session, priced: what its calls would have cost with collection and without, by the provider's cache rules.
+Prices a recorded session: what its calls would have cost with and without collection, by the provider's cache rules.
 
-No one is asked: the provider's cache is simulated, replies and their lengths are known from the recording.
+No provider is asked: its cache is simulated, and replies with their lengths are known from the recording.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PricedRun:
 
     @property
     def breaks(self) -> int:
-        """Breaks that a change of what was sent made: by a collection, mostly."""
+        """Breaks caused by a change of sent content: mostly by a collection."""
         return sum(miss.cause is not MissCause.EXPIRED for miss in self.misses)
 
 
@@ -112,7 +112,7 @@ def price(
         MessageError: A message cannot be read in the transcript's format.
 
     """
-    # What a recording repeats it goes on from.
+    # What a recording repeats it continues from.
     collecting = attrs.evolve(config, output_reservation=0, tpm_budget=None, reread_guard="off", max_total_tokens=None)
     whole = attrs.evolve(collecting, context_limit=_UNLIMITED, auto_trigger=False)
     counter = counter_for(model, transcript.format)
@@ -193,13 +193,13 @@ class _Watch:
         self._unsent = 0
 
     def hear(self, event: Event) -> None:
-        """What the session tells."""
+        """Receive an event of the session."""
         if isinstance(event, CollectionFinished):
             self._collections += 1
             self._account.collected(f"collection ({event.result.reason.value})")
 
     def call(self, request: Request | None, at: float, output_tokens: int) -> None:
-        """A model call at this moment of the recording, or one that could not be sent."""
+        """Record a model call at this moment of the recording, or one that could not be sent."""
         if request is None:
             self._unsent += 1
             return
@@ -213,7 +213,7 @@ class _Watch:
             self._misses.append(call.miss)
 
     def run(self, *, collected: bool) -> PricedRun:
-        """Return what came of it."""
+        """Return the result."""
         return PricedRun(
             collected=collected,
             gaps=self._gaps,
@@ -228,7 +228,7 @@ class _Watch:
 
 
 def priced_lines(priced: PricedReplay) -> Iterator[str]:
-    """Yield what a session would have cost, a line a run."""
+    """Yield what a session would have cost, a line per run."""
     rules = f"rules of {priced.terms.name} ({priced.terms.dated})"
     if priced.source is None:
         yield f"{priced.session}, simulated by the {rules}:"

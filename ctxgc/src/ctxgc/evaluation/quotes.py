@@ -1,5 +1,5 @@
 """
-Which lines of the history a session's assistant quotes: in edits by exact replacement, and verbatim in other arguments.
+Finds the lines of the history that an assistant quotes: in edits by exact replacement, and verbatim in other arguments.
 
 Derived from the transcript alone, before anything is replayed, and shares no code with what collects. An edit names the
 text that it replaces, so each of its lines must stand in the prompt, whole: no list of names can do that.
@@ -19,13 +19,13 @@ from gc_core.values.json_values import strings, value_or_none
 from gc_core.values.messages import Role
 
 REPLACED_KEYS = frozenset({"old_string", "old_str", "oldText", "old_text", "search", "find"})
-"""Names of the arguments in which a call quotes what it replaces."""
+"""The arguments in which a call quotes what it replaces."""
 
 FAR_MESSAGES = 20
-"""A line is quoted from afar when it last stood more than this many messages back."""
+"""A line is quoted from afar if its last occurrence is more than this many messages back."""
 
 LEAST_QUOTED, LEAST_REUSED = 8, 20
-"""Characters below which a line of an edit, and a line of other arguments, says nothing."""
+"""Characters below which a line of an edit, and a line of other arguments, is ignored."""
 
 _NUMBER = re.compile(r"(?:[^\s:]{1,200}:)?\d{1,6}(?:→|\t|:|\||-(?=\s)) ?")
 
@@ -113,11 +113,11 @@ class _Reader:
     _holders: dict[str, int] = attrs.Factory(dict)
 
     def hear(self, text: str, *, place: int) -> None:
-        """The lines of this text stand here."""
+        """Note that the lines of this text occur here."""
         self._last.update(dict.fromkeys(quotable_lines(text), (place, text)))
 
     def quote(self, calls: Iterable[Part], *, place: int) -> None:
-        """What the calls of a message repeat of what stood before it."""
+        """Record what the calls of a message repeat of the history."""
         edits: list[tuple[QuotedLine, ...]] = []
         reused: set[str] = set()
         for call in calls:
@@ -132,7 +132,7 @@ class _Reader:
             self._reused[place] = frozenset(reused)
 
     def quotes(self) -> Quotes:
-        """Return all of them."""
+        """Return all quotes."""
         quoted = {line.text for edits in self._edits.values() for edit in edits for line in edit}
         return Quotes(
             edits=self._edits,

@@ -1,4 +1,4 @@
-"""A recorded session, replayed call by call through a session that collects, and measured from outside."""
+"""Replays a recorded session call by call through a session that collects, and measures it from outside."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from gc_core.values.protocols import GCStrategy
 from gc_core.values.results import GCTriggerReason, Goal
 
 OnCall = Callable[[int, int], None]
-"""Told after every model call: calls done, and calls that there are in all."""
+"""Called after every model call with the calls done and in total."""
 
 _NEVER_REPEATED = frozenset({GCTriggerReason.CONTEXT_LIMIT})
 """The last resort stops as soon as the request fits, which is above its goal."""
 
 
 _WITHOUT_TARGET = frozenset({GCTriggerReason.YOUNG, GCTriggerReason.TURN_LIMIT, *_NEVER_REPEATED})
-"""Collections that go for something else than a number of tokens."""
+"""Collections with a goal other than a number of tokens."""
 
 
 def replay(
@@ -61,7 +61,7 @@ def replay(
         plugins: By default those that are installed.
         check_repeat: Try a second collection with the same goal after each one, as a dry run.
         uses: What the session's messages use again, where that is known already (``uses_of``).
-        on_call: Told of the progress.
+        on_call: Called with the progress.
 
     Raises:
         ConfigError: The strategy or one of its options is unknown or wrong.
@@ -146,7 +146,7 @@ def _report(transcript: Transcript, config: GCConfig, calls: tuple[CallMeasures,
 
 @attrs.define
 class _Events:
-    """What the session told since it was last asked."""
+    """The events of the session since the last call."""
 
     goals: list[Goal] = attrs.Factory(list)
     finished: list[Goal] = attrs.Factory(list)
@@ -167,7 +167,7 @@ class _Events:
                 pass
 
     def take(self) -> _Events:
-        """Return what was told, and forget it."""
+        """Return the events, and clear them."""
         told = attrs.evolve(self)
         self.goals, self.finished, self.deferred, self.reached = [], [], 0, NO_SHARE
         return told
@@ -175,7 +175,7 @@ class _Events:
 
 @attrs.define(kw_only=True)
 class _Run:
-    """One replay under way."""
+    """A running replay."""
 
     session: GCSession | BaselineSession
     events: _Events
@@ -187,7 +187,7 @@ class _Run:
     _ingest: float = attrs.field(default=0.0, init=False)
 
     def open(self, transcript: Transcript) -> None:
-        """What stands before the first message."""
+        """Set the content before the first message."""
         if transcript.system:
             names = ["base", *(f"part_{number}" for number in range(2, len(transcript.system) + 1))]
             parts = dict(zip(names, transcript.system, strict=True))
@@ -211,14 +211,14 @@ class _Run:
         return tuple(calls)
 
     def append(self, message: Payload) -> None:
-        """A message that the model did not say. It is measured afterwards: counting warms what counts next."""
+        """Append a message that is not the model's. It is measured afterwards, because counting fills caches."""
         started = time.perf_counter()
         self.session.append(message)
         self._ingest += time.perf_counter() - started
         self._hear(message)
 
     def call(self, number: int, reply: Payload) -> CallMeasures:
-        """Return one model call and its reply."""
+        """Return one model call with its reply."""
         without = self.meter.without()
         request, overflow, before_seconds = self._send(number)
         sent = None if request is None else self.meter.measure(request)
@@ -283,6 +283,6 @@ class _Run:
         )
 
     def _finds_more(self, told: _Events) -> bool | None:
-        """Return whether a second collection right after the last one would find more; None when it is not tried."""
+        """Return whether a second collection right after the last one would find more; None if it was not tried."""
         goals = [goal for goal in told.finished if goal.reason not in _NEVER_REPEATED]
         return self.again(goals[-1]) if goals and self.again is not None else None

@@ -1,7 +1,7 @@
 """
-Judges rendered requests by the transcript: tokens, prefixes, rules, and what must not be missing.
+Judges rendered requests by the transcript: tokens, prefixes, rules, and content that must not be missing.
 
-It counts again what a request holds, by a path of its own: nothing here asks a session or its budget.
+It counts requests independently: nothing here asks a session or its budget.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class _Rendered:
         return self.head_tokens + sum(self.weights)
 
     def tokens_of(self, messages: int | None) -> int:
-        """Return tokens up to this many messages; None is nothing at all."""
+        """Return the tokens up to this many messages; None is nothing at all."""
         return 0 if messages is None else self.head_tokens + sum(self.weights[:messages])
 
 
 @attrs.define
 class _UserTexts:
-    """What the user said, and how much of it a request still holds. Texts that were said twice have to stand twice."""
+    """What the user said, and how much of it a request still contains. Repeated texts must occur as often."""
 
     counted: dict[str, int] = attrs.Factory(dict)
     times: Counter[str] = attrs.Factory(Counter)
@@ -111,7 +111,7 @@ class _Exchanges:
         return Share(kept=min(run, could), whole=could)
 
     def _same(self, messages: Sequence[_Seen]) -> int:
-        """From where on every message of the history stands."""
+        """Return from where on every message of the history is in the request."""
         place = len(self.keys)
         for seen in reversed(messages):
             key = hash(seen.texts)
@@ -171,10 +171,10 @@ class Meter:
         self._history_sent = 0
         self.locked_tokens = self._history
 
-    # -- what the transcript says --------------------------------------------------------------------------------
+    # -- the transcript --------------------------------------------------------------------------------
 
     def hear(self, payload: Payload) -> None:
-        """A message of the transcript has come."""
+        """Note a message of the transcript."""
         seen = self._read(payload)
         role = self._format.role(payload)
         self._exchanges.add(seen, said=role is Role.USER and bool(seen.said))
@@ -189,10 +189,10 @@ class Meter:
 
     @property
     def tokens_without(self) -> int:
-        """Tokens of the whole history as it is, that is of the next request without any collection."""
+        """Tokens of the whole history, that is of the next request without any collection."""
         return self._history + self._thinking
 
-    # -- what was rendered ---------------------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------------------
 
     def measure(self, request: Request) -> Sent:
         """Judge a request that is about to be sent; the next one is compared with it."""
@@ -221,20 +221,20 @@ class Meter:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _continuity(self, now: _Rendered) -> Share:
-        """Measured where not everything fits."""
+        """Measure continuity if not everything fits."""
         if self.tokens_without <= self._window or not self._window:
             return Share()
         return self._exchanges.continuity(now.messages, self._window - now.head_tokens)
 
     def _opening(self, transcript: Transcript) -> int:
-        """Return tokens before the first message."""
+        """Return the tokens before the first message."""
         system = sum(self._counter.count(text) for text in transcript.system)
         leads = bool(system) and provider_named(transcript.format).system_is_message
         tools = sum(schema_tokens(schema, self._counter) for schema in transcript.tools)
         return self._counter.per_request + system + tools + leads * self._counter.per_message
 
     def _hear_user(self, seen: _Seen) -> None:
-        """The thinking of earlier turns is not counted any more where the provider drops it."""
+        """Note a user message: the thinking of earlier turns no longer counts if the provider drops it."""
         self._thinking = self._thinking if self._keeps_thinking else 0
         self._users.update(seen.said)
         for text in seen.said:
@@ -290,19 +290,19 @@ class Meter:
             yield seen.tokens + (seen.thinking if place >= since else 0)
 
     def _last_turn(self, messages: Sequence[_Seen]) -> int:
-        """Return where the last message stands that holds what the user said; the framework writes as a user too."""
+        """Return the place of the last message with user text; the framework writes as a user too."""
         backwards = range(len(messages) - 1, -1, -1)
         return next((place for place in backwards if not self._users.isdisjoint(messages[place].said)), 0)
 
     def _missing(self, now: _Rendered) -> int:
-        """Bytes of LOCKED texts and tool schemas that stand nowhere in the request."""
+        """Return the bytes of LOCKED texts and tool schemas that are missing from the request."""
         there = [without_marks(schema) for schema in now.request.tools]
         schemas = [schema for schema in self._tools if without_marks(schema) not in there]
         texts = [text for text in self._locked if not self._holds(now, text)]
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in [*texts, *map(json.dumps, schemas)])
 
     def _holds(self, now: _Rendered, text: str) -> bool:
-        """Return whether a text stands somewhere, looking first where it stood the last time."""
+        """Return whether a text occurs, searching first where it was the last time."""
         holder = self._holders.get(text)
         if holder is not None and id(holder) in self._known:
             return True
@@ -315,13 +315,13 @@ class Meter:
 
 
 def _notice_tokens(seen: _Seen) -> int:
-    """Return tokens of a message that is nothing but a line which says what was left out."""
+    """Return the tokens of a message that only says what was left out."""
     is_notice = len(seen.said) == 1 and seen.said[0].startswith("[gc: ") and "\n" not in seen.said[0]
     return seen.tokens if is_notice else 0
 
 
 def _unchanged(before: Request, now: Request) -> int | None:
-    """Messages at the head of both that are one in cacheable form; None when what stands before them is not."""
+    """Return the number of leading messages equal in cacheable form; None if the content before them differs."""
     change = first_change(before, now)
     if change is None:
         return len(now.messages)
@@ -329,7 +329,7 @@ def _unchanged(before: Request, now: Request) -> int | None:
 
 
 def _said(payload: Payload) -> Iterator[str]:
-    """Yield the texts of a message that are not blank: no provider takes a blank one."""
+    """Yield the non-blank texts of a message: no provider accepts blank ones."""
     content = payload.get("content", payload.get("parts"))
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for block in blocks:

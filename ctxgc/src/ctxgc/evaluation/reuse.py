@@ -1,5 +1,5 @@
 """
-What a session's assistant uses again: which identifiers of its messages stood in earlier ones, and how far back.
+What a session's assistant uses again: which identifiers of its messages occurred earlier, and how far back.
 
 Derived from the transcript alone, before anything is replayed, so it is the same for every collector.
 """
@@ -21,7 +21,7 @@ from gc_core.values.json_values import strings, value_or_none
 from gc_core.values.messages import Payload, Role
 
 FAR_MESSAGES = 20
-"""An identifier is used from afar when its last earlier occurrence is more than this many messages back."""
+"""An identifier is used from afar if its last earlier occurrence is more than this many messages back."""
 
 COMMON_PERCENT = 20
 """Identifiers in more than this share of a session's messages are left out: they are never far."""
@@ -59,7 +59,7 @@ class Uses:
     tools: frozenset[str] = frozenset()
 
     def wanted(self, place: int) -> frozenset[str]:
-        """Return what the future needs, seen from this place: identifiers whose next occurrence is a far use."""
+        """Return what is needed in the future, from this place: identifiers whose next occurrence is a far use."""
         seen: set[str] = set()
         wanted: set[str] = set()
         for later in range(place, len(self.names)):
@@ -89,12 +89,12 @@ def uses_of(transcript: Transcript) -> Uses:
 
 
 def message_texts(message: Payload, form: Format) -> tuple[str, ...]:
-    """Return the texts of a message by which it is judged: what is said, called (name and arguments) and answered."""
+    """Return the texts of a message that count: what is said, called (name and arguments) and answered."""
     return tuple(text for part in form.read(message) for text in part_texts(part))
 
 
 def part_texts(part: Part) -> Iterator[str]:
-    """Yield the texts of a part; thinking is none: providers drop it, and no one else reads it."""
+    """Yield the texts of a part; thinking has none: providers drop it, and nothing else reads it."""
     if part.kind is ItemKind.THINKING:
         return
     if part.kind is ItemKind.TOOL_CALL and part.name:
@@ -125,7 +125,7 @@ def _names(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _rare(names: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """Without those that stand in too many messages."""
+    """Return it without those that occur in too many messages."""
     counts = Counter(name for message in names for name in message)
     common = {name for name, count in counts.items() if 100 * count > COMMON_PERCENT * len(names)}
     return [message - common for message in names]

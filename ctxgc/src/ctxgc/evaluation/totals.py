@@ -1,4 +1,4 @@
-"""Sums over model calls, of a session or of several, and the figures that come of them."""
+"""Sums over the model calls of one or several sessions, and the figures computed from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReasonCount:
 
 @attrs.frozen(kw_only=True)
 class Timing:
-    """Milliseconds a call: the median, and what 99 of 100 calls stay within; 0 when there is none."""
+    """Milliseconds per call: the median and the 99th percentile; 0 if there are none."""
 
     calls: int
     median_ms: float
@@ -349,7 +349,10 @@ def total(shares: Iterable[Share]) -> Share:
 
 
 def _added(values: Sequence[Any]) -> Any:
-    """Shares and recoveries add up by themselves, seconds stand one after the other, all else are numbers."""
+    """
+    Return the sum: shares and recoveries add up by themselves, seconds are concatenated, everything
+    else is a number.
+    """
     first = values[0]
     if isinstance(first, Share | Recovery):
         return functools.reduce(type(first).plus, values)

@@ -77,7 +77,7 @@ def replayed(path, strategy, window=16_000, **more):
 def taken(session):
     """Every item that was collected, and is in the log."""
     hunks = [hunk for entry in session.history() if entry.record for hunk in entry.record.hunks]
-    return [item for hunk in hunks for message in hunk.gone for item in message.items if item.logged]
+    return [item for hunk in hunks for message in hunk.removed for item in message.items if item.logged]
 
 
 # --- everything comes back -------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ MAY_NAME = {
     "gc_core/providers/__init__.py": "lists the providers, a line for each",
     "gc_core/integrations/anthropic_memory/__init__.py": "is an integration of the vendor's own package",
     "gc_core/integrations/telemetry/genai.py": "OpenTelemetry's word for a cloud's service holds a vendor's name",
-    "gc_core/relevance/tasking.py": "holds the first words of an agent's prompt",
+    "gc_core/relevance/task_messages.py": "holds the first words of an agent's prompt",
     "gc_core/session/compact.py": "the default of the parameter format=",
     "gc_core/session/facade.py": "the default of the parameter format=",
     "gc_core/summaries/model_choice.py": "what litellm calls the vendors of the price list, who need not have a format",

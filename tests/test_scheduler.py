@@ -82,66 +82,66 @@ schedulers = st.builds(
     defer=st.booleans(),
     max_turns=st.sampled_from([None, 2]),
 )
-breaks = st.builds(Break, freed=st.integers(0, 200_000), behind=st.integers(0, 200_000))
+breaks = st.builds(Break, freed=st.integers(0, 200_000), rewritten=st.integers(0, 200_000))
 
 
 # --- what a break costs -----------------------------------------------------------------------------------------------
 
 
 @given(
-    read=st.floats(0.01, 1), more=st.floats(0, 2), freed=st.integers(1, 10**6), behind=st.integers(0, 10**6),
+    read=st.floats(0.01, 1), more=st.floats(0, 2), freed=st.integers(1, 10**6), rewritten=st.integers(0, 10**6),
     calls=st.integers(0, 1_000),
 )  # fmt: skip
-def test_a_break_pays_after_as_many_calls_as_save_what_writing_again_costs(read, more, freed, behind, calls):
+def test_a_break_pays_after_as_many_calls_as_save_what_writing_again_costs(read, more, freed, rewritten, calls):
     prices = Economics(read=read, write=read + more, ttl_seconds=300.0)
-    needed = Break(freed=freed, behind=behind).calls_to_break_even(prices)
-    assert needed == pytest.approx((prices.write - read) * behind / (read * freed))
-    saved, cost = calls * read * freed, (prices.write - read) * behind
+    needed = Break(freed=freed, rewritten=rewritten).calls_to_break_even(prices)
+    assert needed == pytest.approx((prices.write - read) * rewritten / (read * freed))
+    saved, cost = calls * read * freed, (prices.write - read) * rewritten
     if abs(saved - cost) > 1e-6 * max(1.0, cost):
         assert (calls >= needed) == (saved >= cost)
 
 
 def test_what_frees_nothing_never_pays():
-    assert Break(freed=0, behind=0).calls_to_break_even(CLAUDE) == float("inf")
+    assert Break(freed=0, rewritten=0).calls_to_break_even(CLAUDE) == float("inf")
 
 
 def test_where_writing_is_no_dearer_than_reading_a_break_is_free():
-    assert Break(freed=1, behind=90_000).calls_to_break_even(Economics(read=0.1, write=0.1, ttl_seconds=1.0)) == 0
-    assert Break(freed=1, behind=90_000).calls_to_break_even(Economics(read=0.1, write=0.0, ttl_seconds=1.0)) == 0
+    assert Break(freed=1, rewritten=90_000).calls_to_break_even(Economics(read=0.1, write=0.1, ttl_seconds=1.0)) == 0
+    assert Break(freed=1, rewritten=90_000).calls_to_break_even(Economics(read=0.1, write=0.0, ttl_seconds=1.0)) == 0
 
 
 def test_where_reading_is_free_only_a_free_break_pays():
     """What is not read any more saves nothing there."""
-    assert Break(freed=500, behind=9).calls_to_break_even(Economics(read=0.0, write=1.0, ttl_seconds=1.0)) == float(
+    assert Break(freed=500, rewritten=9).calls_to_break_even(Economics(read=0.0, write=1.0, ttl_seconds=1.0)) == float(
         "inf"
     )
-    assert Break(freed=500, behind=9).calls_to_break_even(Economics(read=0.0, write=0.0, ttl_seconds=1.0)) == 0
+    assert Break(freed=500, rewritten=9).calls_to_break_even(Economics(read=0.0, write=0.0, ttl_seconds=1.0)) == 0
 
 
 @given(made=schedulers, moment=moments, one=breaks, freed=st.integers(0, 9_000), nearer=st.integers(0, 9_000))
 def test_more_freed_or_less_behind_is_never_worth_less(made, moment, one, freed, nearer):
-    better = Break(freed=one.freed + freed, behind=max(0, one.behind - nearer))
+    better = Break(freed=one.freed + freed, rewritten=max(0, one.rewritten - nearer))
     for goal in (young_goal(), Goal(target_tokens=1_000, reason=REASON.THRESHOLD)):
         assert made.is_worth(moment, better, goal) or not made.is_worth(moment, one, goal)
 
 
 def test_a_session_is_expected_to_last_as_long_again():
-    found = Break(freed=1_000, behind=2_000)  # (1.25 - 0.1) * 2,000 / (0.1 * 1,000) = 23 calls
+    found = Break(freed=1_000, rewritten=2_000)  # (1.25 - 0.1) * 2,000 / (0.1 * 1,000) = 23 calls
     made = scheduler()
     assert not made.is_worth(at(20_000, calls=22), found, young_goal())
     assert made.is_worth(at(20_000, calls=23), found, young_goal())
-    early = Break(freed=1_150, behind=1_000)  # 10 calls
+    early = Break(freed=1_150, rewritten=1_000)  # 10 calls
     assert early.calls_to_break_even(CLAUDE) == pytest.approx(LEAST_CALLS)
     assert made.is_worth(at(20_000, calls=0), attrs.evolve(early, freed=1_151), young_goal())
 
 
 def test_the_arithmetic_is_told_in_words():
-    told = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, behind=2_000))
+    told = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, rewritten=2_000))
     assert told == (
         "rewriting 2,000 cached tokens (1.25 instead of 0.1 of the input price) saves 1,000 per call (0.1): breaks even"
         " after 23.0 calls, 40 expected"
     )
-    cold = scheduler().arithmetic(at(20_000, idle_seconds=301.0), Break(freed=1_000, behind=2_000))
+    cold = scheduler().arithmetic(at(20_000, idle_seconds=301.0), Break(freed=1_000, rewritten=2_000))
     assert cold == "1,000 tokens less to read in every call; the cache is cold, so the break costs nothing"
 
 
@@ -169,11 +169,11 @@ def test_a_strategy_without_triggers_is_not_asked_because_the_cache_is_cold():
 
 
 def test_what_is_not_worth_a_warm_break_is_worth_a_cold_one():
-    far = Break(freed=10, behind=50_000)
+    far = Break(freed=10, rewritten=50_000)
     assert not scheduler().is_worth(at(60_000), far, young_goal())
     assert scheduler().is_worth(at(60_000, broken=True), far, young_goal())
     assert scheduler().is_worth(at(60_000), far, Goal(target_tokens=0, reason=REASON.COLD_CACHE))
-    assert not scheduler().is_worth(at(60_000), Break(freed=0, behind=0), Goal(target_tokens=0, reason=REASON.YOUNG))
+    assert not scheduler().is_worth(at(60_000), Break(freed=0, rewritten=0), Goal(target_tokens=0, reason=REASON.YOUNG))
 
 
 # --- room -------------------------------------------------------------------------------------------------------------
@@ -223,15 +223,15 @@ def test_crumbs_are_not_worth_a_break_unless_they_reach_the_target():
     made, moment = scheduler(), at(85_000)
     goal = made.before_send(moment)
     least = int(made.config.usable * WORTH_PERCENT / 100.0)
-    assert not made.is_worth(moment, Break(freed=least - 1, behind=0), goal)
-    assert made.is_worth(moment, Break(freed=least, behind=80_000), goal)
-    assert made.is_worth(moment, Break(freed=10, behind=80_000), attrs.evolve(goal, target_tokens=84_990))
+    assert not made.is_worth(moment, Break(freed=least - 1, rewritten=0), goal)
+    assert made.is_worth(moment, Break(freed=least, rewritten=80_000), goal)
+    assert made.is_worth(moment, Break(freed=10, rewritten=80_000), attrs.evolve(goal, target_tokens=84_990))
     assert made.next_try(moment) == 85_000 + least
 
 
 def test_what_would_not_fit_is_always_worth_it():
     made = scheduler()
-    assert made.is_worth(at(100_001), Break(freed=1, behind=99_000), Goal(target_tokens=0, reason=REASON.THRESHOLD))
+    assert made.is_worth(at(100_001), Break(freed=1, rewritten=99_000), Goal(target_tokens=0, reason=REASON.THRESHOLD))
 
 
 def test_a_conversation_that_reaches_its_cap_is_collected_below_the_threshold():
@@ -411,8 +411,8 @@ def test_a_collection_that_stays_over_the_cliff_is_not_worth_its_break():
     made = scheduler(1_000_000, economics=attrs.evolve(CLAUDE, cliffs=(200_000,)))
     moment = at(210_000)
     goal = made.before_send(moment)
-    assert not made.is_worth(moment, Break(freed=10_000, behind=100_000), goal)
-    assert made.is_worth(moment, Break(freed=20_000, behind=200_000), goal)
+    assert not made.is_worth(moment, Break(freed=10_000, rewritten=100_000), goal)
+    assert made.is_worth(moment, Break(freed=20_000, rewritten=200_000), goal)
     assert made.before_send(attrs.evolve(moment, waits_above=260_000)) is None
 
 

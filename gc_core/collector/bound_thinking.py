@@ -8,7 +8,7 @@ from functools import cached_property
 import attrs
 
 from gc_core.collector.planned_stubs import Stubs
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.window.view import WindowView
@@ -47,9 +47,11 @@ NO_RULE = ThinkingRule()
 class BoundThinking:
     """The thinking that leaves with a plan."""
 
-    def __init__(self, view: WindowView, tally: Tally, stubs: Stubs, *, rule: ThinkingRule, per_message: int) -> None:
+    def __init__(
+        self, view: WindowView, totals: RunningTotals, stubs: Stubs, *, rule: ThinkingRule, per_message: int
+    ) -> None:
         self._view = view
-        self._tally = tally
+        self._totals = totals
         self._stubs = stubs
         # A new turn may have begun since the latest reply, whose thinking stays as it is (N3).
         latest = next((unit.turn for unit in reversed(view.units) if unit.is_step), 0)
@@ -60,7 +62,7 @@ class BoundThinking:
         """Count it as removed."""
         for item, unit in self._leaving():
             alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
-            self._tally.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
+            self._totals.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
 
     def ids(self) -> frozenset[str]:
         """Return the ids of the items that leave."""
@@ -70,7 +72,7 @@ class BoundThinking:
         """Thinking that stays in no request after the first change, with its units."""
         if not self._thinking or not (self._rule.binds or self._rule.old_before):
             return []
-        first, gone = self._first_change(), self._tally.gone
+        first, gone = self._first_change(), self._totals.gone
         later = [(unit.items, unit) for place, unit in self._thinking.items() if place > first and not gone[place]]
         groups = [*self._across(first), *self._beside(first), *later]
         return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
@@ -86,7 +88,7 @@ class BoundThinking:
         Return what stands after the first change though its unit began before it: a reply that went on after a block
         which was placed inside it.
         """
-        before = [unit for place, unit in self._thinking.items() if place < first and not self._tally.gone[place]]
+        before = [unit for place, unit in self._thinking.items() if place < first and not self._totals.gone[place]]
         began = (
             [number_of(unit.items[0].id) for unit in self._view.units[first:] if not _stands_in(unit)] if before else []
         )
@@ -97,7 +99,7 @@ class BoundThinking:
 
     def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """Return what stands after the first stub in its own unit: a reply may think again between its calls."""
-        if not 0 <= place < len(self._view.units) or self._tally.gone[place]:
+        if not 0 <= place < len(self._view.units) or self._totals.gone[place]:
             return []
         unit, stubbed = self._view.units[place], self._stubs.smaller()
         first = next((at for at, item in enumerate(unit.items) if item.id in stubbed), len(unit.items))
@@ -105,9 +107,9 @@ class BoundThinking:
 
     def _first_change(self) -> int:
         """Position of the first unit that changes; -1 when the head does, before all of them."""
-        if any(number < 0 for number in self._tally.dropped):
+        if any(number < 0 for number in self._totals.dropped):
             return -1
-        gone = self._tally.gone
+        gone = self._totals.gone
         changed = [self._stubs.place(key) for key in self._stubs.smaller()]
         return min([*changed, gone.index(True) if True in gone else len(gone)])
 

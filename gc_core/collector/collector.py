@@ -15,7 +15,7 @@ from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary
 from gc_core.collector.planner import Planner
 from gc_core.collector.profile_order import in_order
-from gc_core.collector.relief import RIGHTS, giving_way, protected_tokens, spares
+from gc_core.collector.soft_content import RIGHTS, giving_way, protected_tokens, spares
 from gc_core.collector.summarizing import NONE, Answering, Steps, Written, run_steps
 from gc_core.collector.summary_merging import CORE, merged_summaries
 from gc_core.errors import PluginError, RemovalError, RuleError

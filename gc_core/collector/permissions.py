@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import attrs
 
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.values.items import Unit
 from gc_core.window.view import Zone
 
@@ -54,27 +54,27 @@ class Rights:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
 
-    def deferral_reason(self, zones: Collection[Zone], tally: Tally, target: int, *, told: bool) -> str:
+    def deferral_reason(self, zones: Collection[Zone], totals: RunningTotals, target: int, *, told: bool) -> str:
         """
         Return why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a
         summary will tell of them.
         """
-        if Zone.PRESERVABLE in zones and not self._relieves(tally, told=told):
+        if Zone.PRESERVABLE in zones and not self._relieves(totals, told=told):
             return "preservable: without it usage would be on the same side of the pressure"
-        if Zone.RECENT in zones and tally.total - tally.open_in(Zone.OLD) <= target:
+        if Zone.RECENT in zones and totals.total - totals.open_in(Zone.OLD) <= target:
             return "the old turns suffice"
-        if Zone.SCHEMA in zones and tally.total - tally.open_in(Zone.OLD) - tally.open_in(Zone.RECENT) <= target:
+        if Zone.SCHEMA in zones and totals.total - totals.open_in(Zone.OLD) - totals.open_in(Zone.RECENT) <= target:
             return "the conversation suffices"
         return ""
 
-    def _relieves(self, tally: Tally, *, told: bool) -> bool:
+    def _relieves(self, totals: RunningTotals, *, told: bool) -> bool:
         """
         Return whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end
         that.
 
         Where one oversized new result is the reason, it could not; the last resort cuts that first.
         """
-        could = tally.total - tally.open_in(Zone.PRESERVABLE) < self.preservable_above
+        could = totals.total - totals.open_in(Zone.PRESERVABLE) < self.preservable_above
         return self.preservable_above == 0 or (
-            could and tally.total >= (self.preservable_to if told else self.preservable_above)
+            could and totals.total >= (self.preservable_to if told else self.preservable_above)
         )

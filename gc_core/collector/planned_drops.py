@@ -7,7 +7,7 @@ from functools import cached_property
 
 import attrs
 
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import LEAST_TIMES, Notice, Traces
 from gc_core.providers.contract import TokenCounter
 from gc_core.values.items import Item, ItemKind, Unit
@@ -58,12 +58,19 @@ class Cuts:
     """
 
     def __init__(
-        self, context: Context, view: WindowView, tally: Tally, traces: Traces, counter: TokenCounter, *, cap: int
+        self,
+        context: Context,
+        view: WindowView,
+        totals: RunningTotals,
+        traces: Traces,
+        counter: TokenCounter,
+        *,
+        cap: int,
     ) -> None:
         self.unsure = 0
         self._context = context
         self._view = view
-        self._tally = tally
+        self._totals = totals
         self._traces = traces
         self._cap = cap
         self._line = _ToolLine(context, counter)
@@ -78,13 +85,13 @@ class Cuts:
         when the traces are counted: a run that is not worth a trace leaves none.
         """
         schemas = [unit for unit in units if unit.number < 0]
-        return self._tally.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
+        return self._totals.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
 
     def drop(self, unit: Unit) -> None:
         """Drop a unit, with the traces beside it."""
         if unit.number < 0:
-            self._tally.add(self._line.extend(unit))
-        self._tally.take_out(unit)
+            self._totals.add(self._line.extend(unit))
+        self._totals.take_out(unit)
         if unit.number > 0:
             self._cut_out(unit)
 
@@ -93,7 +100,7 @@ class Cuts:
         self._take_up()
         self._notices = self._written()
         exact = sum(notice.tokens for notice in self._notices) + self._split_overhead()
-        self._tally.add(exact - self._traced)
+        self._totals.add(exact - self._traced)
         self._traced, self.unsure = exact, 0
 
     def left(self) -> Iterator[Item]:
@@ -211,7 +218,7 @@ class Cuts:
         """Return every place that has a trace, or could have one, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
         for place, unit in self._free_traces.items():
-            if not self._tally.gone[place] or place in self._taken_up:
+            if not self._totals.gone[place] or place in self._taken_up:
                 must = self._must_stand(place, place)
                 found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
         return sorted(found, key=lambda line: line.place)
@@ -241,16 +248,16 @@ class Cuts:
         return self._context.separates_replies and self._context.replies_meet(
             units[first].items[0].id,
             units[last].items[-1].id,
-            lambda number: self._tally.gone[self._view.position(number)],
+            lambda number: self._totals.gone[self._view.position(number)],
         )
 
     def _kept(self, places: Iterable[int]) -> Unit | None:
         """Return the first remaining unit at these places."""
-        return next((self._view.units[place] for place in places if not self._tally.gone[place]), None)
+        return next((self._view.units[place] for place in places if not self._totals.gone[place]), None)
 
     def _standing(self) -> int:
         """Return the tokens of the traces that stay."""
-        return sum(unit.tokens for place, unit in self._free_traces.items() if not self._tally.gone[place])
+        return sum(unit.tokens for place, unit in self._free_traces.items() if not self._totals.gone[place])
 
     @cached_property
     def _free_traces(self) -> dict[int, Unit]:
@@ -260,8 +267,8 @@ class Cuts:
 
     def _absorb_far(self, place: int) -> None:
         """Absorb a trace into one elsewhere: nothing is left between its neighbours."""
-        self._tally.absorb(place)
-        self._tally.vanished.add(place)
+        self._totals.absorb(place)
+        self._totals.vanished.add(place)
         self._taken_up.add(place)
 
     # -- runs ----------------------------------------------------------------------------------------------------
@@ -269,32 +276,32 @@ class Cuts:
     def _beside(self, place: int, step: int) -> int:
         """Return the next place, before (-1) or after (1), at which something is left or a run has ended."""
         near = place + step
-        while near in self._tally.vanished:
+        while near in self._totals.vanished:
             near += step
         return near
 
     def _take_up(self) -> None:
         """Join traces and runs that a summary has made adjacent."""
-        if not self._tally.vanished:
+        if not self._totals.vanished:
             return
         for place in self._free_traces:
             near = self._beside(place, 1)
             if (
                 near != place + 1
                 and near in self._free_traces
-                and not (self._tally.gone[place] or self._tally.gone[near])
+                and not (self._totals.gone[place] or self._totals.gone[near])
             ):
                 more = self._absorb(place) + self._absorb(near)
-                self._tally.add(more)
+                self._totals.add(more)
                 self._traced += more
         taken = True
         while taken:
             taken = False
             for first, last in list(self._runs):
                 for near in (self._beside(first, -1), self._beside(last, 1)):
-                    if near in self._free_traces and not self._tally.gone[near]:
+                    if near in self._free_traces and not self._totals.gone[near]:
                         more = self._absorb(near)
-                        self._tally.add(more)
+                        self._totals.add(more)
                         self._traced += more
                         taken = True
 
@@ -303,7 +310,7 @@ class Cuts:
         more = self._runs.add(place, unit.original_tokens)
         if self._free_traces:
             more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
-        self._tally.add(more)
+        self._totals.add(more)
         self._traced += more
         self.unsure += max(0, more)
 
@@ -313,14 +320,14 @@ class Cuts:
         more.
         """
         unit = self._free_traces.get(near)
-        if unit is None or self._tally.gone[near]:
+        if unit is None or self._totals.gone[near]:
             return 0
-        self._tally.absorb(near)
+        self._totals.absorb(near)
         return self._runs.add(near, unit.original_tokens) + self._traces.carried_cost(unit.items[0].reference)
 
     def _split_overhead(self) -> int:
         """Return the overhead of messages with two units, of which the first leaves and takes none with it."""
-        dropped = self._tally.dropped
+        dropped = self._totals.dropped
         return sum(
             overhead
             for units, overhead in self._shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from gc_core.collector.permissions import Rights
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.providers.contract import TokenCounter
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
@@ -46,13 +46,13 @@ class Stubs:
         self,
         context: Context,
         view: WindowView,
-        tally: Tally,
+        totals: RunningTotals,
         counter: TokenCounter,
         profile: CompressionProfile = GENERAL_PROFILE,
     ) -> None:
         self._context = context
         self._view = view
-        self._tally = tally
+        self._totals = totals
         self._counter = counter
         self._limits: dict[str, int] = {}
         self._gaps: dict[str, str] = {}
@@ -91,13 +91,13 @@ class Stubs:
             return self._take_trim(stub, item, unit)
         whole = item.tokens if item.form is Form.WHOLE else item.original_tokens
         limit = max(int(stub.keep * whole), smallest_stub(item, self._counter, self._reference(item)))
-        if limit >= self._tally.size_of(item):
+        if limit >= self._totals.size_of(item):
             return "a stub would not be smaller"
         self._limits[key], self._gaps[key] = limit, stub.gap
         self._trims.pop(key, None)
         if rights.stub_any_kind:
             self._unread.add(key)
-        self._tally.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
+        self._totals.resize(item, unit, min(limit, self._estimate(item, limit, rights)))
         self._written_at = -1
         return ""
 
@@ -107,18 +107,18 @@ class Stubs:
             return f"item {item.id} is a stub already"
         repeated = self._view.working_set.repeated(item)
         text = trim_stub(item, repeated, self._counter, reference=self._reference(item), gap=stub.gap)
-        if text.tokens >= self._tally.size_of(item):
+        if text.tokens >= self._totals.size_of(item):
             return "a stub would not be smaller"
         self._limits[item.id], self._gaps[item.id], self._trims[item.id] = text.tokens, stub.gap, text
-        self._tally.resize(item, unit, text.tokens)
+        self._totals.resize(item, unit, text.tokens)
         self._written_at = -1
         return ""
 
     def _keeps_whole(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
         """Return why the item may not be stubbed, or ""."""
-        if unit.number in self._tally.dropped:
+        if unit.number in self._totals.dropped:
             return "its unit is dropped in this pass"
-        if unit.number in self._tally.kept:
+        if unit.number in self._totals.kept:
             return f"a plugin keeps unit {unit.number}"
         if item.pinned or unit.pinned:
             return f"item {item.id} is pinned"
@@ -164,14 +164,14 @@ class Stubs:
 
     def write(self) -> None:
         """Write and count the texts of all stubs, unless nothing has changed since."""
-        if not self._limits or self._written_at == self._tally.changes:
+        if not self._limits or self._written_at == self._totals.changes:
             return
-        self._written_at = self._tally.changes
+        self._written_at = self._totals.changes
         self._writings += 1
         self._texts = self._written()
         for key, text in self._texts.items():
             item, place = self._items[key]
-            self._tally.resize(item, self._view.units[place], min(text.tokens, item.tokens))
+            self._totals.resize(item, self._view.units[place], min(text.tokens, item.tokens))
 
     def smaller(self) -> dict[str, NewText]:
         """Return the written texts that are worth their places, by item id."""
@@ -180,7 +180,7 @@ class Stubs:
     def shown(self) -> set[str]:
         """Return the names that the window shows once everything is carried out."""
         shown = set(self._locked_names)
-        for unit, gone in zip(self._view.units, self._tally.gone, strict=True):
+        for unit, gone in zip(self._view.units, self._totals.gone, strict=True):
             for item in () if gone else unit.items:
                 written = self._texts.get(item.id)
                 shown |= item.scan.names if written is None else written.scan.names
@@ -196,7 +196,7 @@ class Stubs:
         """
         shown = set(self._locked_names)
         texts: dict[str, NewText] = {}
-        for unit, gone in zip(reversed(self._view.units), reversed(self._tally.gone), strict=True):
+        for unit, gone in zip(reversed(self._view.units), reversed(self._totals.gone), strict=True):
             if gone:
                 continue
             for item in reversed(unit.items):

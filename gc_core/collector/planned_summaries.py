@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import Traces
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
@@ -132,7 +132,7 @@ class Summaries:
         self,
         context: Context,
         view: WindowView,
-        tally: Tally,
+        totals: RunningTotals,
         traces: Traces,
         counter: TokenCounter,
         *,
@@ -142,7 +142,7 @@ class Summaries:
         self.preserved: dict[str, GCPolicy] = {}
         self._given = context.cursor.summaries
         self._view = view
-        self._tally = tally
+        self._totals = totals
         self._traces = traces
         self._counter = counter
         self._most = view.caps.summaries // 2
@@ -180,9 +180,9 @@ class Summaries:
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
         tokens = enough = 0
         for count, unit in enumerate(units, start=1):
-            tokens += self._tally.tokens_of([unit])
+            tokens += self._totals.tokens_of([unit])
             allowed = self._allowed(action, tokens)
-            reaches = self._tally.total - tokens + allowed <= target and not whole
+            reaches = self._totals.total - tokens + allowed <= target and not whole
             if reaches or count == len(units):
                 enough = enough or tokens
                 if tokens > _MOST_MORE * enough:
@@ -231,18 +231,18 @@ class Summaries:
             unit
             for place, unit in enumerate(self._view.units[:last])
             if unit.is_trace
-            and not (unit.pinned or unit.policy is GCPolicy.LOCKED or self._tally.gone[place])
+            and not (unit.pinned or unit.policy is GCPolicy.LOCKED or self._totals.gone[place])
             and not self._view.is_fresh(unit)
         )
 
     def take(self, summary: PlannedSummary) -> None:
         """Remove its units from the window."""
         for unit in summary.units:
-            self._tally.take_out(unit)
+            self._totals.take_out(unit)
         for trace in summary.traces:
-            self._tally.absorb(self._view.position(trace.number))
-        self._tally.vanished.update(self._vanishing(summary))
-        self._tally.add(summary.tokens)
+            self._totals.absorb(self._view.position(trace.number))
+        self._totals.vanished.update(self._vanishing(summary))
+        self._totals.add(summary.tokens)
         self._given += 1
         self._planned.append(summary)
 
@@ -254,7 +254,7 @@ class Summaries:
         """Set its text."""
         answered = summary.answered(body, self._counter)
         self._planned[self._planned.index(summary)] = answered
-        self._tally.add(answered.tokens - summary.tokens)
+        self._totals.add(answered.tokens - summary.tokens)
 
     def withdraw(self, summary: PlannedSummary, keep: Collection[str]) -> tuple[Unit, ...]:
         """
@@ -264,15 +264,15 @@ class Summaries:
         rest = []
         for unit in summary.units:
             kept = not {item.id for item in unit.items}.isdisjoint(keep)
-            self._tally.put_back(unit, keep=kept)
+            self._totals.put_back(unit, keep=kept)
             if kept:
                 self.preserved.update((item.id, GCPolicy.PRESERVABLE) for item in unit.items)
             else:
                 rest.append(unit)
         for trace in summary.traces:
-            self._tally.give_back(self._view.position(trace.number))
-        self._tally.vanished.difference_update(self._vanishing(summary))
-        self._tally.add(-summary.tokens)
+            self._totals.give_back(self._view.position(trace.number))
+        self._totals.vanished.difference_update(self._vanishing(summary))
+        self._totals.add(-summary.tokens)
         self._planned.remove(summary)
         return tuple(rest)
 

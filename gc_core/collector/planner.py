@@ -11,7 +11,7 @@ from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_drops import Cuts
 from gc_core.collector.planned_stubs import Stubs, is_cuttable
 from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
-from gc_core.collector.tally import Tally
+from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import Traces
 from gc_core.errors import RemovalError
 from gc_core.providers.contract import TokenCounter
@@ -69,25 +69,25 @@ class Planner:
         self._later: list[tuple[GCRemovalItem, Rights]] = []
         self._exact = False
         traces = Traces(counter, cites=context.cites, recalls=context.recalls)
-        self._tally = Tally(view)
+        self._totals = RunningTotals(view)
         self._rights: dict[int, Rights] = {}
-        self._cuts = Cuts(context, view, self._tally, traces, counter, cap=view.caps.notices)
-        self._stubs = Stubs(context, view, self._tally, counter, profile)
-        self._summaries = Summaries(context, view, self._tally, traces, counter, fills=goal.fills)
-        self._thinking = BoundThinking(view, self._tally, self._stubs, rule=thinking, per_message=counter.per_message)
+        self._cuts = Cuts(context, view, self._totals, traces, counter, cap=view.caps.notices)
+        self._stubs = Stubs(context, view, self._totals, counter, profile)
+        self._summaries = Summaries(context, view, self._totals, traces, counter, fills=goal.fills)
+        self._thinking = BoundThinking(view, self._totals, self._stubs, rule=thinking, per_message=counter.per_message)
 
     # -- progress -------------------------------------------------------------------------------------------
 
     @property
     def total(self) -> int:
         """The most tokens of the resulting request."""
-        return self._tally.total
+        return self._totals.total
 
     @property
     def met(self) -> bool:
         """True if the goal is reached; with a limit of turns, if nothing is left of those beyond it."""
         if self.goal.turns_before:
-            return all(unit.number in self._tally.dropped for unit in self._view.expired)
+            return all(unit.number in self._totals.dropped for unit in self._view.expired)
         return self.reaches(self.goal.target_tokens)
 
     def narrowed(self, removal: GCRemovalItem) -> GCRemovalItem | None:
@@ -110,13 +110,13 @@ class Planner:
         Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
         written and counted: so a goal that is met is really met, and little more is taken than it needs.
         """
-        if self._tally.total - self._cuts.unsure <= tokens:
+        if self._totals.total - self._cuts.unsure <= tokens:
             self._recount()
-        return self._tally.total <= tokens
+        return self._totals.total <= tokens
 
     def size_of(self, item: Item) -> int:
         """Return the resulting tokens of a resident item; 0 if its unit is dropped."""
-        return 0 if item.unit in self._tally.dropped else self._tally.size_of(item)
+        return 0 if item.unit in self._totals.dropped else self._totals.size_of(item)
 
     def _recount(self) -> None:
         """
@@ -220,12 +220,12 @@ class Planner:
             return self._postpone(removal, rights, why)
         if self._cuts.gain(fresh) <= 0:
             for unit in fresh:
-                self._tally.forget(unit)
+                self._totals.forget(unit)
             return self._postpone(removal, rights, "smaller than the line that would name it")
         if self.goal.fills:
             fresh = self._filling(removal, fresh, rights)
         for unit in fresh:
-            if unit.number not in self._tally.dropped:
+            if unit.number not in self._totals.dropped:
                 self._cuts.drop(unit)
         if fresh:
             self._removals.append(removal.of(fresh))
@@ -248,7 +248,7 @@ class Planner:
         whether that suffices.
         """
         self._recount()
-        room = self.goal.target_tokens - (self._tally.total - self._tally.tokens_of([unit]))
+        room = self.goal.target_tokens - (self._totals.total - self._totals.tokens_of([unit]))
         if unit.number < 0 or room < self.goal.target_tokens * _WASTE_PERCENT / 100.0 or unit.policy in _WHOLE:
             return False
         taken = [stub for stub in self._cuts_to(unit, room) if not self._stubs.take(stub, rights.cutting())]
@@ -260,13 +260,13 @@ class Planner:
 
     def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
         """Return stubs with which a unit has at most this many tokens: items above a common size are cut to it."""
-        items = sorted(filter(is_cuttable, unit.items), key=self._tally.size_of)
-        room -= self._tally.tokens_of([unit]) - sum(map(self._tally.size_of, items))
+        items = sorted(filter(is_cuttable, unit.items), key=self._totals.size_of)
+        room -= self._totals.tokens_of([unit]) - sum(map(self._totals.size_of, items))
         for left, item in zip(range(len(items), 0, -1), items, strict=True):
             share = room // left - _SEAM
-            if self._tally.size_of(item) > share:
+            if self._totals.size_of(item) > share:
                 yield Stub(item.id, max(0.0, share / max(item.tokens, item.original_tokens)))
-            room -= min(self._tally.size_of(item), share)
+            room -= min(self._totals.size_of(item), share)
 
     def _offer_summary(self, removal: GCRemovalItem, action: Summarize, units: list[Unit], rights: Rights) -> bool:
         fresh = self._fresh(units)
@@ -301,18 +301,18 @@ class Planner:
 
     def _never(self, unit: Unit, rights: Rights) -> str:
         """Return why a unit may never be removed, or ""."""
-        if unit.number in self._tally.kept:
+        if unit.number in self._totals.kept:
             return f"a plugin keeps unit {unit.number}"
         return rights.refusal_reason(unit, self._view.zone(unit))
 
     def _fresh(self, units: Iterable[Unit]) -> list[Unit]:
         """Return those that have not been removed yet."""
-        return [unit for unit in units if unit.number not in self._tally.dropped]
+        return [unit for unit in units if unit.number not in self._totals.dropped]
 
     def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
         """Return why units that may be removed are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
-        return rights.deferral_reason(zones, self._tally, self.goal.target_tokens, told=told)
+        return rights.deferral_reason(zones, self._totals, self.goal.target_tokens, told=told)
 
     def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
         """Return why these units can never have a summary together, or ""."""
@@ -330,7 +330,7 @@ class Planner:
     def _pass_over(self, units: Iterable[Unit]) -> bool:
         """Note that a review refused a proposal, with its reason; what follows it need not wait for it."""
         for unit in units:
-            self._tally.forget(unit)
+            self._totals.forget(unit)
         return False
 
     def _refuse(self, removal: GCRemovalItem, why: str) -> bool:
@@ -380,7 +380,7 @@ class Planner:
         """Write the texts, newest first, and the traces."""
         self._recount()
         texts = self._stubs.smaller()
-        traces, named = self._cuts.told(self.goal.target_tokens - self._tally.total, self._stubs.shown)
+        traces, named = self._cuts.told(self.goal.target_tokens - self._totals.total, self._stubs.shown)
         unclaimed = dict(texts)
         removals = (attrs.evolve(each, tokens_freed=self._freed(each, unclaimed)) for each in self._removals)
         return Plan(
@@ -388,12 +388,12 @@ class Planner:
             removals=tuple(removal for removal in removals if removal.tokens_freed > 0),
             refusals=tuple(self._refusals),
             edits=self._edits(texts, traces),
-            tokens=self._tally.total + named,
+            tokens=self._totals.total + named,
         )
 
     def _edits(self, texts: dict[str, NewText], traces: dict[str, Reference]) -> Edits:
         cut = (item.id for item in self._cuts.left())
-        schemas = (unit for unit in self._view.schemas if unit.number in self._tally.dropped)
+        schemas = (unit for unit in self._view.schemas if unit.number in self._totals.dropped)
         return Edits(
             dropped=frozenset(cut).union(self._summaries.ids(), self._thinking.ids()),
             texts=texts,

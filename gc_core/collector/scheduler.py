@@ -129,20 +129,20 @@ class Break:
 
     Attributes:
         freed: Tokens that later calls do not read any more.
-        after: Tokens after the first change that were sent before and are written again once.
+        rewritten: Tokens after the first change that were sent before and are written again once.
 
     """
 
     freed: int
-    behind: int
+    rewritten: int
 
     def calls_to_break_even(self, economics: Economics) -> float:
-        """Calls after which it breaks even: ``(write - read) * behind / (read * freed)``."""
+        """Calls after which it breaks even: ``(write - read) * rewritten / (read * freed)``."""
         if self.freed <= 0:
             return float("inf")
         if economics.read <= 0:
             return 0.0 if economics.write <= 0 else float("inf")
-        return max(0.0, (economics.write - economics.read) * self.behind / (economics.read * self.freed))
+        return max(0.0, (economics.write - economics.read) * self.rewritten / (economics.read * self.freed))
 
 
 @attrs.frozen(kw_only=True)
@@ -298,7 +298,7 @@ class Scheduler:
             return f"{found.freed:,} tokens less to read in every call; the cache is cold, so the break costs nothing"
         calls = found.calls_to_break_even(self.economics)
         return (
-            f"rewriting {found.behind:,} cached tokens ({write:g} instead of {read:g} of the input price) saves"
+            f"rewriting {found.rewritten:,} cached tokens ({write:g} instead of {read:g} of the input price) saves"
             f" {found.freed:,} per call ({read:g}): breaks even after {calls:,.1f} calls,"
             f" {self._horizon(moment)} expected"
         )

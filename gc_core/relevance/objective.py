@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.tasking import asks, sets_task
+from gc_core.relevance.task_messages import asks, sets_task
 from gc_core.values.items import Item, ItemKind
 
 CHARS: Final = 2_000

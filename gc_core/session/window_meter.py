@@ -247,8 +247,8 @@ class WindowMeter:
     def weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
         """Return what a collection would do to the prefix. Content that has not been sent is written in any case."""
         unsent = max(0, collected.of.budget.total - self.raw_sent)
-        behind = collected.context.tokens_behind(collected.of) - unsent
-        found = Break(freed=collected.result.tokens_freed - collected.renewed, behind=max(0, behind))
+        rewritten = collected.context.tokens_behind(collected.of) - unsent
+        found = Break(freed=collected.result.tokens_freed - collected.renewed, rewritten=max(0, rewritten))
         self.weighed = self.scheduler.arithmetic(moment, found) if found.freed else ""
         return found
 

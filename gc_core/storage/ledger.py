@@ -517,6 +517,17 @@ def converter_of_records() -> cattrs.Converter:
     converter.register_structure_hook(
         Item, make_dict_structure_fn(Item, converter, text=override(omit=True), scan=override(omit=True))
     )
+    # The keys of patches in ledger files are others than their fields.
+    after, removed, inserted = override(rename="behind"), override(rename="gone"), override(rename="come")
+    converter.register_unstructure_hook(
+        Patch,
+        make_dict_unstructure_fn(
+            Patch, converter, _cattrs_omit_if_default=True, after=after, removed=removed, inserted=inserted
+        ),
+    )
+    converter.register_structure_hook(
+        Patch, make_dict_structure_fn(Patch, converter, after=after, removed=removed, inserted=inserted)
+    )
     # A message is saved elsewhere; a cursor names it beside.
     converter.register_unstructure_hook(
         Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)

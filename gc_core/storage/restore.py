@@ -89,7 +89,7 @@ def _units_with(ledger: Ledger, place: ByteRange, item: str) -> list[int]:
 
 
 def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
-    return [message for hunk in collected(ledger, place).hunks for message in hunk.gone]
+    return [message for hunk in collected(ledger, place).hunks for message in hunk.removed]
 
 
 def _rank(message: Message) -> int:

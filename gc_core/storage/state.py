@@ -423,8 +423,8 @@ class SessionState:
 
     def held_against(self, record: Collected) -> str:
         """Return an item that a collection removed and the host has pinned or LOCKED since it was undone; or ""."""
-        stays = {item.id for hunk in record.hunks for message in hunk.come for item in message.items}
-        gone = {item.id for hunk in record.hunks for message in hunk.gone for item in message.items} - stays
+        stays = {item.id for hunk in record.hunks for message in hunk.inserted for item in message.items}
+        gone = {item.id for hunk in record.hunks for message in hunk.removed for item in message.items} - stays
         anew = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
         held = (
             item.id

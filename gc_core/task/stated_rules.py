@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from gc_core.relevance.tasking import sets_task
+from gc_core.relevance.task_messages import sets_task
 from gc_core.task import phrases as wording
 from gc_core.task import rule_phrases as phrases
 from gc_core.values.patterns import regex

@@ -89,19 +89,19 @@ class Patch:
 
     Attributes:
         after: Id of the unchanged message before them, "" at the head of the conversation.
-        gone: The removed messages.
-        come: The inserted messages.
+        removed: The removed messages.
+        inserted: The inserted messages.
 
     """
 
-    behind: str
-    gone: tuple[SavedMessage, ...] = ()
-    come: tuple[SavedMessage, ...] = ()
+    after: str
+    removed: tuple[SavedMessage, ...] = ()
+    inserted: tuple[SavedMessage, ...] = ()
 
     @property
     def reverse(self) -> Patch:
         """Return the patch that undoes it."""
-        return Patch(behind=self.behind, gone=self.come, come=self.gone)
+        return Patch(after=self.after, removed=self.inserted, inserted=self.removed)
 
 
 def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Patch, ...]:
@@ -142,17 +142,17 @@ def patched(
     rest = iter(messages)
     for hunk in hunks:
         grown: tuple[Message, int] | None = None
-        if hunk.behind:
-            result += _up_to(rest, hunk.behind)
-        for gone in hunk.gone:
+        if hunk.after:
+            result += _up_to(rest, hunk.after)
+        for gone in hunk.removed:
             found = next(rest, None)
             if found is None or found.id != gone.id:
-                where = f"behind {hunk.behind}" if hunk.behind else "at the head"
+                where = f"behind {hunk.after}" if hunk.after else "at the head"
                 text = f"{where} message {gone.id} should stand, and {found.id if found else 'nothing'} does"
                 raise LogError(f"the ledger does not fit the window: {text}")
             if len(found.items) > len(gone.items):
                 grown = found, len(gone.items)
-        come = list(map(load, hunk.come))
+        come = list(map(load, hunk.inserted))
         result += come if grown is None else _with_tail(come, *grown, format)
     return [*result, *rest]
 
@@ -189,7 +189,7 @@ def _hunk(behind: str, gone: Sequence[Message], come: Sequence[Message]) -> list
     if not gone and not come:
         return []
     saved = SavedMessage.of
-    return [Patch(behind=behind, gone=tuple(map(saved, gone)), come=tuple(map(saved, come)))]
+    return [Patch(after=behind, removed=tuple(map(saved, gone)), inserted=tuple(map(saved, come)))]
 
 
 def _with_text(item: Item, text: str) -> Item:

@@ -120,7 +120,7 @@ class Names:
         by: Where = (ledgers.FILE_NAME, place)
         if isinstance(record, Collected):
             for hunk in record.hunks:
-                self._take_messages((*hunk.gone, *hunk.come), by)
+                self._take_messages((*hunk.removed, *hunk.inserted), by)
         elif isinstance(record, Undone):
             self.collections.setdefault((record.place.start, record.place.end), by)
 

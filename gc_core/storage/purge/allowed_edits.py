@@ -77,7 +77,7 @@ def _is_text(path: _Keys) -> bool:
 
 def _messages(record: Collected) -> Iterator[SavedMessage]:
     for hunk in record.hunks:
-        yield from (*hunk.gone, *hunk.come)
+        yield from (*hunk.removed, *hunk.inserted)
 
 
 def _check_message(old: Payload, new: Payload, form: Format) -> None:

@@ -11,7 +11,7 @@ _OPEN_ZONES = (Zone.OLD, Zone.RECENT, Zone.PRESERVABLE)
 """Zones whose removable tokens are tracked: others wait for them, or they are only removed for a certain goal."""
 
 
-class Tally:
+class RunningTotals:
     """
     The running totals of a plan. Every change costs O(1).
 

@@ -283,7 +283,7 @@ def test_a_change_waits_for_the_next_break_and_explain_says_what_it_will_cost():
         session.collect_now(target_percent=20)
         assert session.last_result is not None
         assert "C" * 41 in text_of(session.pre_send())
-        assert "read anew" not in session.explain()
+        assert "read again" not in session.explain()
 
 
 def test_refresh_now_takes_what_waits_along():

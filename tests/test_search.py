@@ -442,7 +442,7 @@ def test_an_index_that_cannot_be_used_is_made_anew(session, damage, caplog):
                 data = path.read_bytes()
                 path.write_bytes(data[:4_096] + b"\xff" * (len(data) - 4_096))
     assert session.found("medlar") == [wanted]
-    assert "made anew" in caplog.text
+    assert "rebuilt" in caplog.text
     caplog.clear()
     assert session.found("medlar") == [wanted]
     assert not caplog.text

@@ -163,7 +163,7 @@ class SQLiteBackend:
         except LogError as error:
             if not _is_damage(error.__cause__):
                 raise
-            with self._told("made anew"):
+            with self._told("replaced"):
                 for path in (self.path, self._journal):
                     path.unlink(missing_ok=True)
             self._write(key, data)

@@ -110,7 +110,7 @@ class RequestHead:
         after = state.changed(state.changes, context)
         for each in layers_changed(context, after, state.changes, waits=True, format=state.format.name):
             lost = ", ".join(each.invalidates)
-            lines.append(f"{each.source}:{each.part} (layer {each.layer}): {each.tokens:,} tokens of {lost} read anew")
+            lines.append(f"{each.source}:{each.part} (layer {each.layer}): {each.tokens:,} tokens of {lost} read again")
         texts = {item.id: item.text for item in context.system if not is_own(item.source, item.name)}
         texts |= {schema.item.id: "\n".join(strings_of(schema.payload)) for schema in context.schemas}
         for key, text in texts.items():

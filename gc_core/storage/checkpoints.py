@@ -312,7 +312,7 @@ class Checkpoints:
 
     def _pass_over(self, key: str, why: LogError) -> None:
         self._passed_over.add(key)
-        _log.warning("checkpoint passed over", checkpoint=f"{self.name}/{key}", why=str(why))
+        _log.warning("checkpoint skipped", checkpoint=f"{self.name}/{key}", why=str(why))
 
     def _thin_out(self) -> None:
         keys = self.moments()

@@ -108,7 +108,7 @@ def saved_state(store: Store, extractor: str) -> tuple[SavedState, TaskState] | 
             return None
         return saved, TaskState.from_json(saved.state)
     except (LogError, StateError) as error:
-        _log.warning("task state found anew", error=str(error))
+        _log.warning("task state read again", error=str(error))
         return None
 
 

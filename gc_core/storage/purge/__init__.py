@@ -267,7 +267,7 @@ def _renew_digests(store: Store, state: SessionState) -> None:
                 _write_digests(store, place, _digest(record.digest), _digest(state.context.digest))
             reached = Position(entry.at, place.end)
     except LogError as error:
-        _log.warning("digests not made anew", error=str(error))
+        _log.warning("digests not renewed", error=str(error))
 
 
 def _write_digests(store: Store, place: ByteRange, old: bytes, new: bytes) -> None:

@@ -137,7 +137,7 @@ class IndexFile:
             if flaw is not None:
                 self._create()
         if flaw:
-            _log.warning("search index made anew", path=str(self._path), why=flaw)
+            _log.warning("search index rebuilt", path=str(self._path), why=flaw)
 
     def _flaw(self) -> str | None:
         """Return why the index cannot be used, "" if there is none yet, None if it is usable."""
@@ -168,7 +168,7 @@ class IndexFile:
             self.db.execute(statement)
 
     def _replace(self, error: sqlite3.Error) -> None:
-        _log.warning("search index made anew", path=str(self._path), why=str(error))
+        _log.warning("search index rebuilt", path=str(self._path), why=str(error))
         self.db.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

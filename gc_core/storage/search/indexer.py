@@ -61,7 +61,7 @@ class Indexer:
                     with contextlib.closing(self._open()) as index:
                         self._follow(index)
                 except LogError as error:
-                    _log.warning("search index falls behind", why=str(error))
+                    _log.warning("search index not updated", why=str(error))
                 self._wait()
 
     def _follow(self, index: SearchIndex) -> None:

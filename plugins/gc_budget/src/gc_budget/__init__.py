@@ -1,7 +1,7 @@
 """
-What is held weakest goes first, and of what goes, the lines that are alive stay.
+The weakest policy goes first, and stubs keep the important lines.
 
-Use it for long-lived agents. Five phases in strict order, left as soon as the goal is met: enrichment in bulk, other
+Use it for long-lived agents. Five phases in strict order, ended as soon as the goal is met: enrichment in bulk, other
 EPHEMERAL content as stubs, old turns and steps, PRESERVABLE content under pressure; LOCKED content never. It loses the
 wording of old tool output, of which it keeps whole lines, and the model's old texts, which leave a trace.
 """
@@ -21,7 +21,7 @@ _ROOM = 150
 _MOST = 0.7
 
 _FILE_ROOM = 60
-"""The same of a view whose file shrinks: its reference, its path and a line or two."""
+"""The same for a view whose file shrinks: its reference, its path and a line or two."""
 _LARGE = 2_000
 """Tokens from which a result is stubbed deeper before whole turns go."""
 
@@ -34,7 +34,7 @@ def _shares(_: object, field: "attrs.Attribute[Mapping[str, float | str]]", shar
 
 @attrs.frozen(kw_only=True)
 class Budget:
-    """What is held weakest goes first, and of what goes, the lines that are alive stay."""
+    """Removes content with the weakest policy first, and keeps the important lines of what it shortens."""
 
     keep: float = attrs.field(default=0.45, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
     keep_of_file: float = attrs.field(default=0.05, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
@@ -43,7 +43,7 @@ class Budget:
     tools: Mapping[str, float | str] = attrs.field(factory=dict, validator=_shares)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose in the order of the phases."""
+        """Propose removals in the order of the phases."""
         working, room = context.working_set, int(self.files_share * goal.target_tokens)
         yield from _enrichment(context)
         for item in filter(self._may_go, working.superseded):
@@ -70,7 +70,10 @@ class Budget:
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="3 preservable")
 
     def _ephemeral(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """Superseded content first, then the oldest; when that does not suffice, large ones once more and deeper."""
+        """
+        Yield superseded content first, then the oldest; if that does not suffice, large items once
+        more and deeper.
+        """
         items = [item for item in context.stubbable if self._may_go(item) and not context.working_set.holds(item)]
         stale = [item for item in items if context.liveness.superseded(item)]
         known = {item.id for item in stale}
@@ -88,7 +91,7 @@ class Budget:
         return item.tokens >= _LEAST and self.tools.get(item.name) != _EXCLUDE
 
     def _share(self, item: gc.Item) -> float:
-        """Return a stub of a short text may keep more of it: below some size only the reference would be left."""
+        """Return the share a stub keeps: more for a short text, of which otherwise only the reference would be left."""
         share = self.tools.get(item.name)
         if isinstance(share, (int, float)):
             return share
@@ -96,7 +99,7 @@ class Budget:
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """Yield all of it at once: it is made again every turn."""
+    """Yield all enrichment at once: it is produced again every turn."""
     units = [unit for unit in context.collectable if all(item.source == "enrichment" for item in unit.items)]
     if units:
         yield gc.GCRemovalItem.drop(*units, reason="made anew every turn", phase="1a enrichment")

@@ -1,9 +1,9 @@
 """
-By generation: ancient turns go, turns of the middle become a summary, recent ones stay as they are.
+By generation: ancient turns are dropped, middle turns become a summary, recent ones stay as they are.
 
-Use it when the newest past matters and the far past does not. Recent are the session's ``preserve_recent_turns``; the
-``middle_turns`` before them are the middle; what is older is ancient. Inside a giant turn the same numbers count steps.
-What is ancient leaves with a trace; without a summarizer the middle does too.
+Use it when the recent past matters and the distant past does not. Recent are the session's ``preserve_recent_turns``;
+the ``middle_turns`` before them are the middle; older ones are ancient. Inside a giant turn the same numbers count
+steps. Ancient content leaves with a trace; without a summarizer the middle does too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ import gc_core as gc
 
 @attrs.frozen(kw_only=True)
 class Hybrid:
-    """Ancient turns go, the middle becomes a summary, recent turns stay; steps inside a giant turn likewise."""
+    """Drops ancient turns, summarises the middle, keeps recent turns; likewise for steps inside a giant turn."""
 
     middle_turns: int = attrs.field(default=10, validator=attrs.validators.ge(1))
     keep: float = attrs.field(default=0.07, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
@@ -24,8 +24,8 @@ class Hybrid:
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
         """
-        Propose old turns by generation, then old steps by generation, those that show a file in use last; then what
-        users said, under pressure.
+        Propose old turns by generation, then old steps by generation, those that show a file in use last; then users'
+        messages, under pressure.
         """
         working, room = context.working_set, int(self.files_share * goal.target_tokens)
         for item in working.superseded:
@@ -42,7 +42,7 @@ class Hybrid:
         yield from self._under_pressure(context)
 
     def _under_pressure(self, context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-        """Yield the oldest summaries go before anything that a user said, and that becomes a summary if it can."""
+        """Yield the oldest summaries before anything that a user said, which becomes a summary if possible."""
         said = [unit for unit in context.preservable if not unit.is_summary]
         for unit in context.preservable:
             if unit.is_summary:

@@ -1,9 +1,9 @@
 """
 Ten thousand steps at four levels of detail: verbatim, condensed, summarised, digested.
 
-Use it for agents that run for thousands of steps. The older a step is, the less it tells: results shrink to their live
-lines, segments of steps to summaries of decisions and outcomes, summaries to entries of one digest that never grows
-beyond its cap. It loses the wording of what is old; the state of the task stays beside it.
+Use it for agents that run for thousands of steps. The older a step is, the less detail is kept: results shrink to their
+important lines, segments of steps to summaries of decisions and outcomes, summaries to entries of one digest that never
+grows beyond its cap. It loses the wording of old content; the task state is kept beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _ROOM = 150
 _MOST = 0.7
 
 _FILE_ROOM = 60
-"""The same of a view whose file shrinks: its reference, its path and a line or two."""
+"""The same for a view whose file shrinks: its reference, its path and a line or two."""
 
 _LEAST_CALL = 150
 """Tokens of arguments worth a stub: short commands are run again, verbatim."""
@@ -28,17 +28,17 @@ _LEAST_SUMMARY = 250
 """Tokens that a summary may have however short its segment was: its frame takes sixty."""
 
 _LEAST_DIGEST = 1_000
-"""Tokens that the digest may have in the smallest of windows."""
+"""The tokens of the digest in the smallest windows."""
 
 _MOST_NAMES = 5
-"""Names of the objective that are looked for in the log: each is a search."""
+"""The most names of the objective that are searched in the log, with one search each."""
 
 _WISHES: dict[str, type[gc.Hot | gc.Steps | gc.ObjectiveChange]] = {
     "hot": gc.Hot,
     "steps": gc.Steps,
     "objective": gc.ObjectiveChange,
 }
-"""Good times for a collection that it may ask for, each weighed by the core."""
+"""Opportunities for a collection that it may ask for, each weighed by the core."""
 
 _HUNDRED = 100
 
@@ -58,7 +58,7 @@ def _falling(_: object, field: "attrs.Attribute[Any]", shares: tuple[float, ...]
 
 
 def _names(words: Any) -> tuple[Any, ...]:
-    """Return a word alone is one word, not its letters."""
+    """Return the words; a single string is one word, not its letters."""
     return tuple(words) if isinstance(words, (list, tuple)) else (words,)
 
 
@@ -83,7 +83,10 @@ _RATIO: Any = [_NUMBER, attrs.validators.ge(1)]
 
 @attrs.frozen(kw_only=True)
 class Progressive:
-    """Every step becomes less with its age, from its originals at each level, and the least important leaves first."""
+    """
+    Every step shrinks with its age, from its originals at each level, and the least important
+    content leaves first.
+    """
 
     ages: tuple[int, int, int] = attrs.field(default=(10, 50, 200), converter=tuple, validator=_rising)
     least: int = attrs.field(default=60, validator=_whole(1))
@@ -108,7 +111,7 @@ class Progressive:
 
     @property
     def triggers(self) -> tuple[gc.Trigger, ...]:
-        """When it wants to be asked: at its cap, at the good times that ``wishes`` name, for the nursery, by spend."""
+        """When it should be asked: at its cap, at the opportunities that ``wishes`` name, for the nursery, by spend."""
         declared: list[gc.Trigger] = [
             gc.Major(
                 target_percent=self.target_percent,
@@ -130,7 +133,7 @@ class Progressive:
         return tuple(declared)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose every level in its turn, the oldest and the least important first; nothing twice."""
+        """Propose every level in turn, the oldest and the least important first, without repetition."""
         proposed: set[object] = set()
         for removal in self._levels(context, goal):
             if removal.action not in proposed:
@@ -167,18 +170,18 @@ class Progressive:
             yield from self._digest(context, goal, summarised, spare)
         yield from _evictions(context, spare)
         if goal.pressure:
-            # What the digest tells goes last: nothing else tells it.
+            # What the digest covers goes last: nothing else covers it.
             for unit in sorted(context.preservable, key=lambda unit: (unit.is_digest, not unit.is_summary)):
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
 
     def _condense(self, context: gc.ContextView, items: Sequence[gc.Item], age: int) -> Iterator[gc.GCRemovalItem]:
-        """L1: results, long arguments and texts shrink to their live lines, what is superseded first."""
+        """L1: results, long arguments and texts shrink to their important lines, superseded ones first."""
         ages = {unit.number: context.age(unit) for unit in context.units}
         served = [item for item in items if item.tokens >= self._least(item) and ages[item.unit] >= age]
         stale = {item.id for item in served if context.liveness.superseded(item)}
         for item in sorted(served, key=lambda item: item.id not in stale):
             reason = "superseded" if item.id in stale else f"older than {age} steps"
-            # A short text may keep more of it: below some size only the reference would be left.
+            # A short text keeps a larger share: otherwise only the reference would be left.
             keep = max(self.keep, min(_MOST, _ROOM / item.tokens))
             yield gc.GCRemovalItem.stub(item, keep=keep, reason=reason, phase="L1")
 
@@ -186,7 +189,7 @@ class Progressive:
         return max(self.least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.least
 
     def _smaller(self, context: gc.ContextView, others: Sequence[gc.Item]) -> Iterator[gc.GCRemovalItem]:
-        """L1: what is condensed shrinks further, the oldest first, all of it by one step before any by the next."""
+        """L1: condensed items shrink further, the oldest first, all by one step before any by the next."""
         items = [item for item in (*context.condensed, *others) if not context.working_set.holds(item)]
         large = [item for item in items if item.original_tokens >= 2 * self.least]
         for share in self.shares:
@@ -197,14 +200,14 @@ class Progressive:
         """L2: whole segments of old steps, each once, the oldest first; none that show a file in use."""
         for segment in segments(context, age=age, steps=self.segment_steps, spare=spare):
             room = max(_LEAST_SUMMARY, int(sum(unit.original_tokens for unit in segment) / self.summary_ratio))
-            # Of a chat no more than the goal needs: what was said last stands unbroken, however short it is.
+            # In a chat no more than the goal needs: the latest messages stay unbroken, however short they are.
             whole = not any(unit.is_exchange for unit in segment)
             yield gc.GCRemovalItem.summarize(
                 segment, max_tokens=room, keep=_MOST, whole=whole, reason=f"older than {age} steps", phase="L2"
             )
 
     def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int, spare: Spare) -> Iterator[gc.GCRemovalItem]:
-        """L3: everything that is older and shows no file in use, the summaries too, becomes one digest."""
+        """L3: everything older that shows no file in use, including summaries, becomes one digest."""
         old = [unit for unit in context.units if unit.is_summary and context.age(unit) >= age]
         steps = (unit for unit in context.collectable if unit.is_step and context.age(unit) >= age)
         old += [unit for unit in steps if not spare(unit)]
@@ -221,7 +224,7 @@ class Progressive:
 
 
 def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalItem]:
-    """Yield the least important first, those that show a file in use last."""
+    """Yield the least important units first, those that show a file in use last."""
     units = [unit for unit in context.collectable if unit.number > 0 and not spare(unit)]
     for unit in sorted(units, key=lambda unit: (max(context.importance(item) for item in unit.items), unit.number)):
         yield gc.GCRemovalItem.drop(unit, reason="least important", phase="evict")
@@ -232,7 +235,7 @@ def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalIt
 
 
 def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """Enrichment, and older versions of memory blocks: they are told again."""
+    """Yield enrichment and older versions of memory blocks, which are sent again."""
     told = {"enrichment", "task_state"}
     units = [unit for unit in context.collectable if all(item.source in told for item in unit.items)]
     if units:
@@ -247,7 +250,7 @@ def gc_register_strategies(register: gc.RegisterStrategy) -> None:
 
 @gc.hookimpl
 def gc_promote(context: gc.ContextView) -> Iterator[gc.ColdItem]:
-    """What the objective names and the window tells nothing of any more: for each name what tells most of them."""
+    """Return what the objective names and the window no longer covers: for each name the item with most of them."""
     wanted = context.missing[:_MOST_NAMES]
     for name in wanted:
         for found in context.search(name, 1):

@@ -1,11 +1,10 @@
 """
-A rolling window: what has been served shrinks while it is young, and the files in work stay whole.
+A rolling window: consumed output shrinks while it is young, and files in use stay whole.
 
-Use it for agents that run for long. Output of commands and searches is snipped to its live lines near the end of the
+Use it for long-running agents. Output of commands and searches is snipped to its important lines near the end of the
 prompt, where a break of the prompt cache is cheap; the whole window is collected rarely, and deep. A file stays whole
-while the agent works on it, for an edit has to quote its lines; the longest untouched shrinks first, all its views
-together. It loses the wording of old tool output, of which it keeps whole lines, and of old steps, of which a line
-stays.
+while the agent works on it, because an edit has to quote its lines; the longest untouched shrinks first, all its views
+together. It loses the wording of old tool output, of which it keeps whole lines, and of old steps, which leave a line.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ _ROOM = 150
 _MOST = 0.7
 
 _FILE_ROOM = 60
-"""The same of a view whose file shrinks: its reference, its path and a line or two."""
+"""The same for a view whose file shrinks: its reference, its path and a line or two."""
 
 _LEAST_CALL = 150
 """Tokens of arguments worth a snip: short commands are run again, verbatim."""
@@ -39,7 +38,7 @@ _FLAG = attrs.validators.instance_of(bool)
 
 @attrs.frozen(kw_only=True)
 class Rolling:
-    """Young output is snipped as soon as it has been served; of files the least used shrink, each as a whole."""
+    """Snips young output as soon as it has been consumed; the least used files shrink, each as a whole."""
 
     snip_after: int = attrs.field(default=2, validator=_whole(0))
     snip_least: int = attrs.field(default=60, validator=_whole(1))
@@ -53,7 +52,7 @@ class Rolling:
 
     @property
     def triggers(self) -> tuple[gc.Trigger, ...]:
-        """The nursery, and how deep a collection of the whole window goes."""
+        """The nursery, and the depth of a collection of the whole window."""
         major = gc.Major(target_percent=self.target_percent, base_tokens=self.base_tokens)
         if not self.nursery_tokens:
             return (major,)
@@ -66,7 +65,7 @@ class Rolling:
         return (young, major)
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose snips of what has been served; for the whole window also old views, unused files and drops."""
+        """Propose snips of consumed output; for the whole window also old views, unused files and drops."""
         if goal.is_young:
             yield from self._snips(context, context.young, "nursery")
             return
@@ -88,13 +87,13 @@ class Rolling:
                 yield gc.GCRemovalItem.drop(unit, reason="under pressure", phase="preservable")
 
     def _snips(self, context: gc.ContextView, items: Iterable[gc.Item], phase: str) -> Iterator[gc.GCRemovalItem]:
-        """Superseded and repeated content first, then the oldest."""
+        """Yield superseded and repeated content first, then the oldest."""
         ages = {unit.number: context.age(unit) for unit in context.units}
         served = [item for item in items if item.tokens >= self._least(item) and ages[item.unit] >= self.snip_after]
         stale = {item.id for item in served if context.liveness.superseded(item)}
         for item in sorted(served, key=lambda item: item.id not in stale):
             reason = "superseded" if item.id in stale else "served"
-            # A snip of a short text may keep more of it: below some size only the reference would be left.
+            # A snip of a short text keeps a larger share: otherwise only the reference would be left.
             keep = max(self.keep, min(_MOST, _ROOM / item.tokens))
             yield gc.GCRemovalItem.snip(item, keep=keep, reason=reason, phase=phase)
 
@@ -102,7 +101,7 @@ class Rolling:
         return max(self.snip_least, _LEAST_CALL) if item.kind is gc.ItemKind.TOOL_CALL else self.snip_least
 
     def _files(self, files: Iterable[WorkingFile]) -> Iterator[gc.GCRemovalItem]:
-        """Yield all views of a file together: half of one is quoted as little as nothing of it."""
+        """Yield all views of a file together: half of a view is no more useful than none."""
         for file in files:
             for item in file.items:
                 reason = f"its file was last named {file.idle} steps ago"
@@ -115,7 +114,7 @@ class Rolling:
 
 
 def _enrichment(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
-    """Yield all of it at once: it is made again every turn."""
+    """Yield all enrichment at once: it is produced again every turn."""
     units = [unit for unit in context.collectable if all(item.source == "enrichment" for item in unit.items)]
     if units:
         yield gc.GCRemovalItem.drop(*units, reason="made anew every turn", phase="enrichment")

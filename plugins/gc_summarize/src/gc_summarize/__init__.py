@@ -2,8 +2,8 @@
 Old turns become a summary, the oldest first, and only as many as the goal needs.
 
 Use it for long sessions whose thread must not be lost. Each collection writes one more entry, from the originals in the
-log, never from an earlier summary. Inside the recent turns their oldest steps are summarised when nothing else is left.
-It loses the wording of what it summarises; the originals come back by the reference in the summary's last line.
+log, never from an earlier summary. The oldest steps of recent turns are summarised when nothing else is left. It loses
+the wording of what it summarises; the reference in the summary's last line brings the originals back.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ import gc_core as gc
 
 @attrs.frozen(kw_only=True)
 class Summarize:
-    """Old turns become a summary, oldest first; then the oldest steps of recent turns."""
+    """Replaces old turns with a summary, oldest first; then the oldest steps of recent turns."""
 
     keep: float = attrs.field(default=0.07, validator=[attrs.validators.gt(0), attrs.validators.lt(1)])
     files_share: float = attrs.field(default=0.6, validator=[attrs.validators.ge(0), attrs.validators.lt(1)])
@@ -23,7 +23,7 @@ class Summarize:
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
         """
-        Propose a summary of old turns, one of old steps, last of those that show a file in use; under pressure the
+        Propose a summary of old turns, one of old steps, then one of those that show a file in use; under pressure the
         oldest summaries go, then user texts.
         """
         working, room = context.working_set, int(self.files_share * goal.target_tokens)

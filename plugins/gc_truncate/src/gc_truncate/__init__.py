@@ -1,8 +1,8 @@
 """
-Oldest turns go first, whole, and only as many as the goal needs.
+Drops the oldest turns first, whole, and only as many as the goal needs.
 
-Use it for simple sessions and as a baseline: it costs next to nothing and understands nothing. What leaves is gone from
-the window without a summary; a trace says how much, and the log keeps it. What the user typed stays until usage reaches
+Use it for simple sessions and as a baseline: it costs almost nothing and understands nothing. Dropped turns leave the
+window without a summary; a trace says how much, and the log keeps them. What the user typed stays until usage reaches
 ``pressure_percent``.
 """
 
@@ -16,10 +16,10 @@ import gc_core as gc
 
 @attrs.frozen
 class Truncate:
-    """Oldest turns go first; inside the recent turns their oldest steps, when nothing else is left."""
+    """Drops the oldest turns first; inside recent turns their oldest steps, when nothing else is left."""
 
     def collect(self, context: gc.ContextView, goal: gc.Goal) -> Iterator[gc.GCRemovalItem]:
-        """Propose whole old turns, then single steps of recent turns, then, under pressure, what users said."""
+        """Propose whole old turns, then single steps of recent turns, then, under pressure, users' messages."""
         old = [unit for unit in context.collectable if not context.is_recent(unit)]
         for _, turn in groupby(old, key=lambda unit: unit.turn):
             yield gc.GCRemovalItem.drop(*turn, reason="oldest turn", phase="turns")

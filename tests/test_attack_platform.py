@@ -163,7 +163,7 @@ def test_a_closed_session_is_told_in_words_that_its_users_know():
 def test_a_handoffs_filter_of_what_is_no_name_is_refused(wrong):
     with small(20_000) as session:
         rounds(session, 2)
-        with pytest.raises(ConfigError, match="filter: there is no source"):
+        with pytest.raises(ConfigError, match="filter: unknown source"):
             session.handoff(filter=wrong)
         assert session.leases == ()
 

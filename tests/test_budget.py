@@ -271,7 +271,7 @@ def test_a_key_twice_is_refused_and_changes_nothing():
     one = budget()
     one.add(item("a", 10))
     before = one.snapshot()
-    with pytest.raises(SourceError, match="'a' is in the budget already"):
+    with pytest.raises(SourceError, match="'a' is already in the budget"):
         one.add(item("a", 99, source="system", group=""))
     assert one.snapshot() == before
 

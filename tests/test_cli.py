@@ -174,7 +174,7 @@ def test_a_message_that_the_wanted_format_has_not_is_named():
         (["--target", "91"], "expected target <= threshold"),
         (["--threshold", "900"], "threshold_percent = 900.0"),
         (["--config", "nowhere.toml"], "configuration nowhere.toml cannot be read"),
-        (["--format", "smoke-signals"], "no format 'smoke-signals'"),
+        (["--format", "smoke-signals"], "unknown format 'smoke-signals'"),
     ],
 )
 def test_a_wrong_option_is_explained_and_stops_before_anything_runs(session, arguments, said):

@@ -181,5 +181,5 @@ def test_the_tests_of_a_new_strategy_pass_as_they_are_written(environment):
 
 
 def test_a_name_that_was_installed_since_is_taken(environment):
-    with pytest.raises(AssertionError, match="strategy 'tidy' is installed already, by 'gc_tidy'"):
+    with pytest.raises(AssertionError, match="strategy 'tidy' is already installed by 'gc_tidy'"):
         environment.run("ctxgc", "new-strategy", "tidy", "--directory", "elsewhere")

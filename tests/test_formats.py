@@ -611,7 +611,7 @@ def test_formats_are_found_by_name():
     assert isinstance(format_named("openai"), OpenAIFormat)
     assert isinstance(format_named("anthropic"), AnthropicFormat)
     known = r"\['anthropic', 'gemini', 'openai', 'responses'\]"
-    with pytest.raises(ConfigError, match=rf"no format 'cohere'; there are {known}"):
+    with pytest.raises(ConfigError, match=rf"unknown format 'cohere'; known: {known}"):
         format_named("cohere")
 
 

@@ -109,7 +109,7 @@ def test_a_new_file_is_its_owners_alone(tmp_path):
 @pytest.mark.parametrize("wrong", [b"", b"{}", b"{}\n{}\n", b"\n{}", b"{\n}\n"])
 def test_what_is_not_one_line_is_refused_and_nothing_of_the_append_is_written(tmp_path, wrong):
     journal = Journal(file_of(tmp_path, WHOLE))
-    with pytest.raises(LogError, match="not one line"):
+    with pytest.raises(LogError, match="not a single line"):
         journal.append([LINES[0], wrong])
     assert journal.path.read_bytes() == WHOLE
     assert journal.size == len(WHOLE)
@@ -157,7 +157,7 @@ def test_a_reader_sees_what_was_whole_when_it_came_and_changes_nothing(tmp_path)
     reader = Journal(path, writable=False)
     assert (lines(reader), reader.torn) == (LINES, 6)
     for change in (lambda: reader.append(LINES), lambda: reader.overwrite(ByteRange(0, 1), b"x")):
-        with pytest.raises(LogError, match="for reading alone"):
+        with pytest.raises(LogError, match="for reading only"):
             change()
     assert path.read_bytes() == WHOLE + b'{"half'
     assert aside(path) == {}
@@ -320,7 +320,7 @@ def test_nothing_is_cut_where_no_line_begins(tmp_path, offset):
     journal = Journal(file_of(tmp_path, WHOLE))
     with pytest.raises(LogError, match=r"no line begins at|no bytes"):
         journal.cut(offset)
-    with pytest.raises(LogError, match="for reading alone"):
+    with pytest.raises(LogError, match="for reading only"):
         Journal(journal.path, writable=False).cut(0)
     assert (journal.path.read_bytes(), aside(journal.path)) == (WHOLE, {})
 

@@ -372,7 +372,7 @@ def test_a_shared_layer_with_a_private_text_is_refused_by_part_layer_and_name(so
     with small() as session:
         session.private(user="ada@example.org")
         before = session.budget.snapshot()
-        with pytest.raises(SourceError, match=rf"{source}:about \(layer \d+\) holds a private value: user") as refused:
+        with pytest.raises(SourceError, match=rf"{source}:about \(layer \d+\) contains a private value: user") as refused:
             session.system(source=source, about="You work for ADA@example.org, mostly.")
         assert "ada@example.org" not in str(refused.value).lower()
         assert session.budget.snapshot() == before
@@ -383,7 +383,7 @@ def test_a_shared_layer_with_a_private_text_is_refused_by_part_layer_and_name(so
 def test_a_tool_schema_with_a_private_text_is_refused():
     with small() as session:
         session.private(user="ada")
-        with pytest.raises(SourceError, match=r"plugin:read \(layer 10\) holds a private value: user"):
+        with pytest.raises(SourceError, match=r"plugin:read \(layer 10\) contains a private value: user"):
             session.tools([schema("read", description="Reads a file of Ada's.")])
         session.tools([schema("read", description="Reads the adapter.")])
 

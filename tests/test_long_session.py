@@ -235,7 +235,7 @@ def test_after_a_wrong_summary_every_message_is_back_and_the_retried_step_sees_w
     assert recovery.wrong_shown
     assert recovery.kept
     assert recovery.right_shown
-    assert "the window was brought back" in recovery.told
+    assert "the window was restored" in recovery.told
     assert recovery.calls == 130
     assert recovery.most <= 20_000
 

@@ -581,7 +581,7 @@ def test_unregistering_ends_a_quarantine():
 
 
 def test_unregistering_what_is_not_there_names_what_is():
-    with pytest.raises(PluginError, match=r"no plugin 'nobody' is registered; there are \['gc_core', 'p0'\]"):
+    with pytest.raises(PluginError, match=r"no plugin 'nobody' is registered; registered: \['gc_core', 'p0'\]"):
         with_plugins(adds("a")).unregister("nobody")
 
 

@@ -77,12 +77,12 @@ def message_text(file, index):
 
 
 def test_an_unknown_class_is_refused_with_the_known_ones():
-    with pytest.raises(ConfigError, match=r"'mine', high_importance: there is no importance class 'vibes'.*file_path"):
+    with pytest.raises(ConfigError, match=r"'mine', high_importance: unknown importance class 'vibes'.*file_path"):
         CompressionProfile(name="mine", high_importance=["file_path", "vibes"])
 
 
 def test_an_unknown_tool_kind_is_refused_with_the_known_ones():
-    with pytest.raises(ConfigError, match=r"there is no tool kind 'telepathy'; known: \['file_read'"):
+    with pytest.raises(ConfigError, match=r"unknown tool kind 'telepathy'; known: \['file_read'"):
         CompressionProfile(name="mine", tool_output_trim={"telepathy": 3})
 
 

@@ -333,7 +333,7 @@ def test_a_token_budget_counts_as_the_threshold():
     [("openai", {"compact_percent": 75}), ("gemini", {"clear_percent": 50}), ("responses", {"thinking_turns": 1})],
 )
 def test_a_provider_that_cannot_do_it_is_named(format_name, edits):
-    with pytest.raises(ConfigError, match=f"requests of the format '{format_name}' cannot ask for it"):
+    with pytest.raises(ConfigError, match=f"not supported by the format '{format_name}'"):
         GCSession(GCConfig(provider_edits=edits), format=format_name)
 
 

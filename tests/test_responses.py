@@ -215,7 +215,7 @@ def test_a_result_in_an_editors_hands_keeps_its_shape():
     screen = {"type": "computer_call_output", "call_id": "c",
               "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,"}}  # fmt: skip
     assert RESPONSES.read(screen)[0].fixed
-    with pytest.raises(MessageError, match="no text can stand"):
+    with pytest.raises(MessageError, match="cannot contain text"):
         RESPONSES.edit(screen, {("item",): "short"})
 
 

@@ -572,4 +572,4 @@ def test_propose_refuses_a_number_that_it_did_not_give(stated):
 
 
 def test_facts_of_no_file_is_an_error(tmp_path):
-    assert failed(run("facts", tmp_path / "none.jsonl"), "is no file; expected one that")
+    assert failed(run("facts", tmp_path / "none.jsonl"), "is not a file; expected one that")

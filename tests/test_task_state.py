@@ -82,7 +82,7 @@ def test_a_state_cannot_be_changed_and_survives_json():
     "text", ["", "[]", "{", '{"constraints": 3}', '{"unknown": 1}', '{"constraints": [{"text": 1}]}']
 )
 def test_what_is_no_saved_state_is_refused(text):
-    with pytest.raises(StateError, match="no state of a task"):
+    with pytest.raises(StateError, match="not a task state"):
         TaskState.from_json(text)
 
 

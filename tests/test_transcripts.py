@@ -425,9 +425,9 @@ def test_a_malformed_line_is_named_and_the_others_are_read(write):
         (2, "", "a JSON object"),
         (3, "role", "one of ['assistant', 'developer', 'system', 'tool', 'user']"),
         (4, "message", "an object"),
-        (6, "tool_call_id", "a string that is not empty"),
+        (6, "tool_call_id", "a non-empty string"),
     ]
-    assert str(read.warnings[3]) == f"{path}:6: tool_call_id: missing, expected a string that is not empty"
+    assert str(read.warnings[3]) == f"{path}:6: tool_call_id: missing, expected a non-empty string"
 
 
 def test_a_malformed_message_of_a_document_is_named_by_its_path(write):

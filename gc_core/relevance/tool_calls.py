@@ -86,11 +86,12 @@ _RUN_WORDS: Final = _SHELL_WORDS | {
     "jupyter",
     "notebook",
 }
-_VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
+VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
+"""Commands of an editor that only show a file."""
 
 _PART_READERS = regex(r"\b(?:head|tail|sed|awk|less|more)\b")
 
-_NAME_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+NAME_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCHED = regex(r"^\*\*\* (Add|Update|Delete) File: (\S.*)$|^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
 _MOVED = regex(r"^\*\*\* Move to: (\S.*)$", re.MULTILINE)
 _VALUE_WORD = regex(r"[\w./-]{3,}")
@@ -254,7 +255,7 @@ def _read(name: str, text: str) -> ToolCall:
         paths=paths,
         files=did.files,
         lines=did.lines,
-        is_whole=did.lines is None and _PARTIAL.isdisjoint(arguments) and _shows_all(_command(arguments)),
+        is_whole=did.lines is None and _PARTIAL.isdisjoint(arguments) and _shows_all(command_in(arguments)),
         new_texts=tuple(value for key, value in strings if not key.lower().startswith("old")),
     )
 
@@ -288,12 +289,12 @@ def _named_files(strings: list[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _words_of(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _NAME_WORD.findall(name.rpartition("__")[2] or name))
+    return frozenset(word.lower() for word in NAME_WORD.findall(name.rpartition("__")[2] or name))
 
 
 def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
     words = _words_of(name)
-    command = _command(arguments)
+    command = command_in(arguments)
     if "editor" in words or "based" in words:
         return _of_editor(command, arguments, files)
     patch = _patch(next((value for value in arguments.values() if isinstance(value, str) and "\n" in value), ""))
@@ -304,7 +305,7 @@ def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Di
     return _of_tool(words, arguments, files)
 
 
-def _command(arguments: Mapping[str, Any]) -> str:
+def command_in(arguments: Mapping[str, Any]) -> str:
     """Return the command among a call's arguments, or ""."""
     for key in _COMMANDS:
         value = arguments.get(key)
@@ -335,7 +336,7 @@ def _of_shell(command: str) -> _Did:
 def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
     """Return what an editor did; its command says which of several actions."""
     words = _words_of(command[:_ASKED_CHARS])
-    if not words.isdisjoint(_VIEWS):
+    if not words.isdisjoint(VIEWS):
         return _Did(CallKind.READ, files, _lines(arguments))
     return _Did(CallKind.WRITE if not words.isdisjoint(_WRITE_WORDS) else CallKind.EDIT, files)
 

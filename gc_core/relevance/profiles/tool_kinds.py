@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gc_core.relevance.tool_calls import NAME_WORD, VIEWS, command_in
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
 
@@ -33,10 +34,7 @@ _KINDS: Final = (
     (SHELL_EXEC, (("bash",), ("shell",), ("exec",), ("execute",), ("run",), ("command",), ("terminal",), ("sh",))),
     (DATABASE_QUERY, (("query",),)),
 )
-_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-
 _EDITOR: Final = "editor"
-_VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
 
 _COMMANDS: Final = {
     FILE_READ: frozenset({"cat", "head", "tail", "less", "more", "nl", "bat"}),
@@ -57,20 +55,16 @@ def tool_kind(name: str, arguments: str = "") -> str:
     "Read", "read_file" and "cat" are ``file_read``, and so is "str_replace_editor" when its command views, and a shell
     that runs ``cat``. Unknown tools are ``other``. Arguments that are not JSON are ignored.
     """
-    words = frozenset(word.lower() for word in _WORD.findall(name[:_LONGEST]))
+    words = frozenset(word.lower() for word in NAME_WORD.findall(name[:_LONGEST]))
     if _EDITOR in words:
-        return FILE_READ if _command(arguments) in _VIEWS else FILE_WRITE
+        return FILE_READ if _command(arguments) in VIEWS else FILE_WRITE
     kind = next((kind for kind, groups in _KINDS if any(words.issuperset(group) for group in groups)), OTHER)
     return _kind_of_command(_command(arguments)) if kind == SHELL_EXEC and arguments else kind
 
 
 def _command(arguments: str) -> str:
     """Return the command among a call's arguments, or ""."""
-    values = read_object(arguments) or {}
-    command = values.get("command", values.get("cmd", values.get("script", "")))
-    if isinstance(command, list):
-        command = " ".join(str(word) for word in command[-1:])
-    return command[:_MOST_COMMAND] if isinstance(command, str) else ""
+    return command_in(read_object(arguments) or {})[:_MOST_COMMAND]
 
 
 def _kind_of_command(command: str) -> str:

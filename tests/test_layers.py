@@ -149,7 +149,7 @@ def test_a_request_says_how_many_of_its_system_texts_are_shared(format_name, tmp
 
 
 WRONG = {
-    "an unknown source": ("guild", "no source 'guild'; there are"),
+    "an unknown source": ("guild", "unknown source 'guild'; known:"),
     "enrichment": ("enrichment", "cannot own system text"),
     "tool schemas": ("plugin", "cannot own system text"),
     "the conversation": ("conversation", "cannot own system text"),
@@ -181,7 +181,7 @@ def test_more_than_the_cap_is_refused_and_changes_nothing(was_sent):
         if was_sent:
             sent(session)
         before = session.budget.snapshot()
-        with pytest.raises(SourceError, match="'org' would hold 40 tokens; its cap is 30"):
+        with pytest.raises(SourceError, match="'org' would have 40 tokens; its cap is 30"):
             session.system(source="org", more="y" * 20)
         assert session.budget.snapshot() == before
         session.system(source="org", conventions="", more="y" * 20)

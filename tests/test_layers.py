@@ -372,7 +372,9 @@ def test_a_shared_layer_with_a_private_text_is_refused_by_part_layer_and_name(so
     with small() as session:
         session.private(user="ada@example.org")
         before = session.budget.snapshot()
-        with pytest.raises(SourceError, match=rf"{source}:about \(layer \d+\) contains a private value: user") as refused:
+        with pytest.raises(
+            SourceError, match=rf"{source}:about \(layer \d+\) contains a private value: user"
+        ) as refused:
             session.system(source=source, about="You work for ADA@example.org, mostly.")
         assert "ada@example.org" not in str(refused.value).lower()
         assert session.budget.snapshot() == before

@@ -258,9 +258,9 @@ def test_torn_bytes_are_named_while_they_stand(session_dir):
         file.write(b'{"at":3')
     (finding,) = verify(session_dir)
     assert finding == Finding(
-        file="master.jsonl", place=ByteRange(size, size + 7), text="7 torn bytes behind the last whole line"
+        file="master.jsonl", place=ByteRange(size, size + 7), text="7 torn bytes after the last whole line"
     )
-    assert str(finding) == f"master.jsonl, bytes {size}-{size + 7}: 7 torn bytes behind the last whole line"
+    assert str(finding) == f"master.jsonl, bytes {size}-{size + 7}: 7 torn bytes after the last whole line"
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])

@@ -119,7 +119,7 @@ def test_an_empty_directory_will_do_and_parents_are_made(tmp_path):
         ("iterator", "the class would be Iterator"),
         ("none", "strategy 'none' is already installed by 'gc_core'"),
         ("gc_truncate", "strategy 'gc_truncate' is already installed by 'gc_truncate'; expected a name other than ['"),
-        ("core", "a module gc_core is installed already"),
+        ("core", "a module gc_core is already installed"),
     ],
 )
 def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(name, said, tmp_path):

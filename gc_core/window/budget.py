@@ -202,7 +202,7 @@ class InstructionBudget:
         """Return whether the source is registered. Raises SourceError when its name is taken by another one."""
         known = self._sources.get(source.name)
         if known is not None and known != source:
-            raise SourceError(f"source {source.name!r} is already registered as {known}")
+            raise SourceError(f"source {source.name!r} is registered already as {known}")
         return known is not None
 
     def add(self, item: BudgetItem) -> None:

@@ -307,4 +307,4 @@ def _torn(journal: Journal) -> Iterator[Finding]:
     with contextlib.closing(Journal(journal.path, writable=False)) as now:
         if now.torn and now.size <= journal.size:
             place = ByteRange(journal.size, journal.size + now.torn)
-            yield Finding(file=journal.path.name, place=place, text=f"{now.torn} torn bytes behind the last whole line")
+            yield Finding(file=journal.path.name, place=place, text=f"{now.torn} torn bytes after the last whole line")

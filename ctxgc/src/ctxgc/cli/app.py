@@ -66,12 +66,12 @@ COMMANDS: Final = {
     "search": _Command(
         "session_commands",
         "search",
-        "Search all that was ever said.",
+        "Search everything that was ever said.",
     ),
     "history": _Command(
         "history_command",
         "history",
-        "Tell what was done to the window.",
+        "Show what was done to the window.",
     ),
     "export": _Command(
         "session_commands",
@@ -81,7 +81,7 @@ COMMANDS: Final = {
     "facts": _Command(
         "session_commands",
         "facts",
-        "Show what sessions have kept for later ones.",
+        "Show what sessions have stored for later ones.",
     ),
     "propose": _Command(
         "session_commands",
@@ -105,12 +105,12 @@ COMMANDS: Final = {
     "adopt": _Command(
         "session_commands",
         "adopt",
-        "Make a session of another program's log.",
+        "Make a session from another program's log.",
     ),
     "cache": _Command(
         "cache_commands",
         "cache",
-        "List a session's model calls with what the provider's cache gave, and each break with its cause.",
+        "List a session's model calls with their cache reads, and each break with its cause.",
     ),
     "compare": _Command(
         "compare_commands",
@@ -120,7 +120,7 @@ COMMANDS: Final = {
     "inspect": _Command(
         "inspect_commands",
         "inspect",
-        "Show a session's budget panel, live while it is written: who holds the window, and what was collected.",
+        "Show a session's budget panel, live while it is written: what occupies the window, and what was collected.",
     ),
     "doctor": _Command(
         "inspect_commands",

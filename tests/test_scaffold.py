@@ -136,8 +136,8 @@ def test_a_directory_with_something_in_it_is_left_as_it_is(tmp_path):
     done = run("tidy", "--directory", tmp_path)
     assert done.exit_code == 2
     assert (
-        f"error: {tmp_path / 'gc_tidy'} is not empty; expected a directory that is empty or does not exist"
-        in done.stderr
+        f"error: {tmp_path / 'gc_tidy'} is not empty; expected a directory that is empty"
+        " or does not exist" in done.stderr
     )
     assert texts(tmp_path) == {"gc_tidy/mine.txt": "mine"}
 

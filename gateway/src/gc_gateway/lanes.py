@@ -21,6 +21,7 @@ from gc_core.errors import LogError
 from gc_core.events import CollectionFinished, Event
 from gc_core.values.folders import private
 from gc_core.window.callers_list import digest_of_given
+from gc_gateway.call_costs import CallCosts
 from gc_gateway.dialects import Content
 from gc_gateway.lane_ids import LaneId
 from gc_gateway.settings import Settings
@@ -38,13 +39,33 @@ _META = "lane.json"
 
 @attrs.define
 class Counts:
-    """What a lane has done: calls, collections, tokens that were given and tokens that were sent."""
+    """
+    What a lane has done.
+
+    Attributes:
+        calls: Turns that were sent.
+        collections: Collections.
+        given_tokens: Input tokens of the clients' lists, by the share of their bytes that was sent.
+        sent_tokens: Input tokens that were sent.
+        cache_read_tokens: Of them, read from the provider's cache, as it reported.
+        spent: USD for all calls whose usage the provider reported, and whose model has a price.
+        spent_without: USD that the same calls would have cost with the clients' lists: their whole history read from
+            the cache each time, where the provider has one.
+
+    """
 
     calls: int = 0
     collections: int = 0
     given_tokens: int = 0
     sent_tokens: int = 0
     cache_read_tokens: int = 0
+    spent: float = 0.0
+    spent_without: float = 0.0
+
+    def add(self, other: Counts) -> None:
+        """Add another lane's."""
+        for field in attrs.fields(Counts):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 @attrs.define(eq=False)
@@ -62,6 +83,8 @@ class Lane:
         counts: What it has done since the gateway started.
         tools: Its conversation has tools.
         model: The model of its last request.
+        costs: What its calls cost, and would have cost.
+        share: Of the client's last list, how much was sent.
 
     """
 
@@ -74,6 +97,8 @@ class Lane:
     counts: Counts = attrs.field(factory=Counts)
     tools: bool = False
     model: str = ""
+    costs: CallCosts = attrs.field(factory=CallCosts, repr=False)
+    share: float = 1.0
 
     def request(self, content: Content, window: int) -> Request:
         """Return the request for a turn. Raises ContextOverflowError and other GCErrors."""
@@ -123,6 +148,8 @@ class Lanes:
         self._ends: dict[tuple[str, str], str] = {}
         self._searched: set[str] = set()
         self._mutex = threading.Lock()
+        self._closed = Counts()
+        self._busiest = ("", -1)
 
     @contextlib.contextmanager
     def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
@@ -150,7 +177,7 @@ class Lanes:
             closed = [lane for lane in idle if lane.lock.acquire(blocking=False)]
             for lane in closed:
                 del self._open[lane.key]
-                lane.session.close()
+                self._leave(lane)
                 lane.lock.release()
         return len(closed)
 
@@ -159,8 +186,23 @@ class Lanes:
         with self._mutex:
             for lane in self._open.values():
                 with lane.lock:
-                    lane.session.close()
+                    self._leave(lane)
             self._open.clear()
+
+    def totals(self) -> Counts:
+        """Return what all lanes have done since the gateway started, those included that left memory."""
+        sum_of_all = Counts()
+        with self._mutex:
+            for counts in (self._closed, *(lane.counts for lane in self._open.values())):
+                sum_of_all.add(counts)
+        return sum_of_all
+
+    @property
+    def busiest(self) -> str:
+        """The key of the lane with the most calls since the gateway started; "" if none was opened."""
+        with self._mutex:
+            opened = [(lane.key, lane.counts.calls) for lane in self._open.values()]
+            return max([self._busiest, *opened], key=lambda each: each[1])[0]
 
     @property
     def open(self) -> tuple[Lane, ...]:
@@ -169,6 +211,12 @@ class Lanes:
             return tuple(self._open.values())
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _leave(self, lane: Lane) -> None:
+        """Close a lane's session; its counts stay in the totals."""
+        lane.session.close()
+        self._closed.add(lane.counts)
+        self._busiest = max(self._busiest, (lane.key, lane.counts.calls), key=lambda each: each[1])
 
     def _found(self, lane_id: LaneId, format_name: str, content: Content, ends: Sequence[str]) -> Lane:
         if lane_id.name:

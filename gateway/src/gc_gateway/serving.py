@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 
@@ -43,6 +44,23 @@ def server(gateway: Gateway) -> uvicorn.Server:
         timeout_graceful_shutdown=10, lifespan="on",
     )  # fmt: skip
     return uvicorn.Server(config)
+
+
+def serve(settings: Settings, started: Callable[[str], None]) -> None:
+    """
+    Serve until SIGTERM or SIGINT: open requests are answered first, for ten seconds at most.
+
+    ``started`` gets the base URL once connections are taken. Call it from the main thread. Raises GatewayError.
+    """
+    listening = bound(settings)
+    serving = server(Gateway(settings))
+    listening.listen()
+    # The server takes the signals while it runs, and raises them anew when it has ended: they have been obeyed by then.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    with contextlib.closing(listening):
+        started(base_url(listening, settings))
+        serving.run(sockets=[listening])
 
 
 @contextlib.contextmanager

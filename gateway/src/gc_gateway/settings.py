@@ -84,13 +84,29 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
     The file's ``[gc]`` table says how lanes collect. Raises GatewayError and ConfigError, naming the key.
     """
     table = _table(Path(path)) if path is not None else {}
-    values = {**table, **_from_environment(), **{key: value for key, value in flags.items() if value is not None}}
+    values = _merged(table, _from_environment(), {key: value for key, value in flags.items() if value is not None})
     known = {field.name for field in attrs.fields(Settings)} - {"config"}
     unknown = sorted(values.keys() - known)
     if unknown:
         raise GatewayError(f"[gateway] has no key {unknown[0]!r}; it has {sorted(known)}")
     values["directory"] = Path(values.get("directory") or _home() / "lanes")
     return Settings(**values, config=_config(path))
+
+
+def _merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of all sources, later ones before earlier; those of tables (upstreams, windows) one by one."""
+    merged: dict[str, Any] = {}
+    for source in sources:
+        for key, value in source.items():
+            held = merged.get(key)
+            tables = isinstance(held, Mapping) and isinstance(value, Mapping)
+            merged[key] = _joined(held or {}, value) if tables else value
+    return merged
+
+
+def _joined(held: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both; the later entries come first, because the first window whose pattern fits is taken."""
+    return {**later, **{name: value for name, value in held.items() if name not in later}}
 
 
 def _config(path: str | Path | None) -> GCConfig:

@@ -132,6 +132,16 @@ COMMANDS: Final = {
         "report",
         "Write a session as one HTML page: its window over time, what was collected and why, what it cost.",
     ),
+    "run": _Command(
+        "gateway_commands",
+        "run",
+        "Run an agent behind a gateway of its own, and tell at the end what was saved.",
+    ),
+    "gateway": _Command(
+        "gateway_commands",
+        "gateway",
+        "Keep the windows of the agents that use this base URL within limits, until SIGTERM or SIGINT.",
+    ),
 }
 """The commands by name, in the order of ``ctxgc --help``."""
 

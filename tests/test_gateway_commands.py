@@ -1,0 +1,210 @@
+"""``ctxgc run`` and ``ctxgc gateway``, as a user starts them, and what points each client at the gateway."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from ctxgc.cli.app import app
+from gc_gateway.clients import CLIENTS, UNKNOWN, client_of, endpoints_of
+from typer.testing import CliRunner
+
+from tests.support.standin import StandIn
+
+ROOT = Path(__file__).parents[1]
+URL = "http://127.0.0.1:1/secret"
+AGENT = """
+import json, os, sys, urllib.request
+held = [{"role": "user", "content": "Read the files."}]
+tools = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
+headers = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+while held[-1]["role"] == "user":
+    body = {"model": "claude-opus-4-5", "max_tokens": 1000, "messages": held, "tools": tools}
+    url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+    sent = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    (block,) = json.load(urllib.request.urlopen(sent))["content"]
+    held.append({"role": "assistant", "content": [block]})
+    if block["type"] == "tool_use":
+        text = f"{len(held)}: " + " ".join(f"word{number}" for number in range(400))
+        held.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": block["id"], "content": text}]})
+print(block["text"])
+"""
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Of a user with a home and a directory for temporary files of their own."""
+    (tmp_path / "made").mkdir()
+    names = ("PATH", "PYTHONPATH", "VIRTUAL_ENV")
+    return {
+        **{name: os.environ[name] for name in names if name in os.environ},
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path / "made"),
+    }
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "ctxgc", *map(str, arguments)]
+
+
+def run(environment, *arguments):
+    return subprocess.run(  # noqa: S603 - our own command
+        command("run", *arguments), env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_an_agent_runs_behind_the_gateway_and_the_savings_are_told_in_three_lines(tmp_path, environment):
+    with StandIn(calls=40) as provider:
+        ended = run(
+            {**environment, "ANTHROPIC_BASE_URL": provider.url},
+            *("--window", "claude-*=24000", "--directory", tmp_path / "lanes", "--", sys.executable, "-c", AGENT),
+        )
+    assert (ended.returncode, ended.stdout) == (0, "All files were read.\n")
+    assert len(provider.generations) == 41
+    assert provider.refusals == []
+    calls, saved, report = ended.stderr.splitlines()[-3:]
+    assert calls.startswith("ctxgc: 41 calls, ")
+    assert not calls.endswith(" 0 collections")
+    assert "input tokens" in saved
+    assert saved.endswith(" USD")
+    directory = report.rpartition(" ")[2]
+    assert CliRunner().invoke(app, ["verify", directory]).exit_code == 0
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 7", 7), ("kill -KILL $$", 137)])
+def test_the_exit_status_is_the_commands(tmp_path, script, status):
+    ended = CliRunner().invoke(app, ["run", "--directory", str(tmp_path), "--", "sh", "-c", script])
+    assert ended.exit_code == status
+
+
+def test_a_command_that_is_not_there_is_127():
+    ended = CliRunner().invoke(app, ["run", "--", "no-such-agent"])
+    assert (ended.exit_code, ended.output) == (127, "error: no-such-agent: command not found\n")
+
+
+def test_a_signal_reaches_the_command_and_nothing_temporary_is_left(tmp_path, environment):
+    waits = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"
+    started = subprocess.Popen(  # noqa: S603 - our own command
+        command("run", "--", "sh", "-c", waits), env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    with started:
+        assert started.stdout.readline() == b"ready\n"
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(30) == 9
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--upstream", "anthropic"), "--upstream anthropic: expected a name and a value"),
+        (("--upstream", "x=http://a"), "upstream for 'x'"),
+        (("--window", "m=lots"), "expected a number of tokens"),
+    ],
+)
+def test_a_wrong_option_is_named(arguments, said):
+    ended = CliRunner().invoke(app, ["run", *arguments, "--", "env"])
+    assert ended.exit_code == 2
+    assert said in ended.output
+
+
+def test_without_the_distribution_its_name_is_told(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    for arguments in (["gateway"], ["run", "--", "env"]):
+        ended = CliRunner().invoke(app, arguments)
+        assert ended.exit_code == 2
+        assert "pip install gc-gateway" in ended.output
+
+
+def test_the_gateway_says_its_url_and_ends_in_good_order(tmp_path, environment):
+    started = subprocess.Popen(  # noqa: S603 - our own command
+        command("gateway", "--directory", tmp_path / "lanes"), env=environment, stdout=subprocess.PIPE, text=True
+    )
+    with started:
+        label, url = started.stdout.readline().split()
+        assert label == "gateway:"
+        assert httpx2.get(f"{url}/healthz", trust_env=False).text == "ok\n"
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(30) == 0
+        assert started.stdout.read() == ""
+
+
+# -- the table of clients ----------------------------------------------------------------------------------------------
+
+
+def launched(command, environment, folder, upstreams=None):
+    """How the command is started, and the upstreams that the gateway gets."""
+    client = client_of(command)
+    endpoints = endpoints_of(client.upstreams(environment), upstreams or {})
+    urls = {name: URL + endpoint.path for name, endpoint in endpoints.items()}
+    return client.launch(command, urls, environment, folder), {name: each.upstream for name, each in endpoints.items()}
+
+
+@pytest.mark.parametrize("client", [*CLIENTS, UNKNOWN], ids=lambda client: client.name or "unknown")
+def test_each_client_is_pointed_at_the_gateway_or_the_user_is_told_how(client, tmp_path):
+    given = [*(client.commands or ("agent",))][:1]
+    launch, _ = launched([*given, "--more"], {"PATH": "/bin"}, tmp_path)
+    files = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert URL in json.dumps([*launch.command, *launch.environment.values()]) + files + client.manual.replace(
+        "{openai}", URL
+    )
+    assert launch.command[0] == given[0]
+    assert launch.command[-1] == "--more"
+    assert launch.environment["PATH"] == "/bin"
+
+
+@pytest.mark.parametrize(
+    ("command", "variable", "dialect"),
+    [
+        ("claude", "ANTHROPIC_BASE_URL", "anthropic"),
+        ("/opt/bin/claude", "ANTHROPIC_BASE_URL", "anthropic"),
+        ("codex", "OPENAI_BASE_URL", "responses"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL", "gemini"),
+        ("llm", "OPENAI_BASE_URL", "openai"),
+        ("python", "OPENAI_BASE_URL", "responses"),
+    ],
+)
+def test_the_upstream_is_what_the_user_had_set(command, variable, dialect, tmp_path):
+    launch, upstreams = launched([command], {variable: "https://proxy.example/team"}, tmp_path)
+    assert upstreams[dialect] == "https://proxy.example/team"
+    assert URL in json.dumps([launch.command, launch.environment.get(variable)])
+
+
+@pytest.mark.parametrize(
+    ("base", "upstream", "url"),
+    [
+        ("https://proxy.example/v1", "https://proxy.example", f"{URL}/v1"),
+        ("https://proxy.example/v1/", "https://proxy.example", f"{URL}/v1"),
+        ("https://proxy.example/openai", "https://proxy.example/openai", URL),
+        ("", "https://api.openai.com", f"{URL}/v1"),
+    ],
+)
+def test_paths_stay_those_of_the_users_base_url(base, upstream, url, tmp_path):
+    """A request reaches what it would have reached: the part behind the base URL is the client's."""
+    launch, upstreams = launched(["llm"], {"OPENAI_BASE_URL": base}, tmp_path)
+    assert (upstreams["openai"], launch.environment["OPENAI_BASE_URL"]) == (upstream, url)
+
+
+def test_a_flag_goes_before_the_users_variable(tmp_path):
+    environment = {"ANTHROPIC_BASE_URL": "https://one.example"}
+    _, upstreams = launched(["claude"], environment, tmp_path, {"anthropic": "https://two.example"})
+    assert upstreams["anthropic"] == "https://two.example"
+
+
+def test_the_users_own_configuration_of_opencode_is_kept(tmp_path):
+    held = {"model": "openai/gpt-5", "provider": {"openai": {"options": {"timeout": 5}}}}
+    launch, _ = launched(["opencode"], {"OPENCODE_CONFIG_CONTENT": json.dumps(held)}, tmp_path)
+    merged = json.loads(launch.environment["OPENCODE_CONFIG_CONTENT"])
+    assert merged["model"] == "openai/gpt-5"
+    assert merged["provider"]["openai"]["options"] == {"timeout": 5, "baseURL": f"{URL}/v1"}
+
+
+def test_requests_to_the_gateway_pass_by_a_proxy(tmp_path):
+    environment = {"HTTP_PROXY": "http://proxy:3128", "NO_PROXY": "intranet"}
+    launch, _ = launched(["claude"], environment, tmp_path)
+    assert launch.environment["NO_PROXY"] == "intranet,127.0.0.1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import time
 from collections.abc import AsyncIterator, Iterable
 from urllib.parse import urlsplit
@@ -18,13 +17,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from gc_gateway.bodies import parsed, read_body
+from gc_gateway import collect
+from gc_gateway.access import path_of, without_token
+from gc_gateway.bodies import dumped, parsed, read_body
+from gc_gateway.collect import CollectService
 from gc_gateway.collecting import Collecting, Turn
 from gc_gateway.dialects import Action, Dialect, dialect_of
 from gc_gateway.errors import RequestError
 from gc_gateway.lane_ids import lane_of, scope_of
 from gc_gateway.lanes import Lanes
 from gc_gateway.metrics import Metrics
+from gc_gateway.page import Page
 from gc_gateway.settings import Settings
 from gc_gateway.upstream import Forwarded, Upstream, passed_on, raw
 from gc_gateway.usage import UsageReader
@@ -72,7 +75,9 @@ class Gateway:
         self.settings = settings
         self.lanes = Lanes(settings)
         self.metrics = Metrics(lambda: len(self.lanes.open))
+        self.page = Page(settings, self.lanes)
         self._upstream = Upstream()
+        self._collect = CollectService(settings, self.lanes)
         self._collecting = Collecting(settings, self.lanes, self.metrics)
         self._reports: set[asyncio.Task[None]] = set()
 
@@ -90,6 +95,11 @@ class Gateway:
 
     async def _any(self, request: Request) -> Response:
         began = time.perf_counter()
+        shown = await self.page.answered(request)
+        if shown is not None:
+            return shown
+        if request.method == "POST" and self._bare(request) == collect.PATH:
+            return await self._collected(request)
         dialect = dialect_of(request.url.path, request.headers)
         try:
             incoming = await self._incoming(request)
@@ -106,11 +116,28 @@ class Gateway:
         self.metrics.request(dialect.format, response.status_code)
         return response
 
+    async def _collected(self, request: Request) -> Response:
+        """Answer a request for a collection, in JSON whatever happens."""
+        status = 200
+        try:
+            incoming = await self._incoming(request)
+            answer = await run_in_threadpool(self._collect.answer, incoming.body, incoming.headers)
+        except RequestError as error:
+            status, answer = error.status, collect.refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        self.metrics.request("collect", status)
+        return Response(dumped(answer), status, media_type="application/json")
+
     async def _incoming(self, request: Request) -> Incoming:
         """Read a request. Raises RequestError for what is refused."""
         if "websocket" in request.headers.get("upgrade", "").lower():
             raise RequestError(_UPGRADE, "this gateway speaks HTTP; WebSocket is not offered")
-        path = self._authorized(request.scope["raw_path"].decode("latin-1").partition("?")[0], request)
+        if without_token(path_of(request), request.headers, self.settings.token) is None:
+            raise RequestError(
+                _UNAUTHORIZED, "the token of this gateway is missing: send it as x-gc-token", "x-gc-token"
+            )
+        path = self._bare(request)
         if not path.startswith("/") or path.startswith("//") or ".." in path.split("/") or "\\" in path:
             raise RequestError(_BAD_PATH, "the path has to begin with one slash, and to have no '..'")
         headers = dict(request.headers.items())
@@ -120,17 +147,10 @@ class Gateway:
             method=request.method, path=path, query=request.url.query, headers=headers, pairs=pairs, body=body
         )
 
-    def _authorized(self, path: str, request: Request) -> str:
-        """Return the path without the token. Raises RequestError (401) without the right one."""
-        token = self.settings.token
-        if not token:
-            return path
-        first, _, rest = path.removeprefix("/").partition("/")
-        if hmac.compare_digest(first.encode(), token.encode()):
-            return f"/{rest}"
-        if hmac.compare_digest(request.headers.get("x-gc-token", "").encode(), token.encode()):
-            return path
-        raise RequestError(_UNAUTHORIZED, "the token of this gateway is missing: send it as x-gc-token")
+    def _bare(self, request: Request) -> str:
+        """Return the path without the token; as it is where that is missing."""
+        path = path_of(request)
+        return without_token(path, request.headers, self.settings.token) or path
 
     async def _answered(self, dialect: Dialect, incoming: Incoming, began: float) -> Response:
         action, model = dialect.action(incoming.path)

@@ -11,12 +11,12 @@ import structlog
 
 from gc_core import ContextOverflowError, GCError, Request
 from gc_core.providers import format_named
-from gc_core.providers.prices import prices_of
 from gc_gateway.bodies import dumped
 from gc_gateway.dialects import Content, Dialect
 from gc_gateway.lane_ids import LaneId, is_aside
 from gc_gateway.lanes import Lane, Lanes
 from gc_gateway.metrics import Metrics
+from gc_gateway.overview import Counts
 from gc_gateway.settings import Settings
 
 _log = structlog.get_logger("gc_gateway")
@@ -82,10 +82,6 @@ class Collecting:
                 request: Request | None = lane.aside(turn.content, window)
             else:
                 request = lane.request(turn.content, window)
-                lane.share = _share(turn.content, request)
-                lane.counts.calls += 1
-                lane.counts.sent_tokens += request.tokens
-                lane.counts.given_tokens += round(request.tokens / lane.share)
             outcome.body = None if request is None else self._body(turn, request)
         return outcome.body
 
@@ -97,8 +93,7 @@ class Collecting:
         with self._guarded(turn) as outcome, self._lane(turn) as lane:
             if lane.is_aside(turn.content):
                 return None
-            request = lane.session.recover(refusal)
-            lane.share = _share(turn.content, request)
+            request = lane.recovered(refusal)
             self._metrics.recovered()
             outcome.body = self._body(turn, request)
         return outcome.body
@@ -122,12 +117,10 @@ class Collecting:
                 return
             lane.session.report_usage(usage)
             reported = format_named(turn.dialect.format).usage(usage)
-            lane.counts.cache_read_tokens += reported.cache_read_tokens
-            prices = prices_of(turn.content.model, turn.dialect.format)
-            if prices is not None:
-                cost = lane.costs.call(reported, lane.share, prices)
-                lane.counts.spent += cost.spent
-                lane.counts.spent_without += cost.without
+            cost = lane.cost(turn.content.model, reported)
+            lane.counts = lane.counts.plus(
+                Counts(cache_read_tokens=reported.cache_read_tokens, spent=cost.spent, spent_without=cost.without)
+            )
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -170,17 +163,6 @@ class _Guard:
         level = _log.warning if isinstance(error, GCError) else _log.exception
         level("sent as it came", dialect=self.turn.dialect.format, error=f"{type(error).__name__}: {error}"[:500])
         return True
-
-
-def _share(content: Content, request: Request) -> float:
-    """Return how much of a client's list is in a request, by the length of their JSON; 1 where nothing has left."""
-    given, sent = {id(each) for each in content.messages}, {id(each) for each in request.messages}
-    gone = [each for each in content.messages if id(each) not in sent]
-    new = [each for each in request.messages if id(each) not in given]
-    if not gone and not new:
-        return 1.0
-    size = len(dumped({"sent": [content.tools, *request.system, *request.messages]}))
-    return min(1.0, size / (size + len(dumped({"gone": gone})) - len(dumped({"gone": new}))))
 
 
 def _is(one: object, other: object) -> bool:

@@ -15,9 +15,11 @@ class RequestError(GatewayError):
 
     Attributes:
         status: The HTTP status.
+        field: The field of the body that is wrong, where it is one.
 
     """
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, field: str = "") -> None:
         super().__init__(text)
         self.status = status
+        self.field = field

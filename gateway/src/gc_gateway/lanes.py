@@ -16,14 +16,16 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from gc_core import GCSession, Request, compact
+from gc_core import GCSession, Request, Usage, compact
 from gc_core.errors import LogError
 from gc_core.events import CollectionFinished, Event
+from gc_core.providers.prices import prices_of
 from gc_core.values.folders import private
 from gc_core.window.callers_list import digest_of_given
-from gc_gateway.call_costs import CallCosts
+from gc_gateway.call_costs import CallCost, CallCosts
 from gc_gateway.dialects import Content
 from gc_gateway.lane_ids import LaneId
+from gc_gateway.overview import Collected, Counts, LaneView, Overview
 from gc_gateway.settings import Settings
 
 _log = structlog.get_logger("gc_gateway")
@@ -34,38 +36,21 @@ LOOSE_END: Final = 2
 MOST_SEARCHED: Final = 50
 """Directories of a scope that are searched for a history without an id, the latest first."""
 
+LETTERS_PER_TOKEN: Final = 4
+
+LONG: Final = 2_000
+"""Letters without a space from which a string is no text."""
+
+LONGEST_NAME: Final = 200
+"""Letters of a name that are shown."""
+
+LATEST: Final = 20
+"""Collections of a lane that are remembered for its view."""
+
+MOST_LEFT: Final = 100
+"""Lanes that left memory, but are still shown."""
+
 _META = "lane.json"
-
-
-@attrs.define
-class Counts:
-    """
-    What a lane has done.
-
-    Attributes:
-        calls: Turns that were sent.
-        collections: Collections.
-        given_tokens: Input tokens of the clients' lists, by the share of their bytes that was sent.
-        sent_tokens: Input tokens that were sent.
-        cache_read_tokens: Of them, read from the provider's cache, as it reported.
-        spent: USD for all calls whose usage the provider reported, and whose model has a price.
-        spent_without: USD that the same calls would have cost with the clients' lists: their whole history read from
-            the cache each time, where the provider has one.
-
-    """
-
-    calls: int = 0
-    collections: int = 0
-    given_tokens: int = 0
-    sent_tokens: int = 0
-    cache_read_tokens: int = 0
-    spent: float = 0.0
-    spent_without: float = 0.0
-
-    def add(self, other: Counts) -> None:
-        """Add another lane's."""
-        for field in attrs.fields(Counts):
-            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 @attrs.define(eq=False)
@@ -80,11 +65,13 @@ class Lane:
         session: Its session.
         lock: Held by the request that is inside.
         used: When it was last used, in seconds of ``time.monotonic``.
-        counts: What it has done since the gateway started.
+        counts: What it has done since it was opened.
+        latest: Its latest collections.
         tools: Its conversation has tools.
         model: The model of its last request.
         costs: What its calls cost, and would have cost.
         share: Of the client's last list, how much was sent.
+        tokens: Tokens of its last request.
 
     """
 
@@ -95,16 +82,36 @@ class Lane:
     lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
     used: float = attrs.field(factory=time.monotonic)
     counts: Counts = attrs.field(factory=Counts)
+    latest: tuple[Collected, ...] = attrs.field(default=(), repr=False)
     tools: bool = False
     model: str = ""
     costs: CallCosts = attrs.field(factory=CallCosts, repr=False)
     share: float = 1.0
+    tokens: int = 0
 
     def request(self, content: Content, window: int) -> Request:
         """Return the request for a turn. Raises ContextOverflowError and other GCErrors."""
         self._fit(content, window)
         self.tools = self.tools or bool(content.tools)
-        return self.session.sync(content.messages, system=content.system, tools=content.tools)
+        request = self.session.sync(content.messages, system=content.system, tools=content.tools)
+        self.tokens = request.tokens
+        left_out = tokens_left_out(content.messages, request.messages)
+        given = request.tokens + left_out
+        self.share = request.tokens / given if given else 1.0
+        self.counts = self.counts.plus(Counts(calls=1, given_tokens=given, sent_tokens=request.tokens))
+        return request
+
+    def recovered(self, refusal: Exception) -> Request:
+        """Return a smaller request, after the provider refused the last one for its length. Raises GCErrors."""
+        refused, request = self.tokens, self.session.recover(refusal)
+        self.tokens = request.tokens
+        self.counts = self.counts.plus(Counts(sent_tokens=request.tokens - refused))
+        return request
+
+    def cost(self, model: str, usage: Usage) -> CallCost:
+        """Return what a call cost by its usage report, and would have cost without the gateway; 0 without a price."""
+        prices = prices_of(model, self.format)
+        return CallCost(0.0, 0.0) if prices is None else self.costs.call(usage, self.share, prices)
 
     def aside(self, content: Content, window: int) -> Request | None:
         """Return the request for a list beside the conversation; None where it is to be sent as it came."""
@@ -125,6 +132,23 @@ class Lane:
     def is_aside(self, content: Content) -> bool:
         """True for a request that is no turn: one for an answer in a schema, or without the tools of the agent."""
         return content.is_aside or (self.tools and not content.tools)
+
+    def heard(self, event: Event) -> None:
+        """Take notice of what happened in the session."""
+        if isinstance(event, CollectionFinished):
+            result = event.result
+            collected = Collected(at=time.time(), reason=result.reason.value, tokens_freed=result.tokens_freed)
+            self.latest = (*self.latest, collected)[-LATEST:]
+            self.counts = self.counts.plus(Counts(collections=1))
+
+    def view(self, *, is_open: bool = True) -> LaneView:
+        """Return what is shown of it. It does not wait for a request that is inside."""
+        return LaneView(
+            key=self.key, name=self.id.name[:LONGEST_NAME], parent=self.id.parent[:LONGEST_NAME],
+            client=self.id.client[:LONGEST_NAME], dialect=self.format, model=self.model[:LONGEST_NAME],
+            tokens=self.tokens, limit=self.session.config.usable, counts=self.counts,
+            latest=self.latest, is_open=is_open,
+        )  # fmt: skip
 
     def _fit(self, content: Content, window: int) -> None:
         reply = content.reply_tokens if content.reply_tokens <= window // 2 else window // 5
@@ -147,9 +171,9 @@ class Lanes:
         self._open: OrderedDict[str, Lane] = OrderedDict()
         self._ends: dict[tuple[str, str], str] = {}
         self._searched: set[str] = set()
+        self._left: OrderedDict[str, LaneView] = OrderedDict()
+        self._done = Counts()
         self._mutex = threading.Lock()
-        self._closed = Counts()
-        self._busiest = ("", -1)
 
     @contextlib.contextmanager
     def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
@@ -190,19 +214,14 @@ class Lanes:
             self._open.clear()
 
     def totals(self) -> Counts:
-        """Return what all lanes have done since the gateway started, those included that left memory."""
-        sum_of_all = Counts()
-        with self._mutex:
-            for counts in (self._closed, *(lane.counts for lane in self._open.values())):
-                sum_of_all.add(counts)
-        return sum_of_all
+        """Return what all lanes have done since the gateway started, including those that left memory."""
+        return self.overview().totals
 
     @property
     def busiest(self) -> str:
         """The key of the lane with the most calls since the gateway started; "" if none was opened."""
-        with self._mutex:
-            opened = [(lane.key, lane.counts.calls) for lane in self._open.values()]
-            return max([self._busiest, *opened], key=lambda each: each[1])[0]
+        lanes = self.overview().lanes
+        return max(lanes, key=lambda lane: lane.counts.calls).key if lanes else ""
 
     @property
     def open(self) -> tuple[Lane, ...]:
@@ -210,13 +229,24 @@ class Lanes:
         with self._mutex:
             return tuple(self._open.values())
 
+    def overview(self) -> Overview:
+        """Return what is shown of all lanes."""
+        with self._mutex:
+            lanes = (*self._left.values(), *(lane.view() for lane in self._open.values()))
+            done = self._done
+        for lane in lanes:
+            done = done.plus(lane.counts) if lane.is_open else done
+        return Overview(lanes=lanes, totals=done)
+
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _leave(self, lane: Lane) -> None:
-        """Close a lane's session; its counts stay in the totals."""
+        """Close a lane's session, and keep what is shown of it."""
         lane.session.close()
-        self._closed.add(lane.counts)
-        self._busiest = max(self._busiest, (lane.key, lane.counts.calls), key=lambda each: each[1])
+        self._done = self._done.plus(lane.counts)
+        self._left[lane.key] = lane.view(is_open=False)
+        while len(self._left) > MOST_LEFT:
+            self._left.popitem(last=False)
 
     def _found(self, lane_id: LaneId, format_name: str, content: Content, ends: Sequence[str]) -> Lane:
         if lane_id.name:
@@ -243,11 +273,11 @@ class Lanes:
         lane = Lane(key=key, id=lane_id, format=format_name, session=session)
         session.listen(lambda event: self._heard(lane, event))
         self._open[key] = lane
+        self._left.pop(key, None)
         return lane
 
     def _heard(self, lane: Lane, event: Event) -> None:
-        if isinstance(event, CollectionFinished):
-            lane.counts.collections += 1
+        lane.heard(event)
         if self._listener is not None:
             self._listener(lane, event)
 
@@ -291,6 +321,29 @@ def ends_of(messages: Sequence[Any]) -> tuple[str, ...]:
         if asked:
             ends.append(running.hexdigest())
     return tuple(ends)
+
+
+def tokens_left_out(given: Sequence[Any], sent: Sequence[Any]) -> int:
+    """
+    Return about how many tokens a list has more than what is sent for it, from the letters of both: at a fourth of a
+    token each, which is less than most texts take.
+
+    Messages that are the same objects are not looked at. Nor are long strings without a space: images and signatures,
+    whose letters say nothing of their tokens.
+    """
+    ours = {id(message) for message in sent}
+    theirs = {id(message) for message in given}
+    gone = sum(_letters(message) for message in given if id(message) not in ours)
+    instead = sum(_letters(message) for message in sent if id(message) not in theirs)
+    return max(0, gone - instead) // LETTERS_PER_TOKEN
+
+
+def _letters(value: object) -> int:
+    if isinstance(value, str):
+        return 0 if len(value) > LONG and not any(map(str.isspace, value[:LONG])) else len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_letters, value.values()))
+    return sum(map(_letters, value)) if isinstance(value, list) else 0
 
 
 def _read_meta(path: Path) -> Mapping[str, Any]:

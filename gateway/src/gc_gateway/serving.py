@@ -17,6 +17,19 @@ from gc_gateway.settings import Settings
 _START_SECONDS = 20.0
 
 
+class _Server(uvicorn.Server):
+    """Ends the streams of open pages before it waits for all connections."""
+
+    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
+        super().__init__(config)
+        self._gateway = gateway
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop."""
+        self._gateway.page.end()
+        await super().shutdown(sockets)
+
+
 def bound(settings: Settings) -> socket.socket:
     """Return a listening socket. Raises GatewayError where the port is taken."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
@@ -43,7 +56,7 @@ def server(gateway: Gateway) -> uvicorn.Server:
         gateway.app(), log_config=None, access_log=False, ws="none", server_header=False, date_header=False,
         timeout_graceful_shutdown=10, lifespan="on",
     )  # fmt: skip
-    return uvicorn.Server(config)
+    return _Server(config, gateway)
 
 
 def serve(settings: Settings, started: Callable[[str], None]) -> None:

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import attrs
 
 from gc_core import GCConfig, load_config
+from gc_gateway.access import LOOPBACK
 from gc_gateway.dialects import DIALECTS
 from gc_gateway.errors import GatewayError
 
 PREFIX = "GC_GATEWAY_"
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +62,7 @@ class Settings:
             parts = urlsplit(url)
             if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
                 raise GatewayError(f"upstream for {name} = {url!r}: expected a base URL such as https://host/path")
-        if self.host not in _LOOPBACK and not self.token:
+        if self.host not in LOOPBACK and not self.token:
             raise GatewayError(f"host = {self.host!r} is reachable by others: set a token, or listen on 127.0.0.1")
 
     def upstream(self, dialect: str) -> str:

@@ -1,0 +1,44 @@
+"""Who may use a gateway: the token in a path or a header, and the names under which a loopback is called."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def is_token(given: str, token: str) -> bool:
+    """True for the token; takes as long for every other text of its length."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode("utf-8", "surrogatepass"))
+
+
+def path_of(request: Request) -> str:
+    """Return the path of a request as it came, its escapes included."""
+    path: bytes = request.scope["raw_path"]
+    return path.decode("latin-1").partition("?")[0]
+
+
+def without_token(path: str, headers: Mapping[str, str], token: str) -> str | None:
+    """Return the path without the token; None where a token is asked for and neither path nor headers have it."""
+    if not token:
+        return path
+    first, _, rest = path.removeprefix("/").partition("/")
+    if is_token(first, token):
+        return f"/{rest}"
+    return path if is_token(headers.get("x-gc-token", ""), token) else None
+
+
+def is_loopback(host: str) -> bool:
+    """
+    True for a ``Host`` header that names the loopback. Another name may lead here too, if a web page made its own name
+    resolve so: it would read what it is given as its own.
+    """
+    try:
+        return urlsplit(f"//{host}").hostname in LOOPBACK
+    except ValueError:
+        return False

@@ -1,0 +1,196 @@
+"""``POST /v1/collect``: a list of messages in, one that fits out, for programs that call their provider themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from gc_core import ContextOverflowError, GCError, GCSession, Request, compact
+from gc_core.errors import MessageError
+from gc_core.providers import format_named
+from gc_gateway.bodies import parsed
+from gc_gateway.dialects import CHAT, DIALECTS, Content
+from gc_gateway.errors import RequestError
+from gc_gateway.lane_ids import LaneId, scope_of
+from gc_gateway.lanes import Lanes
+from gc_gateway.settings import Settings
+
+PATH: Final = "/v1/collect"
+
+_FIELDS: Final = ("dialect", "model", "messages", "system", "tools", "budget", "lane")
+_BAD, _TOO_LARGE, _BROKEN = 400, 413, 500
+_LONGEST_NAME = 200
+_MOST_TOKENS = 1_000_000_000
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """
+    What is to be collected.
+
+    Attributes:
+        format: The session format of its messages.
+        content: The list, with what is sent beside it.
+        system_text: True if the system text came as one string.
+        budget: Tokens that the list may have, with system text and tools.
+        lane: The caller's name of the conversation; "" for none: nothing is remembered then.
+
+    """
+
+    format: str
+    content: Content = attrs.field(repr=False)
+    system_text: bool = False
+    budget: int
+    lane: str = ""
+
+
+class CollectService:
+    """
+    Answers requests for a collection. Every method blocks, and is meant for a worker thread.
+
+    Args:
+        settings: Those of the gateway.
+        lanes: Where named conversations are kept.
+
+    """
+
+    def __init__(self, settings: Settings, lanes: Lanes) -> None:
+        self._settings = settings
+        self._lanes = lanes
+
+    def answer(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+        """
+        Return the answer to a request, from its body and headers (names in lower case).
+
+        Raises RequestError: 400 for a body that is wrong, 413 for one that does not fit, 500 where gc-core fails.
+        """
+        given = parsed(body, headers.get("content-encoding", ""), self._settings.body_bytes)
+        if given is None:
+            raise RequestError(_BAD, "expected a JSON object", "body")
+        asked = self._read(given)
+        try:
+            request = self._in_lane(asked, headers) if asked.lane else self._alone(asked)
+        except ContextOverflowError as error:
+            raise RequestError(_TOO_LARGE, str(error), "budget") from error
+        except MessageError as error:
+            raise RequestError(_BAD, str(error), "messages") from error
+        except GCError as error:
+            raise RequestError(_BROKEN, str(error)) from error
+        return _answer(asked, request)
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _in_lane(self, asked: Asked, headers: Mapping[str, str]) -> Request:
+        """Collect in the caller's own lane, which is none of an agent behind the gateway: its scope says so."""
+        scope = scope_of(f"{PATH} {asked.format}", self._settings.token, headers)
+        client = headers.get("user-agent", "").partition("/")[0]
+        lane_id = LaneId(scope=scope, name=f"{PATH}:{asked.lane}", client=client)
+        with self._lanes.lane(lane_id, asked.format, asked.content) as lane:
+            return lane.request(asked.content, asked.budget + lane.session.config.output_reservation)
+
+    def _alone(self, asked: Asked) -> Request:
+        content, config = asked.content, self._settings.config
+        messages = compact(
+            content.messages,
+            asked.budget,
+            format=asked.format,
+            system="\n\n".join(block["text"] for block in content.system or ()),
+            tools=content.tools or (),
+            config=config,
+            model=content.model,
+        )
+        system = tuple(content.system or ())
+        tokens = self._tokens(attrs.evolve(content, messages=messages), asked.format)
+        return Request(format=asked.format, messages=tuple(messages), system=system, tokens=tokens)
+
+    def _tokens(self, content: Content, format_name: str) -> int:
+        config = attrs.evolve(self._settings.config, context_limit=_MOST_TOKENS)
+        with GCSession(config, format=format_name, model=content.model) as session:
+            session.tools(content.tools or ())
+            request = session.beside(content.messages, system=content.system)
+        return 0 if request is None else request.tokens
+
+    def _read(self, given: Mapping[str, Any]) -> Asked:
+        """Return what is asked for. Raises RequestError, naming the field that is wrong."""
+        unknown = next((name for name in given if name not in _FIELDS), None)
+        if unknown is not None:
+            raise RequestError(_BAD, f"{unknown[:_LONGEST_NAME]!r} is no field; there are {list(_FIELDS)}", unknown)
+        dialect, model = _text(given, "dialect"), _text(given, "model")
+        if dialect not in DIALECTS:
+            raise _wrong("dialect", dialect, f"expected one of {list(DIALECTS)}")
+        messages = _objects(given, "messages")
+        if not messages:
+            raise _wrong("messages", messages, "expected at least one message")
+        system = given.get("system")
+        budget = given.get("budget", self._settings.window(model))
+        if not isinstance(budget, int) or isinstance(budget, bool) or not 0 < budget < _MOST_TOKENS:
+            raise _wrong("budget", budget, "expected a number of tokens")
+        content = Content(
+            model=model,
+            messages=messages,
+            system=_system(dialect, system),
+            tools=_tools(dialect, given) if given.get("tools") is not None else None,
+        )
+        lane = _text(given, "lane") if given.get("lane") is not None else ""
+        return Asked(
+            format=dialect, content=content, system_text=isinstance(system, str), budget=budget, lane=lane
+        )  # fmt: skip
+
+
+def refusal(error: RequestError) -> dict[str, Any]:
+    """Return the body of a response that refuses a request for a collection."""
+    kind = "api_error" if error.status == _BROKEN else "invalid_request_error"
+    return {"error": {"type": kind, "field": error.field or "body", "message": str(error)}}
+
+
+def _answer(asked: Asked, request: Request) -> dict[str, Any]:
+    content, messages, system = asked.content, list(request.messages), list(request.system)
+    answer = {"messages": messages, "tokens": request.tokens, "collected": messages != content.messages}
+    if content.system is not None:
+        answer["system"] = "\n\n".join(block["text"] for block in system) if asked.system_text else system
+    return {**answer, "lane": asked.lane} if asked.lane else answer
+
+
+def _system(dialect: str, system: object) -> list[Any] | None:
+    """Return the blocks of a system text."""
+    if system is None or system in ("", []):
+        return None
+    if dialect == CHAT.format:
+        raise RequestError(_BAD, "the system text of this dialect is one of the messages", "system")
+    blocks = [{"type": "text", "text": system}] if isinstance(system, str) else system
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) and _is_text(block) for block in blocks):
+        raise _wrong("system", system, "expected a text, or a list of blocks with a text each")
+    return blocks
+
+
+def _is_text(block: Mapping[str, Any]) -> bool:
+    return isinstance(block.get("text"), str)
+
+
+def _tools(dialect: str, given: Mapping[str, Any]) -> list[Any]:
+    tools = _objects(given, "tools")
+    try:
+        format_named(dialect).declarations(tools)
+    except MessageError as error:
+        raise RequestError(_BAD, str(error), "tools") from error
+    return tools
+
+
+def _text(given: Mapping[str, Any], field: str) -> str:
+    value = given.get(field)
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_NAME:
+        raise _wrong(field, value, f"expected a text of at most {_LONGEST_NAME} letters")
+    return value
+
+
+def _objects(given: Mapping[str, Any], field: str) -> list[Any]:
+    value = given.get(field)
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise _wrong(field, value, "expected a list of objects")
+    return value
+
+
+def _wrong(field: str, value: object, expected: str) -> RequestError:
+    return RequestError(_BAD, f"{field} = {repr(value)[:_LONGEST_NAME]}: {expected}", field)

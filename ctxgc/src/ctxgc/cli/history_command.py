@@ -45,7 +45,7 @@ class HistoryDocument:
 
 
 def history(session: Readable, *, as_json: Json = False) -> None:
-    """Tell what was done to the window. Oldest first, with times; what was undone is marked so."""
+    """Show what was done to the window. Oldest first, with times; what was undone is marked so."""
     with told():
         entries = _entries(session)
     if as_json:

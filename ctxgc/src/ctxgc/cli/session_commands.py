@@ -122,7 +122,7 @@ def export(
         bool, typer.Option("--whole", help="Every message of the log as it arrived, instead of the window.")
     ] = False,
 ) -> None:
-    """Print the request as it stands. It is JSON: messages, and system and tools where there are some."""
+    """Print the current request. It is JSON: messages, and system and tools where there are some."""
     with told(), opened_reader(session) as reader:
         request = reader.whole() if whole else reader.window()
         _check_format(request, format)

@@ -313,7 +313,6 @@ BOUNDED = {
     ("values.messages", "without_marks"): BLOCKS,
     ("providers.rules.prefix", "_cacheable"): BLOCKS,
     ("storage.usage_ledger", "checked"): OWN,
-    ("storage.rebuild", "standing"): OWN,
     ("ctxgc.inspector.tree", "_opened_below"): OWN,
     ("ctxgc.inspector.tree", "_reconcile"): OWN,
     ("ctxgc.inspector.tree", "_open_again"): OWN,

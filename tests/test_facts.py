@@ -228,7 +228,7 @@ def test_an_update_keeps_the_kind(store):
 
 
 def test_the_history_of_what_never_was_is_an_error(store):
-    with pytest.raises(LogError, match=r"facts\.jsonl: no fact 'f1'"):
+    with pytest.raises(LogError, match=r"facts\.jsonl: there never was a fact 'f1'"):
         store.history("f1")
 
 

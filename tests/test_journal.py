@@ -583,5 +583,5 @@ def nested(depth):
 
 @pytest.mark.parametrize("record", [{"a": object()}, {(1, 2): 3}, {"a": nested(sys.getrecursionlimit() * 100)}])
 def test_what_json_cannot_say_is_refused(record):
-    with pytest.raises(LogError, match="no form in JSON"):
+    with pytest.raises(LogError, match="cannot be written as JSON"):
         line_of(record)

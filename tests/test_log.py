@@ -93,7 +93,7 @@ def test_a_place_gives_back_the_same_record(written):
 def test_records_are_written_together_or_not_at_all(tmp_path):
     log = log_of(tmp_path, numbered(3))
     size = log.size
-    with pytest.raises(LogError, match="no form in JSON"):
+    with pytest.raises(LogError, match="cannot be written as JSON"):
         log.append([record(3, ["i4"]), attrs.evolve(record(4, ["i5"]), payload={"content": object()})])
     assert log.size == size == log.journal.path.stat().st_size
     assert log.find(4) is None

@@ -223,6 +223,7 @@ MAY_NAME = {
     "gc_core/testing/middleware.py": "the formats in which the kit tries a middleware",
     "ctxgc/src/ctxgc/cli/session_commands.py": "help that says whose logs are read, agents' and vendors'",
     "ctxgc/src/ctxgc/cli/session_output.py": "help that says whose logs are read, agents' and vendors'",
+    "ctxgc/src/ctxgc/cli/gateway_commands.py": "the options of an upstream name dialects",
     "ctxgc/src/ctxgc/doctor/checks.py": "extras, and the variables from which litellm takes vendors' keys",
     "ctxgc/src/ctxgc/evaluation/target_advice.py": "measurements of single models",
     "ctxgc/src/ctxgc/evaluation/transcripts.py": "the formats in which two agents keep their own sessions",

@@ -770,7 +770,7 @@ def test_a_cap_counts_the_newest_versions_alone():
             session.memory("team", notes=f"{place} " + "word " * 20)
             session.pre_send()
             session.post_turn(answer("b"))
-        with pytest.raises(SourceError, match=r"'team' would hold .* its cap is 60"):
+        with pytest.raises(SourceError, match=r"'team' would have .* its cap is 60"):
             session.memory("team", more="word " * 30)
 
 

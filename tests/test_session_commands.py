@@ -436,7 +436,7 @@ def test_what_the_ledger_says_of_a_later_log_is_left_out(live, monkeypatch):
 @pytest.mark.parametrize("change", ["undo", "checkpoint", "release"])
 def test_a_reader_changes_nothing(directory, change):
     before = files(directory)
-    with SessionReader(directory) as reader, pytest.raises(LogError, match="reading alone"):
+    with SessionReader(directory) as reader, pytest.raises(LogError, match="reading only"):
         getattr(reader, change)()
     assert files(directory) == before
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
@@ -26,7 +26,6 @@ from gc_core.session.facts import SessionFacts
 from gc_core.session.fitting import RequestFitter
 from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
-from gc_core.session.list_sync import CallersList, ListSync
 from gc_core.session.masking import Masking
 from gc_core.session.opening import Host, Parts, arranged, begun, checkpoints_in, reopened
 from gc_core.session.provider_state import ProviderState
@@ -57,6 +56,9 @@ from gc_core.values.messages import Request
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import TASK_STATE
 from gc_core.values.summary import SummaryRequest
+
+if TYPE_CHECKING:
+    from gc_core.session.list_sync import CallersList, ListSync
 
 _log = logger("gc_core.session")
 
@@ -143,7 +145,6 @@ class SessionCore:
         self.fitter = RequestFitter(runtime, meter=meter, provider=provider, task=task, collections=collections)
         self.condenser = Condenser(runtime, inbox, collections)
         self.timeline = Timeline(runtime, task=task, meter=meter, archive=archive, collections=collections)
-        self.lists = ListSync(runtime, masking=masking, inbox=inbox, head=self.head, timeline=self.timeline)
         self.leases = Leases(
             runtime,
             gate,
@@ -177,6 +178,13 @@ class SessionCore:
             timeline=self.timeline,
             recall=recall,
         )
+
+    @functools.cached_property
+    def lists(self) -> ListSync:
+        """For callers who hold the list; made with the first one, because most sessions never see one."""
+        from gc_core.session.list_sync import ListSync
+
+        return ListSync(self.runtime, masking=self.masking, inbox=self.inbox, head=self.head, timeline=self.timeline)
 
     # -- opening and ending --------------------------------------------------------------------------------------------
 
@@ -304,8 +312,10 @@ class SessionCore:
         yield from self.fitter.make_it_fit()
         if self.runtime.context is before:
             raise self.fitter.overflow()
-        request, current = self._render(), self.lists.current
-        return request if current is None else self.lists.returned(request, current)
+        request = self._render()
+        if not self.runtime.state.given or self.lists.current is None:
+            return request
+        return self.lists.returned(request, self.lists.current)
 
     def compacting(self, target_percent: float) -> Steps[Request]:
         """Return the request, collected down to the target if it does not fit, whatever strategies declare."""

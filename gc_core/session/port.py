@@ -19,7 +19,7 @@ from gc_core.values.items import Item
 from gc_core.values.loggers import bound
 from gc_core.values.results import ColdText
 from gc_core.window.context import Context
-from gc_core.window.intake import OpenCall
+from gc_core.window.cursor import OpenCall
 from gc_core.window.memory_blocks import Blocks
 from gc_core.window.view import Protection
 

@@ -31,7 +31,7 @@ from gc_core.values.references import ByteRange
 from gc_core.values.sources import BUILT_IN_SOURCES, InstructionSource
 from gc_core.window.callers_list import Given
 from gc_core.window.context import Head
-from gc_core.window.intake import Cursor
+from gc_core.window.cursor import Cursor
 from gc_core.window.memory_blocks import Block, Blocks
 from gc_core.window.patches import SavedMessage
 from gc_core.window.pending_head import Changes
@@ -111,7 +111,7 @@ class Checkpoint:
     sent_digest: str = ""
     undoable_from: int = 0
     taken_back: tuple[ByteRange, ...]
-    turns: tuple[Position, ...]
+    turns: Packed[Position]
     thinking: tuple[str, ...]
     carried: tuple[Block, ...] = ()
     cleared: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ class Checkpoint:
             done=tuple(state.done),
             undoable_from=state.undoable_from,
             taken_back=tuple(state.taken_back),
-            turns=tuple(state.turns),
+            turns=state.turns.copy(),
             thinking=tuple(state.thinking),
             carried=tuple(block for block in state.blocks.waiting if block.policy is not None),
             cleared=tuple(sorted(state.cleared)),
@@ -187,7 +187,7 @@ class Checkpoint:
         state.undone = frozenset(self.undone)
         state.undoable_from = self.undoable_from
         state.done, state.taken_back = Packed(ByteRange, self.done), list(self.taken_back)
-        state.turns, state.thinking = Packed(Position, self.turns), list(self.thinking)
+        state.turns, state.thinking = self.turns.copy(), list(self.thinking)
         state.cleared = frozenset(self.cleared)
         state.objective = self.objective
         state.given, state.compacted_at = list(self.given), self.compacted_at
@@ -418,8 +418,10 @@ def _converter() -> cattrs.Converter:
     converter = converter_of_records().copy()
     converter.register_unstructure_hook(Position, lambda position: [position.log, position.ledger])
     # In long sessions the turns are most of a checkpoint: one hook for all of them calls nothing for each.
-    converter.register_unstructure_hook_func(
-        lambda kind: kind == tuple[Position, ...], lambda turns: [[turn.log, turn.ledger] for turn in turns]
+    converter.register_unstructure_hook_func(lambda kind: kind == Packed[Position], lambda turns: turns.pairs())
+    converter.register_structure_hook_func(
+        lambda kind: kind == Packed[Position],
+        lambda pairs, _: Packed(Position, [_position(pair, None) for pair in pairs]),
     )
     converter.register_unstructure_hook_func(
         lambda kind: kind == tuple[Given, ...],

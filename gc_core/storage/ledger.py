@@ -25,7 +25,7 @@ from gc_core.values.removals import GAP, SUMMARY_SHARE, Drop, GCRemovalItem, Stu
 from gc_core.values.results import GCTriggerReason
 from gc_core.values.sources import InstructionSource
 from gc_core.values.summary import SummaryForm, SummaryOutcome
-from gc_core.window.intake import Cursor
+from gc_core.window.cursor import Cursor
 from gc_core.window.memory_blocks import Block
 from gc_core.window.patches import Patch
 
@@ -547,12 +547,17 @@ def _without_defaults(record: LedgerRecord) -> dict[str, Any]:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is written as it stands: then cattrs, which takes 60 ms to load, is not asked for its form."""
-    if type(value) is dict:
-        return all(map(_is_plain, value.values()))
-    if type(value) is tuple:
-        return all(map(_is_plain, value))
-    return value is None or type(value) in {str, int, float, bool}
+    """True if a value is written as it is: then cattrs, which takes 60 ms to load, is not asked for its form."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if type(each) is dict:
+            left += each.values()
+        elif type(each) is tuple:
+            left += each
+        elif each is not None and type(each) not in {str, int, float, bool}:
+            return False
+    return True
 
 
 def _strict(value: Any, kind: Any) -> Any:

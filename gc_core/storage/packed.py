@@ -24,6 +24,10 @@ class Packed(Generic[Place]):
     def __init__(self, kind: Callable[[int, int], Place], values: Iterable[Place] = ()) -> None:
         self._kind = kind
         self._offsets = array("q")
+        self.extend(values)
+
+    def extend(self, values: Iterable[Place]) -> None:
+        """Append values."""
         for value in values:
             self.append(value)
 
@@ -37,9 +41,25 @@ class Packed(Generic[Place]):
         del self._offsets[-2:]
         return last
 
+    def pairs(self) -> list[list[int]]:
+        """Return the offsets of each value."""
+        return [[first, second] for first, second in zip(self._offsets[::2], self._offsets[1::2], strict=True)]
+
+    def copy(self) -> Packed[Place]:
+        """Return a list of its own with the same values."""
+        other: Packed[Place] = Packed(self._kind)
+        other._offsets = self._offsets[:]
+        return other
+
     def cut(self, count: int) -> None:
         """Keep the first so many values."""
         del self._offsets[2 * count :]
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same values."""
+        return isinstance(other, Packed) and self._offsets == other._offsets
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __len__(self) -> int:
         """How many there are."""

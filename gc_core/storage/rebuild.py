@@ -83,15 +83,15 @@ def standing_of(
     entries: Iterable[tuple[ByteRange, Entry]], ledger: Ledger, start: Position
 ) -> list[tuple[ByteRange, Entry]]:
     """Return those of a ledger's entries, from a position on, that no later one took back."""
-    standing: list[tuple[ByteRange, Entry]] = []
+    left: list[tuple[ByteRange, Entry]] = []
     for place, entry in entries:
         record = entry.record
         if isinstance(record, Rewound):
             if record.ledger < start.ledger or record.log < start.log:
                 raise LogError(f"{ledger.journal.path}: bytes {place.start} rewind what precedes {start.ledger}")
-            standing = [kept for kept in standing if kept[0].start < record.ledger]
-        standing.append((place, entry))
-    return standing
+            left = [kept for kept in left if kept[0].start < record.ledger]
+        left.append((place, entry))
+    return left
 
 
 def _check(log: MasterLog, ledger: Ledger, place: ByteRange, entry: Entry, reached: Position) -> None:

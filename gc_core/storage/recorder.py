@@ -45,7 +45,8 @@ from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSour
 from gc_core.window.callers_list import BranchPoint
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context, recounted
-from gc_core.window.intake import OWN_POLICIES, Arrival, Classify, Cursor, Intake
+from gc_core.window.cursor import Cursor
+from gc_core.window.intake import OWN_POLICIES, Arrival, Classify, Intake
 from gc_core.window.memory_blocks import Blocks
 from gc_core.window.patches import hunks_between
 from gc_core.window.pending_head import Changes, layers_changed

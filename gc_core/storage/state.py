@@ -33,7 +33,8 @@ from gc_core.window.budget import InstructionBudget
 from gc_core.window.callers_list import REMEMBERED, START, BranchPoint, Given, came_after, straddles
 from gc_core.window.compaction_carryover import carried, moved
 from gc_core.window.context import Context, Edits
-from gc_core.window.intake import Arrival, Classify, Cursor, Intake
+from gc_core.window.cursor import Cursor
+from gc_core.window.intake import Arrival, Classify, Intake
 from gc_core.window.memory_blocks import Block, Blocks, block_item
 from gc_core.window.patches import Patch, ReadPayload, SavedMessage, patched
 from gc_core.window.pending_head import Changes

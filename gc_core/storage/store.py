@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gc_core.errors import LogError, SessionClosedError
 from gc_core.observer import UNWATCHED, Watch
@@ -19,11 +19,13 @@ from gc_core.storage.ledger import Entry, Ledger, LedgerRecord, Opened
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.rebuild import SESSION, fold, survives_rewinds
 from gc_core.storage.state import Position, SessionState
-from gc_core.storage.writer_lock import WriterLock
 from gc_core.values.folders import TemporaryFolder, private
 from gc_core.values.loggers import CURRENT, logger
 from gc_core.values.messages import Payload
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    from gc_core.storage.writer_lock import WriterLock
 
 _log = logger("gc_core.store")
 
@@ -57,7 +59,7 @@ class Store:
             # Absolute: the host may change its own directory.
             self.directory = private(directory.absolute()) if writable else directory.absolute()
         files = (self.directory / logs.FILE_NAME, self.directory / ledgers.FILE_NAME)
-        self._lock = WriterLock(self.directory, files) if directory and writable else None
+        self._lock = self._locked(files) if directory and writable else None
         log, ledger = (Journal(file, writable=writable, lock=self._lock) for file in files)
         self.log, self.ledger = MasterLog(log), Ledger(ledger)
         self.checkpoints = shown(self.directory, writable=writable)
@@ -261,6 +263,11 @@ class Store:
             else:
                 if stands:
                     yield checkpoint
+
+    def _locked(self, files: tuple[Path, ...]) -> WriterLock:
+        from gc_core.storage.writer_lock import WriterLock  # only where a session is kept
+
+        return WriterLock(self.directory, files)
 
     def _session(self) -> str:
         first = next(iter(self.log.records(0, self.log.size)), None) if self.log.size else None

@@ -194,7 +194,7 @@ class RegisterSummarizer(Protocol):
 
 @runtime_checkable
 class SummarizationValidator(Protocol):
-    """Checks summaries."""
+    """Checks a summary against its originals."""
 
     def validate(self, request: SummaryRequest, text: str) -> Sequence[str]:
         """

@@ -10,7 +10,7 @@ import attrs
 from gc_core.relevance.objective import Objective
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import Payload, digest_of, without_marks
-from gc_core.window.intake import Cursor
+from gc_core.window.cursor import Cursor
 
 REMEMBERED = 64
 """The branch points kept in memory, the newest: older ones are rebuilt from the log when a list departs there."""

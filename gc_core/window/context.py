@@ -34,7 +34,8 @@ from gc_core.values.references import Reference
 from gc_core.values.sources import PLUGIN
 from gc_core.values.summary import SummaryForm
 from gc_core.window.budget import BudgetItem, InstructionBudget
-from gc_core.window.intake import Arrival, Cursor, Intake, OpenCall, default_policy
+from gc_core.window.cursor import Cursor, OpenCall
+from gc_core.window.intake import Arrival, Intake, default_policy
 from gc_core.window.stubs import is_stubbable
 
 _SAID = frozenset({Role.USER, Role.TOOL})

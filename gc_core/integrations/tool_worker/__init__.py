@@ -22,7 +22,7 @@ from gc_core.session.async_session import AsyncGCSession
 from gc_core.values.loggers import logger
 from gc_core.values.protocols import AsyncSummarizer, Summarizer
 from gc_core.values.validators import is_count, is_number
-from gc_core.window.intake import OpenCall
+from gc_core.window.cursor import OpenCall
 
 _log = logger("gc_core.worker")
 

@@ -17,7 +17,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.protocols import AsyncSummarizer, Summarizer
 from gc_core.values.sources import CONVERSATION
 from gc_core.values.summary import SummaryRequest
-from gc_core.window.intake import OpenCall
+from gc_core.window.cursor import OpenCall
 
 WORKER: Final = "worker"
 """The kinds under which the tokens of notes are recorded: reported by the summarizer, or estimated."""

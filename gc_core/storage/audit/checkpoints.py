@@ -14,7 +14,7 @@ from gc_core.storage.ledger import Opened
 from gc_core.storage.state import Position, SessionState, digest_of_messages
 from gc_core.values.config import FILES
 from gc_core.values.messages import Message
-from gc_core.window.intake import Cursor
+from gc_core.window.cursor import Cursor
 
 # The errors of code that reads a damaged line as a whole one.
 MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError)
@@ -24,6 +24,7 @@ MISFIT = (GCError, ValueError, LookupError, TypeError, AttributeError)
 _FOLDED = (
     *("opened", "settings", "head", "cursor", "results", "changes", "newest", "calibration", "pinned_turns", "sent"),
     *("undone", "done", "taken_back", "turns", "thinking", "carried", "cleared"),
+    *("given", "compacted_at"),
 )
 
 

@@ -71,7 +71,8 @@ def gateway(tmp_path_factory):
         directory = tmp_path_factory.mktemp("gateway") / "lanes"
         with running(Settings(directory=directory, upstreams=upstreams, windows={"*": 24_000})) as (url, gateway):
             gateway.url = url
-            yield gateway
+            with httpx2.Client(trust_env=False) as gateway.client:
+                yield gateway
         assert provider.seen == []
 
 
@@ -81,7 +82,7 @@ def asked(dialect="anthropic", *, results=20, **fields):
 
 def post(gateway, body, **headers):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx2.post(f"{gateway.url}/v1/collect", content=content, headers=headers, trust_env=False)
+    return gateway.client.post(f"{gateway.url}/v1/collect", content=content, headers=headers)
 
 
 @pytest.mark.parametrize("lane", [None, "mine"])
@@ -109,9 +110,20 @@ def test_without_a_lane_it_is_compact_and_leaves_nothing(gateway):
     before = {*gateway.settings.directory.glob("*")}
     body = asked()
     answer = post(gateway, body).json()
-    given = body["messages"]
-    assert answer["messages"] == compact(given, 5_000, format="anthropic", config=gateway.settings.config)
+    config = attrs.evolve(gateway.settings.config, cache_marks=False)
+    kept = compact(body["messages"], 5_000, format="anthropic", config=config, model="stand-in")
+    assert answer["messages"] == kept
     assert {*gateway.settings.directory.glob("*")} == before
+
+
+@pytest.mark.parametrize("lane", [None, "marks"])
+def test_the_callers_cache_marks_stay_and_none_are_added(gateway, lane):
+    for results in (2, 20):
+        body = asked(results=results, lane=lane)
+        body["messages"][-1]["content"][0]["cache_control"] = {"type": "ephemeral"}
+        kept = post(gateway, body).json()["messages"]
+        assert kept[-1] == body["messages"][-1]
+        assert json.dumps(kept).count("cache_control") == 1
 
 
 def test_without_a_budget_it_is_the_window_of_the_model(gateway):
@@ -207,7 +219,7 @@ def test_half_a_letter_is_repaired(gateway):
 def test_a_body_that_is_too_long_is_413_in_json_and_the_token_is_asked_for(gateway):
     own = attrs.evolve(gateway.settings, body_bytes=1_000, token="secret-token")  # noqa: S106 - no real one
     with running(own) as (url, other):
-        other.url = url
+        other.url, other.client = url, gateway.client
         answer = post(other, asked())
         assert (answer.status_code, answer.json()["error"]["field"]) == (413, "body")
         other.url = url.removesuffix("/secret-token")

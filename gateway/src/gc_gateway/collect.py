@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core import ContextOverflowError, GCError, GCSession, Request, compact
+from gc_core import ContextOverflowError, GCConfig, GCError, GCSession, Request, compact
 from gc_core.errors import MessageError
 from gc_core.providers import format_named
 from gc_gateway.bodies import parsed
@@ -91,26 +91,22 @@ class CollectService:
             return lane.request(asked.content, asked.budget + lane.session.config.output_reservation)
 
     def _alone(self, asked: Asked) -> Request:
-        content, config = asked.content, self._settings.config
+        content, tools = asked.content, format_named(asked.format).declarations(asked.content.tools or ())
         messages = compact(
             content.messages,
             asked.budget,
             format=asked.format,
             system="\n\n".join(block["text"] for block in content.system or ()),
-            tools=content.tools or (),
-            config=config,
+            tools=tools,
+            config=attrs.evolve(self._settings.config, cache_marks=False),  # the caller's stay where they are
             model=content.model,
         )
-        system = tuple(content.system or ())
-        tokens = self._tokens(attrs.evolve(content, messages=messages), asked.format)
-        return Request(format=asked.format, messages=tuple(messages), system=system, tokens=tokens)
-
-    def _tokens(self, content: Content, format_name: str) -> int:
-        config = attrs.evolve(self._settings.config, context_limit=_MOST_TOKENS)
-        with GCSession(config, format=format_name, model=content.model) as session:
-            session.tools(content.tools or ())
-            request = session.beside(content.messages, system=content.system)
-        return 0 if request is None else request.tokens
+        with GCSession(GCConfig(context_limit=_MOST_TOKENS), format=asked.format, model=content.model) as counting:
+            counting.tools(tools)
+            request = counting.beside(messages, system=content.system)
+        if request is None:
+            raise RequestError(_TOO_LARGE, f"the list has more than {_MOST_TOKENS:,} tokens", "messages")
+        return attrs.evolve(request, messages=tuple(messages), system=tuple(content.system or ()))
 
     def _read(self, given: Mapping[str, Any]) -> Asked:
         """Return what is asked for. Raises RequestError, naming the field that is wrong."""
@@ -171,9 +167,11 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 
 def _tools(dialect: str, given: Mapping[str, Any]) -> list[Any]:
     tools = _objects(given, "tools")
+    provider = format_named(dialect)
     try:
-        format_named(dialect).declarations(tools)
-    except MessageError as error:
+        for schema in provider.declarations(tools):
+            provider.schema_name(schema)
+    except (MessageError, TypeError) as error:
         raise RequestError(_BAD, str(error), "tools") from error
     return tools
 

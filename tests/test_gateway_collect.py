@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
 
 import attrs
 import httpx2
@@ -11,6 +15,7 @@ from gc_gateway.settings import Settings
 
 from gc_core import compact
 from tests.support.checker import complaints
+from tests.support.documents import blocks_of
 from tests.support.standin import StandIn, as_client
 
 WORDS = " ".join(f"word{number}" for number in range(300))
@@ -226,3 +231,14 @@ def test_a_body_that_is_too_long_is_413_in_json_and_the_token_is_asked_for(gatew
         answer = post(other, asked(results=0))
         assert (answer.status_code, answer.json()["error"]["field"]) == (401, "x-gc-token")
         assert post(other, asked(results=0), **{"x-gc-token": "secret-token"}).status_code == 200
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on the path")
+def test_the_request_of_the_documents_is_answered_as_they_say(gateway):
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "gateway.md"
+    (block,) = [block for block in blocks_of(page) if block.kind == "console"]
+    command = shlex.split(block.text.replace("http://127.0.0.1:8787", gateway.url))
+    shown = subprocess.run([*command, "--noproxy", "*"], capture_output=True, check=True).stdout  # noqa: S603 - curl
+    answer = json.loads(shown)
+    told = json.dumps({**answer, "messages": "..."}).replace('"..."', "[...]")
+    assert f"It answers `{told}`" in page.read_text()

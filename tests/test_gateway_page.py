@@ -204,7 +204,7 @@ def opened(browser, url, *, refused=""):
     context = browser.new_context(viewport={"width": 1000, "height": 800})
     page = context.new_page()
     troubles, asked = [], []
-    context.on("console", lambda message: troubles.append(message.text) if message.type in {"error", "warning"} else None)
+    context.on("console", lambda said: troubles.append(said.text) if said.type in {"error", "warning"} else None)
     context.on("weberror", lambda error: troubles.append(str(error.error)))
     context.on("request", lambda request: asked.append(request.url))
     try:

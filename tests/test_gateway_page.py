@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import os
 import re
 import sys
+from pathlib import Path
 
 import attrs
 import httpx2
@@ -56,11 +58,11 @@ def started(settings):
         yield gateway
 
 
-def turns(gateway, number, *, held=None, **headers):
+def turns(gateway, number, *, held=None, model="stand-in", **headers):
     """Take so many turns of a conversation; returns its list, to go on from."""
     held = [{"role": "user", "content": "Read on."}] if held is None else held
     for _ in range(number):
-        asked = {"model": "stand-in", "max_tokens": 100, "messages": held}
+        asked = {"model": model, "max_tokens": 100, "messages": held}
         given = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", **headers}
         answer = gateway.client.post(f"{gateway.url}/v1/messages", json=asked, headers=given)
         assert answer.status_code == 200, answer.text
@@ -281,6 +283,19 @@ def test_the_page_runs_no_script_and_asks_no_host_but_its_own(browser, quiet):
         assert page.evaluate("window.ran") is None
 
 
+def test_the_money_is_shown_where_the_model_has_a_listed_price(browser, gateway):
+    held = turns(gateway, 1)
+    with opened(browser, gateway.url) as page:
+        page.locator("article").wait_for()
+        assert "money" not in figures(page)
+        turns(gateway, 20, held=held, model="claude-sonnet-4-5")
+        chrome.until(page, "document.querySelector('article .done').textContent.startsWith('calls 21 ')")
+        page.locator("#money").wait_for()
+        totals = gateway.lanes.overview().totals
+        saved = f"{totals.spent_without - totals.spent:.2f}"
+        chrome.until(page, f"document.getElementById('money').textContent === '{saved}'")
+
+
 def test_who_has_the_token_signs_in(browser, settings):
     with started(attrs.evolve(settings, token=TOKEN)) as gateway:
         bare = gateway.url.removesuffix(TOKEN)
@@ -310,3 +325,15 @@ def test_an_event_is_one_line_of_json(gateway):
         assert stream.headers["content-type"].startswith("text/event-stream")
         line = next(stream.iter_lines())
     assert json.loads(line.removeprefix("data: "))["lanes"][0]["counts"]["calls"] == 1
+
+
+@pytest.mark.skipif(os.environ.get("GC_SCREENSHOTS") != "1", reason="the pictures of the documents: GC_SCREENSHOTS=1")
+def test_the_picture_for_the_documents(browser, gateway):
+    main = {"X-Claude-Code-Session-Id": "4f1c9d5e", "user-agent": "claude-cli/2.1"}
+    turns(gateway, 25, **main)
+    turns(gateway, 5, **main, **{"x-claude-code-agent-id": "a1"})
+    picture = Path(__file__).parents[1] / "docs" / "images" / "gateway.png"
+    with opened(browser, gateway.url) as page:
+        page.locator("article").nth(1).wait_for()
+        page.screenshot(path=picture, full_page=True, clip={"x": 0, "y": 0, "width": 1000, "height": 560})
+    assert picture.stat().st_size < 100_000

@@ -285,6 +285,19 @@ def test_a_request_for_a_title_does_not_advance_the_lane(provider, gateway):
     assert (lane.counts.calls, (lane.session.directory / "master.jsonl").stat().st_size) == (calls, size)
 
 
+@pytest.mark.parametrize("header", ["x-session-id", "X-Claude-Code-Session-Id", "thread-id"])
+def test_a_title_that_is_asked_for_before_the_first_turn_is_no_turn(provider, gateway, header):
+    """opencode asks for the title first, in the same session."""
+    provider.calls = 3
+    title = {**HELLO, "system": "Write a title."}
+    assert post(gateway, "/v1/messages", title, **{header: "s1"}).status_code == 200
+    assert provider.generations[-1].body == title
+    messages_agent(gateway.url, headers={header: "s1"})
+    (lane,) = gateway.lanes.open
+    assert lane.counts.calls == 4
+    assert "Write a title." not in (lane.session.directory / "master.jsonl").read_text()
+
+
 # -- counting ----------------------------------------------------------------------------------------------------------
 
 
@@ -301,6 +314,22 @@ def test_count_tokens_answers_what_would_really_be_sent(provider, gateway):
 def test_what_fits_is_counted_by_the_provider(gateway):
     counted = post(gateway, "/v1/messages/count_tokens", HELLO)
     assert counted.json()["input_tokens"] == tokens_of(HELLO)
+
+
+@pytest.mark.parametrize(("reply", "usable"), [({"max_tokens": 4_000}, 20_000), ({}, 24_000 - 4_096)])
+def test_the_reply_is_reserved_once(gateway, reply, usable):
+    body = {"model": "stand-in", "messages": HELLO["messages"], **reply}
+    assert post(gateway, "/v1/chat/completions", body, authorization="Bearer key-1").status_code == 200
+    (lane,) = gateway.lanes.open
+    assert lane.session.config.usable == usable
+
+
+def test_a_call_that_fits_nowhere_is_counted_and_sent_as_it_came(provider, gateway):
+    provider.limit = 100_000
+    body = {**HELLO, "messages": [{"role": "user", "content": "Keep this. " * 20_000}]}
+    assert post(gateway, "/v1/messages", body, **{"x-gc-lane": "a"}).status_code == 200
+    assert provider.seen[-1].raw == json.dumps(body).encode()
+    assert gateway.lanes.totals().calls == 1
 
 
 # -- what passes -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ class LaneId:
         name: The client's own id of the conversation, or "": then the history itself identifies it.
         parent: The name of the lane of the agent that started this one, or "".
         client: What sent it, for people.
+        is_agent: Its client is an agent, whose turns have tools.
 
     """
 
@@ -30,6 +31,7 @@ class LaneId:
     name: str = ""
     parent: str = ""
     client: str = ""
+    is_agent: bool = False
 
     @property
     def folder(self) -> str:
@@ -58,17 +60,17 @@ def lane_of(scope: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> 
     if claude:
         agent, parent = headers.get("x-claude-code-agent-id", ""), headers.get("x-claude-code-parent-agent-id", "")
         of = f"claude-code:{claude}:{parent}" if agent else ""
-        return LaneId(scope=scope, name=f"claude-code:{claude}:{agent}", parent=of, client=client)
+        return LaneId(scope=scope, name=f"claude-code:{claude}:{agent}", parent=of, client=client, is_agent=True)
     thread = headers.get("thread-id", "")
     if thread:
         parent = headers.get("x-codex-parent-thread-id", "")
-        return LaneId(scope=scope, name=f"codex:{thread}", parent=f"codex:{parent}" if parent else "", client=client)
+        of = f"codex:{parent}" if parent else ""
+        return LaneId(scope=scope, name=f"codex:{thread}", parent=of, client=client, is_agent=True)
     opencode = headers.get("x-session-id") or headers.get("x-session-affinity", "")
     if opencode:
         parent = headers.get("x-parent-session-id", "")
-        return LaneId(
-            scope=scope, name=f"opencode:{opencode}", parent=f"opencode:{parent}" if parent else "", client=client
-        )
+        of = f"opencode:{parent}" if parent else ""
+        return LaneId(scope=scope, name=f"opencode:{opencode}", parent=of, client=client, is_agent=True)
     return LaneId(scope=scope, client=client)
 
 

@@ -72,6 +72,7 @@ class Lane:
         costs: What its calls cost, and would have cost.
         share: Of the client's last list, how much was sent.
         tokens: Tokens of its last request.
+        reply_tokens: Tokens reserved for a reply whose request names none.
 
     """
 
@@ -88,24 +89,25 @@ class Lane:
     costs: CallCosts = attrs.field(factory=CallCosts, repr=False)
     share: float = 1.0
     tokens: int = 0
+    reply_tokens: int = 0
 
     def request(self, content: Content, window: int) -> Request:
-        """Return the request for a turn. Raises ContextOverflowError and other GCErrors."""
+        """Return the request for a turn. Raises ContextOverflowError and other GCErrors; the call counts then too."""
+        self.counts, self.share = self.counts.plus(Counts(calls=1)), 1.0
         self._fit(content, window)
         self.tools = self.tools or bool(content.tools)
         request = self.session.sync(content.messages, system=content.system, tools=content.tools)
-        self.tokens = request.tokens
-        left_out = tokens_left_out(content.messages, request.messages)
-        given = request.tokens + left_out
-        self.share = request.tokens / given if given else 1.0
-        self.counts = self.counts.plus(Counts(calls=1, given_tokens=given, sent_tokens=request.tokens))
+        self.tokens = self.session.port.estimate(request.tokens)
+        given = self.tokens + tokens_left_out(content.messages, request.messages)
+        self.share = self.tokens / given if given else 1.0
+        self.counts = self.counts.plus(Counts(given_tokens=given, sent_tokens=self.tokens))
         return request
 
     def recovered(self, refusal: Exception) -> Request:
         """Return a smaller request, after the provider refused the last one for its length. Raises GCErrors."""
         refused, request = self.tokens, self.session.recover(refusal)
-        self.tokens = request.tokens
-        self.counts = self.counts.plus(Counts(sent_tokens=request.tokens - refused))
+        self.tokens = self.session.port.estimate(request.tokens)
+        self.counts = self.counts.plus(Counts(sent_tokens=self.tokens - refused))
         return request
 
     def cost(self, model: str, usage: Usage) -> CallCost:
@@ -130,8 +132,12 @@ class Lane:
         return Request(format=self.format, messages=tuple(messages), system=tuple(content.system or ()))
 
     def is_aside(self, content: Content) -> bool:
-        """True for a request that is no turn: one for an answer in a schema, or without the tools of the agent."""
-        return content.is_aside or (self.tools and not content.tools)
+        """
+        True for a request that is no turn: one for an answer in a schema, one without the tools of the agent, and what
+        an agent asks without tools before its conversation has begun (opencode: a title).
+        """
+        begins = self.id.is_agent and not _is_answered(content)
+        return content.is_aside or (not content.tools and (self.tools or begins))
 
     def heard(self, event: Event) -> None:
         """Take notice of what happened in the session."""
@@ -151,7 +157,8 @@ class Lane:
         )  # fmt: skip
 
     def _fit(self, content: Content, window: int) -> None:
-        reply = content.reply_tokens if content.reply_tokens <= window // 2 else window // 5
+        wanted = content.reply_tokens or self.reply_tokens
+        reply = wanted if wanted <= window // 2 else window // 5
         usable = max(1, window - reply)
         if content.model != self.model or self.session.config.context_limit != usable:
             self.session.switch(model=content.model or None, context_limit=usable)
@@ -258,19 +265,20 @@ class Lanes:
     def _opened(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         directory = private(self._settings.directory) / key
         session = None
+        # Each request says what its reply may have: that is taken from the window, and nothing beside it.
+        config = attrs.evolve(self._settings.config, output_reservation=0)
         if (directory / "master.jsonl").exists():
             try:
-                session = GCSession.open(directory, self._settings.config)
+                session = GCSession.open(directory, config)
             except LogError as error:
                 _log.warning("lane cannot be opened", lane=key, error=str(error)[:500])
                 directory = directory.with_name(f"{key}-{uuid.uuid4().hex[:8]}")
         if session is None:
-            session = GCSession(
-                self._settings.config, format=format_name, model=content.model or None, directory=directory
-            )
+            session = GCSession(config, format=format_name, model=content.model or None, directory=directory)
             meta = {"client": lane_id.client, "format": format_name, "name": lane_id.name, "parent": lane_id.parent}
             (directory / _META).write_text(json.dumps(meta))
-        lane = Lane(key=key, id=lane_id, format=format_name, session=session)
+        reserved = self._settings.config.output_reservation
+        lane = Lane(key=key, id=lane_id, format=format_name, session=session, reply_tokens=reserved)
         session.listen(lambda event: self._heard(lane, event))
         self._open[key] = lane
         self._left.pop(key, None)
@@ -344,6 +352,11 @@ def _letters(value: object) -> int:
     if isinstance(value, Mapping):
         return sum(map(_letters, value.values()))
     return sum(map(_letters, value)) if isinstance(value, list) else 0
+
+
+def _is_answered(content: Content) -> bool:
+    """True if a list has a reply of the model's."""
+    return any(isinstance(each, Mapping) and each.get("role") in {"assistant", "model"} for each in content.messages)
 
 
 def _read_meta(path: Path) -> Mapping[str, Any]:

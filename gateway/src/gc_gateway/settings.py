@@ -99,14 +99,14 @@ def _merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
     for source in sources:
         for key, value in source.items():
             held = merged.get(key)
-            tables = isinstance(held, Mapping) and isinstance(value, Mapping)
-            merged[key] = _joined(held or {}, value) if tables else value
+            merged[key] = _joined(held, value) if isinstance(value, Mapping) else value
     return merged
 
 
-def _joined(held: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+def _joined(held: object, later: Mapping[str, Any]) -> dict[str, Any]:
     """Return both; the later entries come first, because the first window whose pattern fits is taken."""
-    return {**later, **{name: value for name, value in held.items() if name not in later}}
+    earlier = held if isinstance(held, Mapping) else {}
+    return {**later, **{name: value for name, value in earlier.items() if name not in later}}
 
 
 def _config(path: str | Path | None) -> GCConfig:

@@ -9,12 +9,12 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus crash fuzz lint tables frontier edits loop caching long types docs bench bench-peers clean
+.PHONY: help demo test corpus clients clients-installed crash fuzz lint tables frontier edits loop caching long types docs bench bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-.venv/installed: pyproject.toml requirements-dev.txt constraints.txt ctxgc/pyproject.toml $(wildcard plugins/*/pyproject.toml)
+.venv/installed: pyproject.toml requirements-dev.txt constraints.txt ctxgc/pyproject.toml gateway/pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
 	@echo "Making .venv and installing what is needed; this takes some minutes, and says nothing meanwhile."
 	@$(PYTHON) -m venv .venv
@@ -48,7 +48,22 @@ test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(PYTEST) -m "not slow"
 
 corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every session of the corpus, and the small model
-	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash" -s
+	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash and not real_clients" -s
+
+# Outside of `make test`: a gigabyte, and a minute or more to install.
+.clients/installed: tests/clients/package.json tests/clients/requirements-clients.txt
+	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }
+	@echo "Installing the agents into .clients: a gigabyte, a minute or two."
+	@mkdir -p .clients && cp tests/clients/package.json .clients/
+	@npm install --prefix .clients --no-audit --no-fund --loglevel=error
+	@$(PYTHON) -m venv .clients/python
+	@.clients/python/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-clients.txt
+	@touch $@
+
+clients-installed: .clients/installed ## Install the agents that `make clients` drives, at pinned versions
+
+clients: .venv/installed .clients/installed ## Drive real agents through the gateway (two minutes)
+	$(BIN)/pytest -q tests/test_real_clients.py
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left
 	$(PYTEST) -m slow -k crash -s
@@ -94,4 +109,4 @@ docs: .venv/installed ## Build the documents into site/, strictly
 	@echo "Built: site/index.html"
 
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .demo demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .clients demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

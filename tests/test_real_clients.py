@@ -14,6 +14,8 @@ import pytest
 from tests.support.real_client import CLIENTS, LIMIT, RESULT, ROOT, TASK
 from tests.support.standin import DONE
 
+pytestmark = pytest.mark.slow
+
 CALLS = 60
 ALONE = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 

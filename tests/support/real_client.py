@@ -42,11 +42,7 @@ def bash(command: str) -> str:
 @attrs.frozen(kw_only=True)
 class RealClient:
     """
-    An agent of a pinned version.
-
-    ``arguments`` are those of a run without a terminal, ``{task}`` among them. ``head`` are the tokens, four
-    characters each, of its system text and tools: where the stand-in's limit of 30,000 leaves no room for the task, the
-    window is larger by them.
+    An agent of a pinned version; ``arguments`` are those of a run without a terminal, ``{task}`` among them.
     """
 
     program: Path

@@ -99,7 +99,8 @@ def kind_of(path):
 def tokens_of(body):
     if not isinstance(body, dict):
         return 0
-    sent = {key: body[key] for key in ("messages", "input", "contents", "system", "systemInstruction") if key in body}
+    parts = ("messages", "input", "contents", "system", "systemInstruction", "tools")
+    sent = {key: body[key] for key in parts if key in body}
     return len(json.dumps(sent)) // 4
 
 
@@ -256,10 +257,15 @@ def arguments_for(tools, name, arguments):
 # -- whole replies -----------------------------------------------------------------------------------------------------
 
 
+def reply_id(kind, call):
+    """An id of its own: Claude Code joins replies of one id into one message."""
+    return f"{kind}_{'end' if call is None else call[0]}"
+
+
 def messages_reply(call, usage):
     block = {"type": "text", "text": DONE} if call is None else tool_use(call)
     return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": [block],
+        "id": reply_id("msg", call), "type": "message", "role": "assistant", "model": "stand-in", "content": [block],
         "stop_reason": "end_turn" if call is None else "tool_use", "stop_sequence": None,
         "usage": {"input_tokens": usage[0], "output_tokens": usage[1]},
     }  # fmt: skip
@@ -276,8 +282,8 @@ def chat_reply(call, usage):
         message["tool_calls"] = [{"id": call[0], "type": "function", "function": function}]
     choice = {"index": 0, "message": message, "finish_reason": "stop" if call is None else "tool_calls"}
     return {
-        "id": "chat_1", "object": "chat.completion", "created": 1, "model": "stand-in", "choices": [choice],
-        "usage": chat_usage(usage),
+        "id": reply_id("chat", call), "object": "chat.completion", "created": 1, "model": "stand-in",
+        "choices": [choice], "usage": chat_usage(usage),
     }  # fmt: skip
 
 
@@ -297,7 +303,7 @@ def responses_item(call):
 
 def responses_reply(call, usage):
     return {
-        "id": "resp_1", "object": "response", "created_at": 1, "model": "stand-in", "status": "completed",
+        "id": reply_id("resp", call), "object": "response", "created_at": 1, "model": "stand-in", "status": "completed",
         "output": [responses_item(call)], "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
         "usage": {
             "input_tokens": usage[0], "output_tokens": usage[1], "total_tokens": sum(usage),
@@ -346,7 +352,7 @@ def messages_events(call, usage):
 
 
 def chat_events(call, usage):
-    base = {"id": "chat_1", "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
+    base = {"id": reply_id("chat", call), "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
     delta = {"role": "assistant", "content": DONE}
     if call is not None:
         function = {"name": call[1], "arguments": json.dumps(call[2])}

@@ -9,7 +9,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-installed crash fuzz lint tables frontier edits loop caching long types docs bench bench-peers clean
+.PHONY: help demo test corpus clients clients-installed crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -99,6 +99,9 @@ types: .venv/installed ## Check types
 
 bench: .venv/installed ## Measure counting error, and the time of calls and collections
 	$(BIN)/python -m benchmarks
+
+bench-gateway: .venv/installed ## Measure what the gateway adds to a request, beside a plain pass-through
+	@$(BIN)/python -m benchmarks.gateway
 
 bench-peers: .venv/installed ## Measure other systems on the same sessions (half an hour; needs the corpus)
 	@$(BIN)/python -m benchmarks.peers.installing

@@ -154,6 +154,13 @@ def test_the_system_text_comes_back_as_it_was_spelled(gateway, dialect, lane, sy
     assert answer["tokens"] > post(gateway, asked(dialect, results=2)).json()["tokens"]
 
 
+@pytest.mark.parametrize("budget", [1_000, 5_000, 100_000])
+def test_the_window_of_a_lane_is_the_budget(gateway, budget):
+    post(gateway, asked(results=1, budget=budget, lane=f"of {budget}"))
+    (lane,) = [lane for lane in gateway.lanes.open if lane.id.name.endswith(f"of {budget}")]
+    assert lane.session.config.usable == budget
+
+
 def test_a_lane_is_the_callers_own(gateway):
     """Two callers, and an agent behind the gateway, use the same name."""
     before = {lane.key for lane in gateway.lanes.open}

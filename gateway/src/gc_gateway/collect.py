@@ -88,7 +88,8 @@ class CollectService:
         client = headers.get("user-agent", "").partition("/")[0]
         lane_id = LaneId(scope=scope, name=f"{PATH}:{asked.lane}", client=client)
         with self._lanes.lane(lane_id, asked.format, asked.content) as lane:
-            return lane.request(asked.content, asked.budget + lane.session.config.output_reservation)
+            lane.reply_tokens = 0  # the budget is the list's alone
+            return lane.request(asked.content, asked.budget)
 
     def _alone(self, asked: Asked) -> Request:
         content, tools = asked.content, format_named(asked.format).declarations(asked.content.tools or ())

@@ -50,7 +50,7 @@ class _Provider(BaseHTTPRequestHandler):
 def body_of(size: int, turn: int) -> bytes:
     """Return an agent's request of about so many bytes: a conversation that has grown by one call since the last."""
     steps = max(1, size // 4_000) + turn
-    messages = [{"role": "user", "content": "Read the files."}]
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Read the files."}]
     for number in range(steps):
         use = {"type": "tool_use", "id": f"t{number}", "name": "read", "input": {"path": f"f{number}"}}
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": f"{number} " + "word " * 770}

@@ -249,3 +249,11 @@ def test_the_request_of_the_documents_is_answered_as_they_say(gateway):
     answer = json.loads(shown)
     told = json.dumps({**answer, "messages": "..."}).replace('"..."', "[...]")
     assert f"It answers `{told}`" in page.read_text()
+
+
+def test_what_a_web_page_may_send_without_asking_is_refused(gateway):
+    """A form's types need no preflight request; JSON does."""
+    lanes = gateway.lanes.open
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        assert post(gateway, asked(lane="page"), **{"content-type": kind}).status_code == 415
+    assert gateway.lanes.open == lanes

@@ -20,7 +20,7 @@ from gc_gateway.settings import Settings
 PATH: Final = "/v1/collect"
 
 _FIELDS: Final = ("dialect", "model", "messages", "system", "tools", "budget", "lane")
-_BAD, _TOO_LARGE, _BROKEN = 400, 413, 500
+_BAD, _TOO_LARGE, _TYPE, _BROKEN = 400, 413, 415, 500
 _LONGEST_NAME = 200
 _MOST_TOKENS = 1_000_000_000
 
@@ -66,6 +66,9 @@ class CollectService:
 
         Raises RequestError: 400 for a body that is wrong, 413 for one that does not fit, 500 where gc-core fails.
         """
+        if headers.get("content-type", "application/json").partition(";")[0].strip().lower() != "application/json":
+            # Whatever a web page may send without asking first has another type.
+            raise RequestError(_TYPE, "expected application/json", "content-type")
         given = parsed(body, headers.get("content-encoding", ""), self._settings.body_bytes)
         if given is None:
             raise RequestError(_BAD, "expected a JSON object", "body")

@@ -127,6 +127,7 @@ class Lane:
             format=self.format,
             system="\n\n".join(block.get("text", "") for block in content.system or ()),
             tools=content.tools or (),
+            config=attrs.evolve(self.session.config, cache_marks=False),  # the client's own marks are there
             model=content.model or None,
         )
         return Request(format=self.format, messages=tuple(messages), system=tuple(content.system or ()))

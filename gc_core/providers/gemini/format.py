@@ -207,6 +207,8 @@ def _declared(tool: Mapping[str, Any]) -> Sequence[Payload]:
     listed = next((tool[key] for key in _DECLARATIONS if key in tool), None)
     if listed is None:
         return (tool,)
+    if not isinstance(listed, list | tuple):
+        raise fields.FieldError("tool.functionDeclarations", listed, "a list of declarations")
     return [fields.mapping(each, "tool.functionDeclarations") for each in listed]
 
 

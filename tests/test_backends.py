@@ -200,7 +200,7 @@ def test_a_backend_that_nothing_offers_is_named_with_those_that_there_are(tmp_pa
 
 @pytest.mark.parametrize("made", [lambda _: 1 / 0, lambda _: object(), lambda: None], ids=["raises", "none", "no args"])
 def test_a_backend_that_cannot_be_made_is_an_error_before_anything_is_said(made, tmp_path):
-    with pytest.raises(ConfigError, match="memory backend 'shelf' cannot be made"):
+    with pytest.raises(ConfigError, match="memory backend 'shelf' cannot be created"):
         GCSession(config("shelf"), directory=tmp_path, plugins=offering(made))
 
 

@@ -425,7 +425,7 @@ def test_stopping_ends_it_and_it_can_begin_again(heard):
         instrumentation = heard.instrument(session)
         session.append(user("Do it."))
         session.pre_send()
-        with pytest.raises(ConfigError, match="instrumented already"):
+        with pytest.raises(ConfigError, match="is already instrumented"):
             heard.instrument(session)
         instrumentation.stop()
         instrumentation.stop()

@@ -89,7 +89,7 @@ def test_what_was_not_worth_it_waits_until_the_window_has_grown(met, waits, toke
 
 @given(
     reason=st.sampled_from(sorted(OPPORTUNISTIC_REASONS, key=lambda each: each.value)),
-    found=st.builds(Break, freed=st.integers(0, 90_000), behind=st.integers(0, 90_000)),
+    found=st.builds(Break, freed=st.integers(0, 90_000), rewritten=st.integers(0, 90_000)),
     calls=st.integers(0, 500),
 )
 def test_a_wish_is_worth_its_break_exactly_where_that_pays(reason, found, calls):

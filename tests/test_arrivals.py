@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gc_core import GCConfig, GCSession, SessionReader
+from gc_core import GCConfig, GCPolicy, GCSession, SessionReader
 from gc_core.events import MessageRepaired
 from gc_core.storage.audit import verify
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
@@ -356,3 +356,20 @@ def test_a_reply_of_calls_whose_content_is_an_empty_list_has_none(tmp_path):
         assert [each["content"] for each in sent if each["role"] == "assistant"] == [None]
     with GCSession.open(tmp_path / "s") as session:
         assert session.pre_send().messages == sent
+
+
+def test_what_the_provider_requires_to_stay_is_locked_whatever_the_host_says():
+    """A compaction replaces all that was before it: without it the provider would read an empty history (N6)."""
+    config = GCConfig(strategy="gc_truncate", context_limit=2_500, output_reservation=0)
+    with GCSession(config, format="anthropic") as session:
+        session.append({"role": "user", "content": "Do the work."})
+        session.pre_send()
+        compaction = {"type": "compaction", "content": "It was done."}
+        session.post_turn({"role": "assistant", "content": [compaction, {"type": "text", "text": "On."}]})
+        (item,) = (item for item in session.items() if item.text and "It was done." in item.text)
+        for policy in (GCPolicy.PRESERVABLE, GCPolicy.EPHEMERAL):
+            session.set_policy(item.id, policy)
+        for number in range(6):
+            session.append({"role": "user", "content": f"{number} " + "word " * 500})
+            assert session.pre_send().messages[0]["content"][0] == compaction
+            session.post_turn({"role": "assistant", "content": "Yes."})

@@ -139,6 +139,7 @@ class Item:
         original_tokens: Tokens that it had when it arrived.
         pinned: The host pinned this item.
         fixed: The provider accepts it only unmodified: it may leave with its unit, but not be stubbed.
+        required: The provider requires it to stay where it is: it is LOCKED, whatever the host says.
         reference: What a stub or a trace refers to.
         logged: The line of the master log with which it arrived; None for what the framework wrote.
 
@@ -161,6 +162,7 @@ class Item:
     original_tokens: int
     pinned: bool = False
     fixed: bool = False
+    required: bool = False
     reference: Reference | None = None
     logged: ByteRange | None = None
     scan: Scan = attrs.field(default=NOTHING, repr=False, eq=False)

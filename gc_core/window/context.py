@@ -392,7 +392,10 @@ class Context:
         self._keep_newest_marks()
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
-        """Set the policy of a resident item."""
+        """Set the policy of a resident item; what the provider requires to stay remains LOCKED."""
+        item = self.find(key)
+        if item is not None and item.required:
+            return
         self._replace(key, policy=policy)
         self.budget.set_policy(key, policy)
 

@@ -294,7 +294,7 @@ class Intake:
         draft = _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, step=cursor.step, policy=policy)
         parts = self.format.read(payload)
         # A compaction replaces what was LOCKED too.
-        held = [attrs.evolve(draft, policy=GCPolicy.LOCKED)] if self.format.replaces(payload) else [draft]
+        held = [attrs.evolve(draft, required=True)] if self.format.replaces(payload) else [draft]
         arrival = self._message(payload, Role.ASSISTANT, held + [draft] * (len(parts) - 1), cursor)
         (message,) = arrival.messages
         after = _after_assistant(arrival.cursor, message, parts)
@@ -508,8 +508,8 @@ class Intake:
             fixed=part.fixed,
             scan=scan(part.text),
         )
-        if part.held:
-            return attrs.evolve(item, policy=GCPolicy.LOCKED)
+        if part.held or draft.required:
+            return attrs.evolve(item, policy=GCPolicy.LOCKED, required=True)
         own = own_stub(part.text) if part.kind in _TEXT_KINDS or part.kind is ItemKind.TOOL_RESULT else None
         if own is not None:
             reference = self._reference(item, own)
@@ -621,6 +621,7 @@ class _Draft:
     name: str = ""
     call: str = ""
     synthetic: bool = False
+    required: bool = False
 
 
 def default_policy(item: Item) -> GCPolicy:

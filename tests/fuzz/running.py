@@ -19,6 +19,7 @@ from unittest import mock
 import attrs
 
 import gc_core as gc
+import gc_core.session.session  # before the clock is patched: a default of its modules is the real one
 from gc_core.errors import (
     InconsistentReplyError,
     LogError,

@@ -296,8 +296,8 @@ class Run:
     def _could_fit(self, error: gc.ContextOverflowError) -> bool:
         """
         Whether what nothing can shorten takes less than half of the room: LOCKED, pins, the newest step's calls, the
-        whole reply where it has thinking (N5), and of what stands from there or from the newest input on (A5) a line
-        each.
+        whole reply where it has thinking (N5), and of what stands from there or from the newest input on (A5), or
+        beside system text inside the conversation (N4), a line each.
         """
         if not self.script.config.get("auto_trigger", True):
             return False
@@ -312,7 +312,8 @@ class Run:
         held = [
             item for item in items if item.unit in units or item.fixed or (item.unit in thinking and item.kind in bound)
         ]
-        answered = [item for item in items if item.unit >= newest and item.turn >= 0 and item not in held]
+        stay = {item.unit for item in items if item.unit >= newest} | beside_system(items)
+        answered = [item for item in items if item.unit in stay and item.turn >= 0 and item not in held]
         lines = sum(min(item.tokens, LINE_TOKENS) if item.kind in SHORTENED else item.tokens for item in answered)
         counted, least = sum(error.owners.values()), sum(item.tokens for item in held) + lines
         # What a refusal or a usage report says may mean that each token costs more, or the request as a whole.
@@ -583,6 +584,14 @@ class Run:
 
     def _failures(self) -> list[tuple[str, str]]:
         return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
+
+
+def beside_system(items: list[gc.Item]) -> set[int]:
+    """Units before and after system text inside the conversation: without them it would be in a wrong place (N4)."""
+    units = list(dict.fromkeys(item.unit for item in items if item.turn >= 0))
+    told = {item.unit for item in items if item.kind is gc.ItemKind.SYSTEM_TEXT and item.turn >= 0}
+    places = [place for place, unit in enumerate(units) if unit in told]
+    return {unit for place in places for unit in units[max(0, place - 1) : place + 2]}
 
 
 def standing_pieces(provider: str, request: gc.Request) -> int:

@@ -456,6 +456,14 @@ def test_every_extract_of_made_items_passes(made, tokens, focus):
     passes(session.request(tokens, focus=focus))
 
 
+def test_a_tool_whose_name_is_blank_opens_no_quotation():
+    made = padded()
+    for _ in range(9):
+        made.user("")
+    made.call("\r", "` .  never must", path="\r", command="` .  never must")
+    passes(made.request(100))
+
+
 @pytest.fixture(scope="module")
 def sessions():
     require_corpus()

@@ -95,7 +95,8 @@ def plain(text: str) -> str:
 
 def coded(text: str) -> str:
     """Return a name or path between backticks, with nothing in it that would end them."""
-    return f"`{plain(text).replace('`', chr(39))[:260]}`"
+    name = plain(text).replace("`", chr(39))[:260]
+    return f"`{name}`" if name.strip() else "something without a name"
 
 
 def words_of(text: str) -> frozenset[str]:

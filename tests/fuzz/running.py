@@ -451,6 +451,10 @@ class Run:
         if self.taken:
             ids = tuple(self.taken)[int(at * len(self.taken))]
             self.session.restore(ids[0])
+            units = {item.unit for item in self.session.items() if item.id in ids}
+            for item in self.session.items():  # the whole unit is back: what was pinned as a stub is none any more
+                if item.unit in units:
+                    self.held.let_go(f"pinned {item.id}")
 
     def do_undo(self) -> None:
         self.broken = True

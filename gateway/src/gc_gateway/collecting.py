@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Self
+from typing import Any
 
 import attrs
 import structlog
 
 from gc_core import ContextOverflowError, GCError, Request
+from gc_core.isolation import isolated
 from gc_core.providers import format_named
 from gc_gateway.bodies import dumped
 from gc_gateway.dialects import Content, Dialect
@@ -138,31 +140,31 @@ class Collecting:
         self._metrics.changed()
         return dumped(turn.dialect.write(turn.body, request.messages, request.system if own_system else None))
 
-    def _guarded(self, turn: Turn) -> _Guard:
-        return _Guard(turn, self._metrics)
+    @contextlib.contextmanager
+    def _guarded(self, turn: Turn) -> Iterator[_Outcome]:
+        """Keep an error of gc-core from the client: the original request is sent then."""
+        outcome = _Outcome()
+        with isolated() as attempt:
+            yield outcome
+        error = attempt.error
+        if error is None:
+            return
+        outcome.body = outcome.tokens = None
+        self._metrics.passed("overflow" if isinstance(error, ContextOverflowError) else "error")
+        _log.warning(
+            "sent as it came",
+            dialect=turn.dialect.format,
+            error=f"{type(error).__name__}: {error}"[:500],
+            exc_info=None if isinstance(error, GCError) else error,
+        )
 
 
 @attrs.define
-class _Guard:
-    """Keeps an error of gc-core from the client: the original request is sent then."""
+class _Outcome:
+    """The body or the tokens that a guarded block found; None where the original request counts."""
 
-    turn: Turn
-    metrics: Metrics
     body: bytes | None = None
     tokens: int | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if error is None or not isinstance(error, Exception):
-            return False
-        self.body, self.tokens = None, None
-        reason = "overflow" if isinstance(error, ContextOverflowError) else "error"
-        self.metrics.passed(reason)
-        level = _log.warning if isinstance(error, GCError) else _log.exception
-        level("sent as it came", dialect=self.turn.dialect.format, error=f"{type(error).__name__}: {error}"[:500])
-        return True
 
 
 def _is(one: object, other: object) -> bool:
